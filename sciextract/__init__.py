@@ -1,0 +1,49 @@
+"""Entities, relations and coreference from scientific abstracts.
+
+>>> import sciextract
+>>> sciextract.__version__
+'0.1.0'
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
+    from sciextract.documents.document import AnnotatedDocument, Document
+    from sciextract.documents.schema import LabelSchema
+    from sciextract.inference.extractor import Extractor
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "AnnotatedDocument": "sciextract.documents.document",
+    "Annotations": "sciextract.documents.annotations",
+    "Cluster": "sciextract.documents.annotations",
+    "Document": "sciextract.documents.document",
+    "Entity": "sciextract.documents.annotations",
+    "Extractor": "sciextract.inference.extractor",
+    "LabelSchema": "sciextract.documents.schema",
+    "Relation": "sciextract.documents.annotations",
+}
+
+__all__ = [
+    "AnnotatedDocument",
+    "Annotations",
+    "Cluster",
+    "Document",
+    "Entity",
+    "Extractor",
+    "LabelSchema",
+    "Relation",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports public names on first use (PEP 562), so that start-up stays light."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sciextract' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

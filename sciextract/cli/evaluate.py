@@ -1,0 +1,158 @@
+"""``sciextract evaluate``: score predictions, or a model, against gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sciextract.metrics.report import PRF, EvaluationReport, Interval
+    from sciextract.workflows.evaluate import Evaluation
+
+_VARIANTS = ("ordered", "unordered", "doubled")
+_KINDS = {"boundaries": "relations", "strict": "strict relations"}
+_COREFERENCE = {"muc": "MUC", "b3": "B3", "ceafe": "CEAFe", "lea": "LEA", "conll": "average"}
+_LEGEND = (
+    "P, R, F1: 0 to 100. strict: argument types right too. doubled: symmetric\n"
+    "relations without direction, counted twice. Coreference counts clusters of\n"
+    "two and more; average: mean of MUC, B3, CEAFe."
+)
+_NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
+
+
+def evaluate(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Annotated documents, or -.")],
+    predicted: Annotated[
+        str | None,
+        typer.Argument(metavar="[PREDICTED]", help="The same documents, predicted; or -."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|DIR", help="Model that predicts when there is no PREDICTED."),
+    ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Label schema that says which relations are symmetric "
+            "(default: the model's, else scierc).",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not tables.")] = False,
+    bootstrap: Annotated[
+        bool, typer.Option(help="Add 95 % intervals from resampled documents.")
+    ] = True,
+) -> None:
+    """Score predictions against gold: entities, relations and coreference.
+
+    Documents are matched by doc_key. Without PREDICTED the named or default model predicts.
+
+    Examples:
+
+        sciextract evaluate gold.jsonl predicted.jsonl
+
+        sciextract evaluate dev.jsonl --model sci --json
+    """
+    evaluation = _evaluated(gold, predicted, model, schema, bootstrap)
+    if as_json:
+        _print_json(evaluation.report)
+    else:
+        _print_tables(evaluation.report)
+    _narrate([*map(str, evaluation.bad_records), *evaluation.report.warnings])
+    if evaluation.bad_records:
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+def _evaluated(
+    gold: str, predicted: str | None, model: str | None, schema: str | None, bootstrap: bool
+) -> Evaluation:
+    from sciextract.workflows import evaluate as workflow
+
+    if predicted is None:
+        annotator = workflow.load_annotator(model)
+        return workflow.evaluate_model(gold, annotator, schema=schema, bootstrap=bootstrap)
+    if model is not None:
+        raise UsageError(
+            f"PREDICTED {predicted!r} and --model {model!r} exclude each other",
+            "leave one of them out",
+        )
+    if gold == predicted == "-":
+        raise UsageError("GOLD and PREDICTED cannot both be standard input", "name one file")
+    labels = schema or workflow.DEFAULT_SCHEMA
+    return workflow.evaluate_files(gold, predicted, schema=labels, bootstrap=bootstrap)
+
+
+def _print_json(report: EvaluationReport) -> None:
+    import json
+
+    typer.echo(json.dumps(report.to_json(), indent=2))
+
+
+def _print_tables(report: EvaluationReport) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(_table(f"Scores, documents: {report.documents}", _scores(report), _LEGEND))
+    labels = [*_labels("entity", report.ner.labels), *_labels("relation", report.relation.labels)]
+    if labels:
+        console.print(_table("By label (relations: ordered, not strict)", labels))
+
+
+_Row = tuple[str, "PRF", "Interval | None"]
+
+
+def _scores(report: EvaluationReport) -> Iterator[_Row]:
+    intervals = report.intervals
+    yield "entities", report.ner.all, intervals.get("ner.all")
+    yield "entities up to 8 tokens", report.ner.width8, None
+    for kind, title in _KINDS.items():
+        for variant in _VARIANTS:
+            score = getattr(getattr(report.relation, kind), variant)
+            place = f"relation.{kind}.{variant}"
+            yield f"{title}, {variant}", score, intervals.get(place)
+    for name, title in _COREFERENCE.items():
+        score = getattr(report.coreference, name)
+        yield f"coreference {title}", score, intervals.get(f"coreference.{name}")
+
+
+def _labels(kind: str, scores: Mapping[str, PRF]) -> Iterator[_Row]:
+    for label, score in scores.items():
+        yield f"{kind} {label}", score, None
+
+
+def _table(title: str, rows: Iterable[_Row], legend: str = "") -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from sciextract.text.visible import visible
+
+    table = Table(title=title, caption=legend, box=SIMPLE_HEAD, padding=0)
+    table.title_justify = table.caption_justify = "left"
+    table.add_column("", overflow="fold")
+    for name in _NUMBERS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, score, interval in rows:
+        table.add_row(Text(visible(name)), *_cells(score, interval))
+    return table
+
+
+def _cells(score: PRF, interval: Interval | None) -> list[str]:
+    counts = [str(number) for number in (score.gold, score.predicted, score.correct)]
+    if not score.gold and not score.predicted:
+        return ["-", "-", "-", "", *counts]
+    percents = [f"{value:.1f}" for value in (score.precision, score.recall, score.f1)]
+    return [*percents, f"{interval.low:.1f}-{interval.high:.1f}" if interval else "", *counts]
+
+
+def _narrate(messages: Iterable[str]) -> None:
+    from sciextract.text.visible import visible
+
+    for message in messages:
+        typer.echo(visible(message), err=True)

@@ -1,0 +1,1 @@
+"""Typed, frozen objects for text, annotations and label schemas."""

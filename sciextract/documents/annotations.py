@@ -1,0 +1,144 @@
+"""Entities, relations and coreference clusters, with scores, states and sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sciextract.documents.spans import Span
+
+
+class State(StrEnum):
+    """What has been decided about an item."""
+
+    UNDECIDED = "undecided"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    EDITED = "edited"
+    ADDED = "added"
+    IMPORTED = "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """A label and its probability (0 to 1)."""
+
+    label: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A typed mention of one or more fragments. Nesting and overlap are allowed.
+
+    Attributes:
+        id: A ULID, unique in its document and never reused.
+        fragments: Character ranges, ascending, at least one.
+        label: Entity type; empty for a coreference mention that has no type.
+        score: Probability of the label, ``None`` for items no model made.
+        alternatives: Other labels the model considered, best first.
+    """
+
+    id: str
+    fragments: tuple[Span, ...]
+    label: str
+    score: float | None = None
+    state: State = State.UNDECIDED
+    source: str = ""
+    alternatives: tuple[LabelScore, ...] = ()
+
+    @property
+    def span(self) -> Span:
+        """The range from the first character of the first to the last of the last fragment."""
+        return Span(self.fragments[0].char_start, self.fragments[-1].char_end)
+
+    def text_of(self, text: str) -> str:
+        """The mention's string, fragments joined by one space."""
+        return " ".join(fragment.of(text) for fragment in self.fragments)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A typed, directed pair of entities (ids). Symmetric types keep the direction they were made with."""
+
+    id: str
+    head: str
+    tail: str
+    label: str
+    score: float | None = None
+    state: State = State.UNDECIDED
+    source: str = ""
+    alternatives: tuple[LabelScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Entities (ids, in text order) that mean the same thing.
+
+    Attributes:
+        mention_scores: Per mention the probability of its best link into the cluster, aligned with
+            ``mentions``; empty for clusters no model made.
+    """
+
+    id: str
+    mentions: tuple[str, ...]
+    score: float | None = None
+    state: State = State.UNDECIDED
+    source: str = ""
+    mention_scores: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SpanCandidate:
+    """A span the model considered, with its best labels, down to a low score."""
+
+    span: Span
+    labels: tuple[LabelScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCandidate:
+    """A directed pair of spans the model considered as a relation, with its best labels."""
+
+    head: Span
+    tail: Span
+    labels: tuple[LabelScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCandidate:
+    """A mention and an earlier one, with the probability that both mean the same."""
+
+    mention: Span
+    antecedent: Span
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Everything a model considered in one document, for review and active learning."""
+
+    spans: tuple[SpanCandidate, ...] = ()
+    pairs: tuple[PairCandidate, ...] = ()
+    links: tuple[LinkCandidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """One source's annotations of one document."""
+
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    candidates: Candidates | None = None
+    _by_id: dict[str, Entity] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def entity(self, entity_id: str) -> Entity:
+        """The entity of that id.
+
+        Raises:
+            KeyError: No entity has that id.
+        """
+        if not self._by_id:
+            self._by_id.update({entity.id: entity for entity in self.entities})
+        return self._by_id[entity_id]

@@ -1,0 +1,215 @@
+"""Label schemas: which entity and relation types there are, and which annotations fit them.
+
+A schema is data. It is read from TOML by :mod:`sciextract.documents.schema_file`; nothing in code is
+keyed by the name of a data set.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from sciextract.documents.annotations import Annotations, State
+from sciextract.errors import SchemaError
+
+if TYPE_CHECKING:
+    from sciextract.documents.document import AnnotatedDocument
+
+ANY_TYPE = "*"
+"""In a legal pair: every entity type."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityType:
+    """A type of mention.
+
+    Attributes:
+        label: The name in files and models, without spaces.
+        key: The one character that picks it at the review desk, unique among entity types.
+        colour: ``#rrggbb``.
+        definition: What counts as one, for annotators.
+        examples: Mentions of this type.
+    """
+
+    label: str
+    key: str
+    colour: str
+    definition: str = ""
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelationType:
+    """A type of directed or symmetric relation.
+
+    Attributes:
+        label: The name in files and models, without spaces.
+        key: The one character that picks it at the review desk, unique among relation types.
+        colour: ``#rrggbb``.
+        symmetric: Whether head and tail may be exchanged without a change of meaning.
+        pairs: Legal (head type, tail type); ``*`` stands for every type; empty allows every pair.
+        definition: What counts as one, for annotators.
+        examples: Phrases that express it.
+    """
+
+    label: str
+    key: str
+    colour: str
+    symmetric: bool = False
+    pairs: tuple[tuple[str, str], ...] = ()
+    definition: str = ""
+    examples: tuple[str, ...] = ()
+
+    def allows(self, head_label: str, tail_label: str) -> bool:
+        """Whether an entity of the first type may be related to one of the second."""
+        if not self.pairs or _matches(self.pairs, head_label, tail_label):
+            return True
+        return self.symmetric and _matches(self.pairs, tail_label, head_label)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSchema:
+    """The entity and relation types of a project, in the order in which they are shown.
+
+    Attributes:
+        name: Short name, such as ``scierc``.
+        title: One line for people.
+        version: The schema's own version, free text.
+        coreference: Whether mentions of the same thing are grouped.
+    """
+
+    name: str
+    title: str
+    version: str
+    coreference: bool
+    entities: tuple[EntityType, ...]
+    relations: tuple[RelationType, ...] = ()
+
+    @property
+    def entity_labels(self) -> tuple[str, ...]:
+        """Labels of the entity types, in order."""
+        return tuple([entity.label for entity in self.entities])
+
+    @property
+    def relation_labels(self) -> tuple[str, ...]:
+        """Labels of the relation types, in order."""
+        return tuple([relation.label for relation in self.relations])
+
+    @property
+    def symmetric_labels(self) -> frozenset[str]:
+        """Labels of the relation types without direction."""
+        return frozenset([relation.label for relation in self.relations if relation.symmetric])
+
+    def entity(self, label: str) -> EntityType:
+        """The entity type of that label.
+
+        Raises:
+            SchemaError: The schema has no such type.
+        """
+        return _named(self.entities, label, f"schema {self.name!r} has no entity type")
+
+    def relation(self, label: str) -> RelationType:
+        """The relation type of that label.
+
+        Raises:
+            SchemaError: The schema has no such type.
+        """
+        return _named(self.relations, label, f"schema {self.name!r} has no relation type")
+
+    def legal_relations(self, head_label: str, tail_label: str) -> tuple[str, ...]:
+        """Labels of the relations that may lead from one entity type to another, in order."""
+        return tuple([r.label for r in self.relations if r.allows(head_label, tail_label)])
+
+    @property
+    def content_hash(self) -> str:
+        """Hex SHA-256 of what changes the meaning of annotations: labels, symmetry, pairs, coreference.
+
+        Names, colours, keys, wording and order do not change it.
+        """
+        canonical = json.dumps(_rules(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
+
+
+def validate_annotations(annotated: AnnotatedDocument, schema: LabelSchema) -> tuple[str, ...]:
+    """What in a document does not fit the schema: one warning a kind, with its count.
+
+    Rejected items are not looked at; mentions without a type are allowed. Warnings never change
+    annotations: gold that breaks the rules stays as it is.
+    """
+    annotations = annotated.annotations
+    counts = Counter(
+        [*_entity_problems(annotations, schema), *_relation_problems(annotations, schema)]
+    )
+    clusters = sum(cluster.state is not State.REJECTED for cluster in annotations.clusters)
+    if clusters and not schema.coreference:
+        counts[f"clusters, but schema {schema.name!r} has no coreference"] = clusters
+    return tuple([f"{problem} ({_times(count)})" for problem, count in counts.items()])
+
+
+_Type = TypeVar("_Type", EntityType, RelationType)
+
+
+def _named(types: Iterable[_Type], label: str, problem: str) -> _Type:
+    by_label = {each.label: each for each in types}
+    if label not in by_label:
+        raise SchemaError(f"{problem} {label!r}; allowed: {', '.join(by_label) or 'none'}")
+    return by_label[label]
+
+
+def _matches(pairs: Iterable[tuple[str, str]], head_label: str, tail_label: str) -> bool:
+    return any(
+        head in (ANY_TYPE, head_label) and tail in (ANY_TYPE, tail_label) for head, tail in pairs
+    )
+
+
+def _rules(schema: LabelSchema) -> dict[str, object]:
+    return {
+        "coreference": schema.coreference,
+        "entities": sorted(schema.entity_labels),
+        "relations": {
+            relation.label: {"symmetric": relation.symmetric, "pairs": sorted(set(relation.pairs))}
+            for relation in schema.relations
+        },
+    }
+
+
+def _entity_problems(annotations: Annotations, schema: LabelSchema) -> Iterator[str]:
+    known = {"", *schema.entity_labels}
+    for entity in annotations.entities:
+        if entity.state is not State.REJECTED and entity.label not in known:
+            yield (
+                f"unknown entity label {entity.label!r}; "
+                f"schema {schema.name!r} has {', '.join(schema.entity_labels)}"
+            )
+
+
+def _relation_problems(annotations: Annotations, schema: LabelSchema) -> Iterator[str]:
+    types = {entity.id: entity.label for entity in annotations.entities}
+    for relation in annotations.relations:
+        if relation.state is State.REJECTED:
+            continue
+        if relation.label not in schema.relation_labels:
+            yield (
+                f"unknown relation label {relation.label!r}; "
+                f"schema {schema.name!r} has {', '.join(schema.relation_labels) or 'none'}"
+            )
+        elif not {relation.head, relation.tail} <= types.keys():
+            yield f"relation {relation.label} with an argument that is no entity of the document"
+        else:
+            yield from _pair_problem(
+                schema, relation.label, types[relation.head], types[relation.tail]
+            )
+
+
+def _pair_problem(schema: LabelSchema, label: str, head: str, tail: str) -> Iterator[str]:
+    """A warning for a pair of known types that the relation does not list."""
+    if {head, tail} <= set(schema.entity_labels) and not schema.relation(label).allows(head, tail):
+        yield f"relation {label} from {head} to {tail} is no legal pair of schema {schema.name!r}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

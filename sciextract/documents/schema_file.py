@@ -1,0 +1,293 @@
+"""Reading label schemas from TOML, where every mistake names file, key and the values allowed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sciextract.documents.schema import ANY_TYPE, EntityType, LabelSchema, RelationType
+from sciextract.errors import InputMissingError, SchemaError
+from sciextract.resources import data_root
+
+RESERVED_KEYS = frozenset("0123456789;:?/.+")
+"""Keys that mean something else at the review desk, wherever the focus is."""
+
+_TOP_KEYS = ("name", "title", "version", "coreference", "entities", "relations")
+_ENTITY_KEYS = ("label", "key", "colour", "definition", "examples")
+_RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", "definition", "examples")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
+_Value = TypeVar("_Value")
+_Type = TypeVar("_Type", EntityType, RelationType)
+
+
+def bundled_schemas() -> tuple[str, ...]:
+    """Names of the schemas that come with sciextract, in alphabetical order."""
+    names = [file.name for file in _bundled_folder().iterdir()]
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def load_schema(name_or_path: str | Path) -> LabelSchema:
+    """A bundled schema by name, or the user's own by path.
+
+    Args:
+        name_or_path: A name such as ``scierc``; or a :class:`~pathlib.Path`, or a string that ends in
+            ``.toml`` or has a folder in it.
+
+    Raises:
+        SchemaError: No bundled schema has the name, or the file has a mistake.
+        InputMissingError: The file does not exist.
+    """
+    if isinstance(name_or_path, Path) or _looks_like_path(name_or_path):
+        return _read(Path(name_or_path), str(name_or_path))
+    if name_or_path not in bundled_schemas():
+        raise SchemaError(
+            f"no label schema is called {name_or_path!r}; there are {', '.join(bundled_schemas())}",
+            "give one of these names, or the path of a TOML file",
+        )
+    file = f"{name_or_path}.toml"
+    return _read(_bundled_folder() / file, file)
+
+
+def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
+    """The schema in a mapping of the shape that a schema file has (:func:`schema_to_mapping`).
+
+    Args:
+        place: What error messages call the source: a file name.
+
+    Raises:
+        SchemaError: A key is missing, unknown, of the wrong type or has a value that is not allowed.
+    """
+    top = _Section(data, place)
+    top.refuse_unknown(_TOP_KEYS)
+    entities = _types(top.tables("entities"), place, "entity", _entity)
+    if not entities:
+        raise top.error("entities", "is empty; allowed: at least one entity type")
+    relations = _types(top.tables("relations", required=False), place, "relation", _relation)
+    _check_pairs(relations, entities, place)
+    name = top.word("name")
+    return LabelSchema(
+        name=name,
+        title=top.get("title", str, name),
+        version=top.get("version", str, "1"),
+        coreference=top.get("coreference", bool, False),
+        entities=entities,
+        relations=relations,
+    )
+
+
+def schema_to_mapping(schema: LabelSchema) -> dict[str, Any]:
+    """The schema as plain values for JSON; :func:`parse_schema` reads them back."""
+    return {
+        "name": schema.name,
+        "title": schema.title,
+        "version": schema.version,
+        "coreference": schema.coreference,
+        "entities": [_plain(entity, _ENTITY_KEYS) for entity in schema.entities],
+        "relations": [_plain(relation, _RELATION_KEYS) for relation in schema.relations],
+    }
+
+
+class _Section:
+    """A table of the file, which knows its place for error messages."""
+
+    def __init__(self, data: Mapping[str, Any], place: str) -> None:
+        self.data = data
+        self.place = place
+
+    def error(self, key: str, problem: str) -> SchemaError:
+        return SchemaError(f"{self.place}: key {key!r} {problem}")
+
+    def refuse_unknown(self, allowed: Collection[str]) -> None:
+        for key in self.data:
+            if key not in allowed:
+                raise self.error(key, f"is unknown; allowed: {', '.join(allowed)}")
+
+    def get(self, key: str, kind: type[_Value], default: _Value | None = None) -> _Value:
+        """The value of a key; without a default the key must be there."""
+        value = self.data.get(key, default)
+        if value is None:
+            raise self.error(key, f"is missing; it must be {_KIND_NAMES[kind]}")
+        if not isinstance(value, kind):
+            raise self.error(key, f"is {value!r}; allowed: {_KIND_NAMES[kind]}")
+        return value
+
+    def word(self, key: str) -> str:
+        """A name: not empty, printable, without spaces, since several formats separate by them."""
+        value = self.get(key, str)
+        if not value or not value.isprintable() or any(map(str.isspace, value)):
+            raise self.error(key, f"is {value!r}; allowed: a word without spaces, not empty")
+        return value
+
+    def tables(self, key: str, *, required: bool = True) -> Sequence[Mapping[str, Any]]:
+        values = self.get(key, list, None if required else [])
+        if not all(isinstance(value, Mapping) for value in values):
+            raise self.error(key, f"is {values!r}; allowed: tables, written as [[{key}]]")
+        return values
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        values = self.get(key, list, [])
+        if not all(isinstance(value, str) and value for value in values):
+            raise self.error(key, f"is {values!r}; allowed: a list of strings that are not empty")
+        return tuple(values)
+
+
+_KIND_NAMES: Mapping[type, str] = {
+    str: 'a string in quotes, like "text"',
+    bool: "true or false",
+    list: "a list",
+}
+
+
+def _bundled_folder() -> Traversable:
+    return data_root() / "schemas" / "labels"
+
+
+def _looks_like_path(text: str) -> bool:
+    return text.endswith(".toml") or "/" in text or "\\" in text
+
+
+def _read(file: Traversable, place: str) -> LabelSchema:
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputMissingError(
+            f"{place}: there is no such schema file",
+            f"bundled schemas have names without path: {', '.join(bundled_schemas())}",
+        ) from None
+    except OSError as error:
+        raise SchemaError(f"{place}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SchemaError(
+            f"{place}: byte {error.start} is not UTF-8", "save it as UTF-8"
+        ) from error
+    return parse_schema(_parse_toml(text, place), place)
+
+
+def _parse_toml(text: str, place: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        problem = str(error)
+        found = _TOML_PLACE.search(problem)
+        if found:
+            place = f"{place}:{found[1]}:{found[2]}"
+            problem = problem[: found.start()]
+        raise SchemaError(f"{place}: broken TOML: {problem}") from error
+    except RecursionError as error:
+        raise SchemaError(f"{place}: broken TOML: values are nested too deeply") from error
+
+
+def _types(
+    tables: Iterable[Mapping[str, Any]],
+    place: str,
+    kind: str,
+    build: Callable[[_Section], _Type],
+) -> tuple[_Type, ...]:
+    types: list[_Type] = []
+    for number, table in enumerate(tables, start=1):
+        section = _Section(table, f"{place}: {_type_place(kind, number, table)}")
+        built = build(section)
+        _refuse_duplicates(section, built, types)
+        types.append(built)
+    return tuple(types)
+
+
+def _type_place(kind: str, number: int, table: Mapping[str, Any]) -> str:
+    label = table.get("label")
+    return f"{kind} {number} ({label})" if isinstance(label, str) and label else f"{kind} {number}"
+
+
+def _refuse_duplicates(section: _Section, new: _Type, earlier: Iterable[_Type]) -> None:
+    for other in earlier:
+        if new.label == other.label:
+            raise section.error("label", f"is {new.label!r} a second time; labels must differ")
+        if new.key == other.key:
+            raise section.error("key", f"is {new.key!r}, which {other.label} has; keys must differ")
+
+
+def _entity(section: _Section) -> EntityType:
+    section.refuse_unknown(_ENTITY_KEYS)
+    return EntityType(
+        label=_label(section),
+        key=_shortcut(section),
+        colour=_colour(section),
+        definition=section.get("definition", str, ""),
+        examples=section.strings("examples"),
+    )
+
+
+def _relation(section: _Section) -> RelationType:
+    section.refuse_unknown(_RELATION_KEYS)
+    return RelationType(
+        label=_label(section),
+        key=_shortcut(section),
+        colour=_colour(section),
+        symmetric=section.get("symmetric", bool, False),
+        pairs=_pairs(section),
+        definition=section.get("definition", str, ""),
+        examples=section.strings("examples"),
+    )
+
+
+def _label(section: _Section) -> str:
+    label = section.word("label")
+    if label == ANY_TYPE:
+        raise section.error("label", f"is {ANY_TYPE!r}, which stands for every type in pairs")
+    return label
+
+
+def _shortcut(section: _Section) -> str:
+    key = section.get("key", str)
+    single = len(key) == 1 and key.isprintable() and not key.isspace()
+    if not single or unicodedata.combining(key) or key in RESERVED_KEYS:
+        raise section.error(
+            "key",
+            f"is {key!r}; allowed: one printable character, none of {' '.join(sorted(RESERVED_KEYS))}",
+        )
+    return key
+
+
+def _colour(section: _Section) -> str:
+    colour = section.get("colour", str)
+    if not _COLOUR.fullmatch(colour):
+        raise section.error("colour", f'is {colour!r}; allowed: "#rrggbb" with hexadecimal digits')
+    return colour.lower()
+
+
+def _pairs(section: _Section) -> tuple[tuple[str, str], ...]:
+    pairs = section.get("pairs", list, [])
+    for pair in pairs:
+        if not _is_pair(pair):
+            raise section.error("pairs", f'has {pair!r}; allowed: ["head type", "tail type"]')
+    return tuple([(head, tail) for head, tail in pairs])
+
+
+def _is_pair(pair: object) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(end, str) for end in pair)
+
+
+def _check_pairs(
+    relations: Iterable[RelationType], entities: Iterable[EntityType], place: str
+) -> None:
+    allowed = [*(entity.label for entity in entities), ANY_TYPE]
+    for number, relation in enumerate(relations, start=1):
+        for end in (end for pair in relation.pairs for end in pair):
+            if end not in allowed:
+                section = _Section({}, f"{place}: relation {number} ({relation.label})")
+                raise section.error(
+                    "pairs", f"names the unknown type {end!r}; allowed: {', '.join(allowed)}"
+                )
+
+
+def _plain(each: EntityType | RelationType, keys: Iterable[str]) -> dict[str, Any]:
+    return {key: _as_lists(getattr(each, key)) for key in keys}
+
+
+def _as_lists(value: object) -> object:
+    return [_as_lists(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,118 @@
+"""Errors that name the place, the value found, the values allowed and the next step.
+
+Every error a user can cause is a :class:`SciextractError`. ``message`` says what is wrong, ``hint`` what
+to do next, and ``exit_code`` what the command line returns (see :class:`ExitCode`).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from pathlib import Path
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every command; stable from the first release."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    PARTIAL = 3
+    MISSING = 4
+    INTERRUPTED = 130
+
+
+class SciextractError(Exception):
+    """Base of all errors that a user can cause.
+
+    Args:
+        message: What is wrong, with the place and the value found.
+        hint: The next step, empty when there is none.
+    """
+
+    exit_code: ExitCode = ExitCode.FAILED
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(SciextractError):
+    """The words on the command line, or the arguments of a call, do not fit together."""
+
+    exit_code = ExitCode.USAGE
+
+
+class InputMissingError(SciextractError):
+    """An input file, project or folder does not exist."""
+
+    exit_code = ExitCode.MISSING
+
+
+class OutputError(SciextractError):
+    """The output cannot be written: read-only, full disk, or it would overwrite something."""
+
+
+class FormatError(SciextractError):
+    """A file, or one record of it, does not have the format it should have.
+
+    Args:
+        problem: What is wrong, with the value found.
+        path: The file, or ``-`` for standard input.
+        line: 1-based line number, when known.
+        column: 1-based column in characters, when known.
+        hint: The next step.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | Path = "",
+        line: int | None = None,
+        column: int | None = None,
+        hint: str = "",
+    ) -> None:
+        self.problem = problem
+        self.path = str(path)
+        self.line = line
+        self.column = column
+        super().__init__(f"{self.place}: {problem}" if self.place else problem, hint)
+
+    @property
+    def place(self) -> str:
+        """``file:line:column``, as far as each is known."""
+        parts = [self.path or None, self.line, self.column if self.line is not None else None]
+        return ":".join(str(part) for part in parts if part is not None)
+
+
+class SchemaError(SciextractError):
+    """A label schema has a mistake, or annotations do not fit the schema."""
+
+
+class ModelNotFoundError(SciextractError):
+    """No model of that name, folder or hub id can be had."""
+
+    exit_code = ExitCode.MISSING
+
+
+class ModelDamagedError(SciextractError):
+    """A model folder lacks a file, or a file does not have the recorded size or hash."""
+
+
+class ModelMismatchError(SciextractError):
+    """A model does not fit its own configuration, or the schema it is used with."""
+
+
+class ModelVersionError(SciextractError):
+    """A model folder was written by a newer version of sciextract."""
+
+
+class MissingExtraError(SciextractError):
+    """A feature needs packages of an extra that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs packages that are not installed",
+            f'pip install "sciextract[{extra}]"',
+        )

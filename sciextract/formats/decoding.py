@@ -1,0 +1,89 @@
+"""Bytes to text: UTF-8 with or without a byte order mark, and what to say about anything else."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from itertools import chain
+
+from sciextract.errors import FormatError
+from sciextract.formats.base import Source
+
+_OTHER_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_BINARY_MARKS = {
+    b"%PDF-": "a PDF file",
+    b"PK\x03\x04": "a zip archive or office document",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x89PNG": "a picture",
+    b"SQLite format 3\x00": "an SQLite file",
+}
+
+
+def decoded_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
+    """Line numbers (from 1) and lines with their ends; a line that is not UTF-8 gives its error.
+
+    Raises:
+        FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
+    """
+    byte_start = 0
+    lines = source.lines()
+    first = next(lines)
+    refuse_binary(first, source.path)
+    for number, raw in enumerate(chain([first], lines), start=1):
+        yield number, _decoded(raw, source.path, number, byte_start)
+        byte_start += len(raw)
+
+
+def decoded_content(source: Source) -> str:
+    """The whole text, line ends kept exactly, a byte order mark removed.
+
+    Raises:
+        FormatError: The file is empty, binary, or not UTF-8.
+    """
+    content = source.content()
+    refuse_binary(content, source.path)
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _not_utf8(content[error.start], source.path, line, error.start) from None
+
+
+def refuse_binary(start: bytes, path: str) -> None:
+    """Say so when the first bytes of a file show that it is no UTF-8 text.
+
+    Raises:
+        FormatError: They do.
+    """
+    for mark, encoding in _OTHER_MARKS.items():
+        if start.startswith(mark):
+            raise FormatError(
+                f"the text is in {encoding}, allowed is UTF-8",
+                path=path,
+                hint=f"iconv -f {encoding} -t utf-8 FILE > NEW",
+            )
+    for mark, kind in _BINARY_MARKS.items():
+        if start.startswith(mark):
+            raise FormatError(f"this is {kind}, allowed is UTF-8 text", path=path)
+
+
+def _decoded(raw: bytes, path: str, number: int, byte_start: int) -> str | FormatError:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _not_utf8(raw[error.start], path, number, byte_start + error.start)
+    return text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _not_utf8(byte: int, path: str, line: int, position: int) -> FormatError:
+    return FormatError(
+        f"byte 0x{byte:02x} at position {position} is not UTF-8",
+        path=path,
+        line=line,
+        hint="if the file is in Latin-1: iconv -f latin1 -t utf-8 FILE > NEW",
+    )

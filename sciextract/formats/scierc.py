@@ -1,0 +1,208 @@
+"""The SciERC (DyGIE++) format: one object a line, tokens in sentences, token offsets in the document.
+
+Spans are ``[first, last]``, both inclusive, counted over the whole document. The text of a record is its
+unescaped tokens joined by one space; the tokens themselves are kept and written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.ids import stable_id
+from sciextract.documents.spans import Span
+from sciextract.documents.tokens import TokenTable
+from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.checks import Bounds, label_at, list_at, range_at
+from sciextract.formats.json_lines import Record, read_records, unknown_fields
+from sciextract.formats.texts import key_of
+from sciextract.text.ptb import from_token_lists
+
+LAYERS = ("ner", "relations", "clusters")
+
+
+def read_scierc(source: Source) -> Iterator[ReadItem]:
+    """Read SciERC or DyGIE++ JSONL; ``predicted_*`` fields serve where the plain field is absent.
+
+    Raises:
+        FormatError: The file is empty or not UTF-8 text at all.
+    """
+    return read_records(source, parse_record)
+
+
+def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument:
+    """One record as a document with imported annotations.
+
+    Raises:
+        FormatError: A field has a wrong shape, or a span leaves its sentence or document.
+    """
+    key, key_field = key_of(record, source, line)
+    place = Place(source.path, line, key)
+    if record.get("sentences") is None:
+        raise place.error("no text: the record has no `sentences`")
+    sentences = sentences_at(record["sentences"], place)
+    text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
+    annotations = annotations_at(record, sentences, tokens, source, place)
+    fields = unknown_fields(record, {key_field} | used_fields(record), place)
+    return AnnotatedDocument(Document(key, text, tokens, fields), annotations)
+
+
+def used_fields(record: Record) -> set[str]:
+    """The fields of a record that this format interprets, but for its key."""
+    return {"sentences", *LAYERS, *(_field_of(record, layer) for layer in LAYERS)}
+
+
+def annotations_at(
+    record: Record, sentences: list[list[str]], tokens: TokenTable, source: Source, place: Place
+) -> Annotations:
+    """The imported annotations of the three SciERC layers of a record.
+
+    Raises:
+        FormatError: A layer has a wrong shape, or a span leaves its sentence or document.
+    """
+    layers = {name: record.get(_field_of(record, name)) for name in LAYERS}
+    importer = _Importer(place.doc_key, tokens, source.provenance, place, _bounds_of(sentences))
+    return importer.annotations(layers)
+
+
+def sentences_at(value: object, place: Place) -> list[list[str]]:
+    """``sentences``: lists of tokens, none of them empty.
+
+    Raises:
+        FormatError: It has another shape.
+    """
+    sentences = list_at(value, "sentences", place)
+    for index, sentence in enumerate(sentences):
+        if not isinstance(sentence, list):
+            problem = f"{shown(sentence)} found, allowed is a list of tokens"
+            raise place.error(problem, field=f"sentences[{index}]")
+        for number, token in enumerate(sentence):
+            if not isinstance(token, str) or not token:
+                problem = f"{shown(token)} found, allowed is a non-empty string"
+                raise place.error(problem, field=f"sentences[{index}][{number}]")
+    return sentences
+
+
+def _field_of(record: Record, layer: str) -> str:
+    """The field that holds a layer: what DyGIE++ predicted where nothing was annotated."""
+    return layer if record.get(layer) is not None else f"predicted_{layer}"
+
+
+def _bounds_of(sentences: list[list[str]]) -> list[Bounds]:
+    bounds, start = [], 0
+    for index, sentence in enumerate(sentences):
+        end = start + len(sentence)
+        bounds.append(Bounds(start, end - 1, f"sentence {index}"))
+        start = end
+    return bounds
+
+
+class _Importer:
+    """Collects the items of one record; equal items collapse into the first."""
+
+    def __init__(
+        self,
+        doc_key: str,
+        tokens: TokenTable,
+        provenance: str,
+        place: Place,
+        bounds: list[Bounds],
+    ) -> None:
+        self._doc_key = doc_key
+        self._tokens = tokens
+        self._provenance = provenance
+        self._place = place
+        self._sentences = bounds
+        self._document = Bounds(0, len(tokens) - 1, "the document")
+        self._entities: dict[tuple[Span, str], Entity] = {}
+        self._first_on: dict[Span, Entity] = {}
+        self._relations: dict[tuple[str, str, str], Relation] = {}
+        self._clusters: dict[tuple[str, ...], Cluster] = {}
+
+    def annotations(self, layers: Mapping[str, object]) -> Annotations:
+        """All items of the record, entities with a type first."""
+        for index, item in enumerate(self._per_sentence(layers["ner"], "ner")):
+            for number, triple in enumerate(item):
+                self._add_entity(triple, self._sentences[index], f"ner[{index}][{number}]")
+        for index, item in enumerate(self._per_sentence(layers["relations"], "relations")):
+            for number, values in enumerate(item):
+                field = f"relations[{index}][{number}]"
+                self._add_relation(values, self._sentences[index], field)
+        for index, mentions in enumerate(list_at(layers["clusters"], "clusters", self._place)):
+            self._add_cluster(mentions, f"clusters[{index}]")
+        return Annotations(
+            tuple(self._entities.values()),
+            tuple(self._relations.values()),
+            tuple(self._clusters.values()),
+        )
+
+    def _per_sentence(self, value: object, field: str) -> list[list[Any]]:
+        lists = list_at(value, field, self._place)
+        if value is not None and len(lists) != len(self._sentences):
+            problem = (
+                f"{len(lists)} lists found, allowed are {len(self._sentences)}, one a sentence"
+            )
+            raise self._place.error(problem, field=field)
+        return [list_at(item, f"{field}[{index}]", self._place) for index, item in enumerate(lists)]
+
+    def _add_entity(self, triple: object, bounds: Bounds, field: str) -> None:
+        values = self._values(triple, 3, field)
+        span = self._span(values[0], values[1], bounds, field)
+        label = label_at(values[2], f"{field}[2]", self._place)
+        self._entity(span, label, _trailing_score(values[3:]))
+
+    def _add_relation(self, quintuple: object, bounds: Bounds, field: str) -> None:
+        values = self._values(quintuple, 5, field)
+        head = self._mention(self._span(values[0], values[1], bounds, f"{field} head"))
+        tail = self._mention(self._span(values[2], values[3], self._document, f"{field} tail"))
+        label = label_at(values[4], f"{field}[4]", self._place)
+        key = (head.id, tail.id, label)
+        if key not in self._relations:
+            item_id = stable_id("relation", self._doc_key, *key)
+            score = _trailing_score(values[5:])
+            self._relations[key] = Relation(item_id, *key, score, State.IMPORTED, self._provenance)
+
+    def _add_cluster(self, mentions: object, field: str) -> None:
+        spans = set()
+        for number, mention in enumerate(list_at(mentions, field, self._place)):
+            where = f"{field}[{number}]"
+            start, end, *_ = self._values(mention, 2, where)
+            spans.add(self._span(start, end, self._document, where))
+        key = tuple([self._mention(span).id for span in sorted(spans)])
+        if key and key not in self._clusters:
+            item_id = stable_id("cluster", self._doc_key, *key)
+            self._clusters[key] = Cluster(
+                item_id, key, state=State.IMPORTED, source=self._provenance
+            )
+
+    def _values(self, value: object, count: int, field: str) -> list[Any]:
+        if not isinstance(value, list) or len(value) < count:
+            problem = f"{shown(value)} found, allowed is a list of {count} values"
+            raise self._place.error(problem, field=field)
+        return value
+
+    def _span(self, start: object, end: object, bounds: Bounds, field: str) -> Span:
+        return self._tokens.char_span(range_at(start, end, bounds, field, self._place))
+
+    def _mention(self, span: Span) -> Entity:
+        """The first entity on a span; a mention that is no entity gets one without a label."""
+        return self._first_on.get(span) or self._entity(span, "", None)
+
+    def _entity(self, span: Span, label: str, score: float | None) -> Entity:
+        known = self._entities.get((span, label))
+        if known is not None:
+            return known
+        item_id = stable_id("entity", self._doc_key, span.char_start, span.char_end, label)
+        entity = Entity(item_id, (span,), label, score, State.IMPORTED, self._provenance)
+        self._entities[span, label] = entity
+        self._first_on.setdefault(span, entity)
+        return entity
+
+
+def _trailing_score(values: list[Any]) -> float | None:
+    """The last value after a label, when it is a probability (DyGIE++ appends logit and softmax)."""
+    if values and type(values[-1]) in (int, float) and 0 <= values[-1] <= 1:
+        return float(values[-1])
+    return None

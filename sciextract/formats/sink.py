@@ -1,0 +1,70 @@
+"""Where writers put their lines: a file, an open stream, or standard output."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from sciextract.errors import OutputError
+from sciextract.formats.base import STDIN
+
+
+class LineSink:
+    """Appends lines in UTF-8, each ended by one line feed."""
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Open a path or ``-`` (standard output), or take an open text stream, which stays open.
+
+        Raises:
+            OutputError: The file cannot be opened.
+        """
+        self._name, self._stream, self._owned = _opened(destination)
+
+    def write_line(self, line: str) -> None:
+        """Append ``line``.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+            BrokenPipeError: The reader of a pipe has gone.
+        """
+        try:
+            self._stream.write(line + "\n")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Flush, and close what was opened here.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+            BrokenPipeError: The reader of a pipe has gone.
+        """
+        try:
+            self._stream.flush()
+            if self._owned:
+                self._stream.close()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> OutputError:
+        return OutputError(f"{self._name}: cannot be written: {error.strerror}")
+
+
+def _opened(destination: Path | str | TextIO) -> tuple[str, TextIO, bool]:
+    if not isinstance(destination, (str, Path)):
+        return str(getattr(destination, "name", "the stream")), destination, False
+    if str(destination) == STDIN:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        return "standard output", sys.stdout, False
+    try:
+        return str(destination), open(destination, "w", encoding="utf-8", newline="\n"), True
+    except OSError as error:
+        problem = f"{destination}: cannot be written: {error.strerror}"
+        raise OutputError(problem, "choose another --output") from error

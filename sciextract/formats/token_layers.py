@@ -1,0 +1,146 @@
+"""Annotations as token offsets: what the SciERC fields can hold, and what they cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.documents.tokens import TokenTable
+from sciextract.text.analyse import split_at
+
+ScoredRange = tuple[TokenRange, float | None]
+
+
+@dataclass(slots=True)
+class TokenLayers:
+    """Items that token offsets can hold; rejected items are left out, equal ones collapse.
+
+    Attributes:
+        table: The document's tokens, split where an entity's edge cuts one.
+        ner: Per sentence the typed entities.
+        relations: Per sentence (of the head) head, tail and relation.
+        clusters: Mentions with their scores.
+        losses: What does not fit, by kind.
+    """
+
+    table: TokenTable
+    ner: list[list[tuple[TokenRange, Entity]]]
+    relations: list[list[tuple[TokenRange, TokenRange, Relation]]]
+    clusters: list[list[ScoredRange]] = field(default_factory=list)
+    losses: Counter[str] = field(default_factory=Counter)
+
+
+def token_layers(annotated: AnnotatedDocument) -> TokenLayers:
+    """The document's annotations in document-level token offsets."""
+    builder = _Builder(annotated)
+    annotations = annotated.annotations
+    for entity in annotations.entities:
+        if entity.state is not State.REJECTED:
+            builder.add_entity(entity)
+    for relation in annotations.relations:
+        if relation.state is not State.REJECTED:
+            builder.add_relation(relation)
+    for cluster in annotations.clusters:
+        if cluster.state is not State.REJECTED:
+            builder.add_cluster(cluster)
+    builder.count_untyped()
+    return builder.layers
+
+
+class _Builder:
+    def __init__(self, annotated: AnnotatedDocument) -> None:
+        entities = annotated.annotations.entities
+        document = annotated.document
+        self._table = _split_table(document.tokens, document.text, entities)
+        count = len(self._table.sentences)
+        self.layers = TokenLayers(
+            self._table, [[] for _ in range(count)], [[] for _ in range(count)]
+        )
+        self._losses = self.layers.losses
+        self._rejected = {entity.id for entity in entities if entity.state is State.REJECTED}
+        self._ranges: dict[str, TokenRange] = {}
+        self._untyped: dict[str, TokenRange] = {}
+        self._mentioned: set[TokenRange] = set()
+        self._seen: set[tuple[object, ...]] = set()
+
+    def add_entity(self, entity: Entity) -> None:
+        tokens = self._tokens_of(entity)
+        if tokens is None:
+            return
+        self._ranges[entity.id] = tokens
+        sentence = self._sentence_of(tokens)
+        if not entity.label:
+            self._untyped[entity.id] = tokens
+        elif sentence is None:
+            self._losses["entity across sentences"] += 1
+        elif self._is_new("entity", tokens, entity.label):
+            self.layers.ner[sentence].append((tokens, entity))
+
+    def add_relation(self, relation: Relation) -> None:
+        if relation.head in self._rejected or relation.tail in self._rejected:
+            return
+        head, tail = self._ranges.get(relation.head), self._ranges.get(relation.tail)
+        sentence = self._sentence_of(head) if head else None
+        if head is None or tail is None or sentence is None:
+            self._losses["relation of an entity that does not fit"] += 1
+        elif self._is_new("relation", head, tail, relation.label):
+            self.layers.relations[sentence].append((head, tail, relation))
+            self._mentioned.update((head, tail))
+
+    def add_cluster(self, cluster: Cluster) -> None:
+        scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
+        mentions: dict[TokenRange, float | None] = {}
+        for entity_id, score in zip(cluster.mentions, scores, strict=True):
+            tokens = self._ranges.get(entity_id)
+            if tokens is not None:
+                mentions.setdefault(tokens, score)
+            elif entity_id not in self._rejected:
+                self._losses["mention of an entity that does not fit"] += 1
+        if mentions and self._is_new("cluster", *mentions):
+            self.layers.clusters.append(list(mentions.items()))
+            self._mentioned.update(mentions)
+
+    def count_untyped(self) -> None:
+        """An entity without a type survives only as a mention or an argument."""
+        lost = sum(tokens not in self._mentioned for tokens in self._untyped.values())
+        if lost:
+            self._losses["entity without a type"] += lost
+
+    def _tokens_of(self, entity: Entity) -> TokenRange | None:
+        if len(entity.fragments) > 1:
+            self._losses["discontinuous entity"] += 1
+            return None
+        tokens = self._table.covering(entity.span)
+        if tokens is None:
+            self._losses["entity without tokens"] += 1
+        elif self._table.char_span(tokens) != entity.span:
+            self._losses["white space at the edge of an entity"] += 1
+        return tokens
+
+    def _sentence_of(self, tokens: TokenRange) -> int | None:
+        sentence = self._table.sentence_of(tokens.token_start)
+        return sentence if self._table.sentences[sentence].contains(tokens) else None
+
+    def _is_new(self, *key: object) -> bool:
+        if key in self._seen:
+            self._losses[f"second {key[0]} in the same place"] += 1
+            return False
+        self._seen.add(key)
+        return True
+
+
+def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> TokenTable:
+    """The table with tokens cut at the edges of entities; its sentences stay as they are."""
+    cutting = [
+        entity.span
+        for entity in entities
+        if len(entity.fragments) == 1
+        and entity.state is not State.REJECTED
+        and table.aligned(entity.span) is None
+    ]
+    edges = {edge for span in cutting for edge in (span.char_start, span.char_end)}
+    # Empty spans: they cut tokens but, unlike whole entities, never join two sentences.
+    return split_at(table, text, [Span(edge, edge) for edge in edges]) if edges else table

@@ -1,0 +1,1 @@
+"""Scores of predictions against gold: pure functions for trainer, command line and store alike."""

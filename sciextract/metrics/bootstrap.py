@@ -1,0 +1,131 @@
+"""How far scores would move with other documents: the bootstrap over documents.
+
+Efron and Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3 (percentile interval);
+the paired form is that of Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sciextract.metrics.report import Interval
+from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies
+from sciextract.metrics.tally import NOTHING
+
+Floats = NDArray[np.float64]
+
+RESAMPLES = 1000
+SEED = 13
+_BLOCK = 4_000_000  # weights held at once, so that a million documents fit into memory
+
+#: The scores that get an interval, by dotted place, and the metrics whose F1 each averages.
+HEADLINES: dict[str, tuple[ScorePath, ...]] = {
+    "ner.all": (("ner", "all"),),
+    "relation.boundaries.ordered": (("relation", "boundaries", "ordered"),),
+    "relation.strict.ordered": (("relation", "strict", "ordered"),),
+    "coreference.conll": tuple([("coreference", name) for name in CONLL_METRICS]),
+}
+
+
+def headline_counts(documents: Sequence[Tallies]) -> dict[str, Floats]:
+    """Per-document counts of each headline score.
+
+    Returns:
+        *Shape:* (documents, metrics averaged, 4): the fields of ``Tally``.
+    """
+    return {
+        place: np.array(
+            [[tallies.get(path, NOTHING) for path in paths] for tallies in documents],
+            dtype=np.float64,
+        ).reshape(len(documents), len(paths), 4)
+        for place, paths in HEADLINES.items()
+    }
+
+
+def intervals(
+    documents: Sequence[Tallies], resamples: int = RESAMPLES, seed: int = SEED
+) -> dict[str, Interval]:
+    """95 % intervals of the headline F1 scores; none without documents."""
+    if not documents:
+        return {}
+    counts = headline_counts(documents)
+    return {place: interval(values, resamples, seed) for place, values in counts.items()}
+
+
+def interval(per_document: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+    """The 95 % percentile interval of F1 under resampling of documents.
+
+    Args:
+        per_document: *Shape:* (documents, metrics averaged, 4), at least one document.
+        resamples: How many times documents are drawn with replacement.
+        seed: Of the random draws; equal seeds give equal intervals.
+    """
+    (scores,) = _resampled([per_document], resamples, seed)
+    low, high = np.percentile(scores, [2.5, 97.5])
+    return Interval(float(low), float(high))
+
+
+def probability_better(
+    per_document_a: Floats,
+    per_document_b: Floats,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> float:
+    """How likely system A scores a higher F1 than system B on other documents of the kind.
+
+    Both are resampled with the same draws of documents. Equal scores count half, so that a system
+    compared with itself gets 0.5.
+
+    Args:
+        per_document_a: *Shape:* (documents, metrics averaged, 4), see :func:`headline_counts`.
+        per_document_b: The same documents in the same order, scored for B.
+        resamples: How many times documents are drawn with replacement.
+        seed: Of the random draws.
+
+    Returns:
+        A share of the resamples, 0 to 1.
+
+    Raises:
+        ValueError: The shapes differ, or there is no document.
+    """
+    if per_document_a.shape != per_document_b.shape or not len(per_document_a):
+        shapes = f"{per_document_a.shape} and {per_document_b.shape}"
+        raise ValueError(f"paired counts must have one shape and a document; found {shapes}")
+    scores_a, scores_b = _resampled([per_document_a, per_document_b], resamples, seed)
+    return float(np.mean(scores_a > scores_b) + np.mean(scores_a == scores_b) / 2)
+
+
+def _resampled(systems: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
+    """F1 of every resample, one array a system, all under the same draws."""
+    documents = len(systems[0])
+    scores: list[list[Floats]] = [[] for _ in systems]
+    for weights in _draws(documents, resamples, seed):
+        for system, per_document in zip(scores, systems, strict=True):
+            summed = weights @ per_document.reshape(documents, -1)
+            system.append(_mean_f1(summed.reshape(len(weights), *per_document.shape[1:])))
+    return [np.concatenate(blocks) for blocks in scores]
+
+
+def _draws(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each document is drawn. *Shape:* (resamples of a block, documents)."""
+    generator = np.random.default_rng(seed)
+    block = max(1, _BLOCK // documents)
+    even = np.full(documents, 1 / documents)
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        yield generator.multinomial(documents, even, size=size).astype(np.float64)
+
+
+def _mean_f1(summed: Floats) -> Floats:
+    """F1, 0 to 100, averaged over metrics. *Shape:* (resamples, metrics, 4) to (resamples,)."""
+    precision = _ratio(summed[..., 0], summed[..., 1])
+    recall = _ratio(summed[..., 2], summed[..., 3])
+    f1 = _ratio(2 * precision * recall, precision + recall)
+    return np.asarray(100 * f1.mean(axis=-1), dtype=np.float64)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

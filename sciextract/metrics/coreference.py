@@ -1,0 +1,145 @@
+"""Coreference scores: MUC, B3, CEAFe and LEA of one document, from the overlaps of its clusters.
+
+Numerators and denominators add up over documents, as in the CoNLL-2012 reference scorer (Pradhan et
+al. 2014, "Scoring Coreference Partitions of Predicted Mentions: A Reference Implementation").
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from sciextract.metrics.assignment import best_assignment
+from sciextract.metrics.scorable import Mention
+from sciextract.metrics.tally import Tally
+
+Partition = tuple[frozenset[Mention], ...]
+
+
+def partition(clusters: Iterable[frozenset[Mention]]) -> Partition:
+    """Clusters without shared mentions: each mention stays in the first that has it, in text order.
+
+    The reference scorer does the same with repeated mentions.
+    """
+    taken: set[Mention] = set()
+    result = []
+    for cluster in sorted(map(sorted, clusters)):
+        own = frozenset(cluster) - taken
+        taken |= own
+        result.append(own)
+    return tuple([cluster for cluster in result if cluster])
+
+
+def without_singletons(clusters: Partition) -> Partition:
+    """The clusters of two and more mentions."""
+    return tuple([cluster for cluster in clusters if len(cluster) > 1])
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How two partitions of mentions share them.
+
+    Attributes:
+        gold_sizes: Mentions of each gold cluster.
+        predicted_sizes: Mentions of each predicted cluster.
+        common: Shared mentions of gold cluster ``g`` and predicted cluster ``p`` under ``(g, p)``; only
+            pairs that share one are listed.
+    """
+
+    gold_sizes: tuple[int, ...]
+    predicted_sizes: tuple[int, ...]
+    common: dict[tuple[int, int], int]
+
+    @classmethod
+    def of(cls, gold: Partition, predicted: Partition) -> Overlap:
+        """The overlap of two partitions (see :func:`partition`)."""
+        home = {mention: index for index, cluster in enumerate(gold) for mention in cluster}
+        common = Counter(
+            [
+                (home[mention], index)
+                for index, cluster in enumerate(predicted)
+                for mention in cluster
+                if mention in home
+            ]
+        )
+        return cls(tuple(map(len, gold)), tuple(map(len, predicted)), dict(common))
+
+
+def muc(overlap: Overlap) -> Tally:
+    """Links kept of those that a spanning tree of each cluster has (Vilain et al. 1995)."""
+    links = sum(overlap.common.values()) - len(overlap.common)
+    return Tally(
+        links,
+        sum(overlap.predicted_sizes) - len(overlap.predicted_sizes),
+        links,
+        sum(overlap.gold_sizes) - len(overlap.gold_sizes),
+    )
+
+
+def b_cubed(overlap: Overlap) -> Tally:
+    """Per mention the share of its cluster that is right, summed (Bagga and Baldwin 1998)."""
+    gold, predicted, common = overlap.gold_sizes, overlap.predicted_sizes, overlap.common
+    return Tally(
+        sum([shared * shared / predicted[p] for (_, p), shared in common.items()]),
+        sum(predicted),
+        sum([shared * shared / gold[g] for (g, _), shared in common.items()]),
+        sum(gold),
+    )
+
+
+def ceaf_e(overlap: Overlap) -> Tally:
+    """Similarity of clusters aligned one to one, phi 4 (Luo 2005, "On Coreference Resolution
+    Performance Metrics", section 3): twice the shared mentions over the sum of both sizes.
+    """
+    similarity = _aligned_similarity(
+        {
+            (g, p): 2 * shared / (overlap.gold_sizes[g] + overlap.predicted_sizes[p])
+            for (g, p), shared in overlap.common.items()
+        }
+    )
+    return Tally(similarity, len(overlap.predicted_sizes), similarity, len(overlap.gold_sizes))
+
+
+def lea(overlap: Overlap) -> Tally:
+    """Per cluster its size times the share of its links that are right (Moosavi and Strube 2016,
+    "Which Coreference Evaluation Metric Do You Trust?"). A singleton's one link leads to itself and is
+    right when the other side has the same singleton.
+    """
+    gold, predicted, common = overlap.gold_sizes, overlap.predicted_sizes, overlap.common
+    return Tally(
+        sum([_resolved(shared, predicted[p], gold[g]) for (g, p), shared in common.items()]),
+        sum(predicted),
+        sum([_resolved(shared, gold[g], predicted[p]) for (g, p), shared in common.items()]),
+        sum(gold),
+    )
+
+
+def _resolved(shared: int, size: int, other_size: int) -> float:
+    if size == 1:
+        return float(other_size == 1)
+    return size * comb(shared, 2) / comb(size, 2)
+
+
+def _aligned_similarity(similarity: dict[tuple[int, int], float]) -> float:
+    """The greatest sum of similarities in which no cluster of either side is used twice."""
+    if not similarity:
+        return 0.0
+    rows = {g: index for index, g in enumerate(dict.fromkeys([g for g, _ in similarity]))}
+    columns = {p: index for index, p in enumerate(dict.fromkeys([p for _, p in similarity]))}
+    if len(rows) == len(columns) == len(similarity):
+        return sum(similarity.values())
+    return _assigned(
+        {(rows[g], columns[p]): value for (g, p), value in similarity.items()},
+        (len(rows), len(columns)),
+    )
+
+
+def _assigned(similarity: dict[tuple[int, int], float], shape: tuple[int, int]) -> float:
+    weights = np.zeros(shape)
+    for place, value in similarity.items():
+        weights[place] = value
+    return float(weights[best_assignment(weights)].sum())

@@ -1,0 +1,153 @@
+"""The one scorer of trainer, command line and store: per-document tallies and the report of their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import TypeAlias
+
+from sciextract.metrics.coreference import (
+    Overlap,
+    b_cubed,
+    ceaf_e,
+    lea,
+    muc,
+    partition,
+    without_singletons,
+)
+from sciextract.metrics.ner import entity_label_tallies, entity_tally, narrow_entity_tally
+from sciextract.metrics.relations import relation_label_tallies, relation_tallies
+from sciextract.metrics.report import (
+    PRF,
+    ClusterPRF,
+    CoreferenceScores,
+    EvaluationReport,
+    NerScores,
+    RelationScores,
+    Variants,
+)
+from sciextract.metrics.scorable import Scorable
+from sciextract.metrics.tally import NOTHING, Tally, compare
+
+#: Where a score stands in the report, for instance ``("ner", "labels", "Task")``.
+ScorePath: TypeAlias = tuple[str, ...]
+Tallies: TypeAlias = dict[ScorePath, Tally]
+
+CONLL_METRICS = ("muc", "b3", "ceafe")
+_COREFERENCE = {"muc": muc, "b3": b_cubed, "ceafe": ceaf_e, "lea": lea}
+_CLUSTERS = ("coreference", "clusters")
+_MENTIONS = ("coreference", "mentions")
+
+
+def score(
+    gold: Sequence[Scorable],
+    predicted: Sequence[Scorable],
+    symmetric: frozenset[str] = frozenset(),
+) -> EvaluationReport:
+    """All scores of predictions against gold, micro-averaged over documents.
+
+    Args:
+        gold: The annotated documents.
+        predicted: The same documents as predicted, in the same order.
+        symmetric: Relation labels without direction (``LabelSchema.symmetric_labels``).
+
+    Raises:
+        ValueError: The two sides have different numbers of documents.
+    """
+    return report(tally_documents(gold, predicted, symmetric))
+
+
+def tally_documents(
+    gold: Sequence[Scorable], predicted: Sequence[Scorable], symmetric: frozenset[str]
+) -> list[Tallies]:
+    """The tallies of each pair of documents, for :func:`report` and for bootstrap resampling.
+
+    Raises:
+        ValueError: The two sides have different numbers of documents.
+    """
+    return [tally(*pair, symmetric) for pair in zip(gold, predicted, strict=True)]
+
+
+def tally(gold: Scorable, predicted: Scorable, symmetric: frozenset[str]) -> Tallies:
+    """Everything that is counted in one document."""
+    return {
+        **_entity_tallies(gold, predicted),
+        **_relation_tallies(gold, predicted, symmetric),
+        **_coreference_tallies(gold, predicted),
+    }
+
+
+def report(documents: Sequence[Tallies]) -> EvaluationReport:
+    """The scores of all documents together."""
+    total = _total(documents)
+    return EvaluationReport(
+        documents=len(documents),
+        ner=NerScores(
+            PRF.of(total.get(("ner", "all"), NOTHING)),
+            PRF.of(total.get(("ner", "width8"), NOTHING)),
+            _by_label(total, "ner"),
+        ),
+        relation=RelationScores(
+            _variants(total, "boundaries"), _variants(total, "strict"), _by_label(total, "relation")
+        ),
+        coreference=_coreference_scores(total),
+    )
+
+
+def _entity_tallies(gold: Scorable, predicted: Scorable) -> Tallies:
+    labels = entity_label_tallies(gold, predicted)
+    return {
+        ("ner", "all"): entity_tally(gold, predicted),
+        ("ner", "width8"): narrow_entity_tally(gold, predicted),
+        **{("ner", "labels", label): counts for label, counts in labels.items()},
+    }
+
+
+def _relation_tallies(gold: Scorable, predicted: Scorable, symmetric: frozenset[str]) -> Tallies:
+    labels = relation_label_tallies(gold, predicted)
+    tallies: Tallies = {("relation", "labels", label): counts for label, counts in labels.items()}
+    for kind in ("boundaries", "strict"):
+        variants = relation_tallies(gold, predicted, symmetric, strict=kind == "strict")
+        for name, counts in variants._asdict().items():
+            tallies["relation", kind, name] = counts
+    return tallies
+
+
+def _coreference_tallies(gold: Scorable, predicted: Scorable) -> Tallies:
+    wanted = without_singletons(partition(gold.clusters))
+    found = without_singletons(partition(predicted.clusters))
+    overlap = Overlap.of(wanted, found)
+    mentions = (frozenset(chain.from_iterable(clusters)) for clusters in (wanted, found))
+    return {
+        _CLUSTERS: compare(frozenset(wanted), frozenset(found)),
+        _MENTIONS: compare(*mentions),
+        **{("coreference", name): metric(overlap) for name, metric in _COREFERENCE.items()},
+    }
+
+
+def _total(documents: Iterable[Tallies]) -> Tallies:
+    total: Tallies = {}
+    for tallies in documents:
+        for path, counts in tallies.items():
+            total[path] = total[path].plus(counts) if path in total else counts
+    return total
+
+
+def _by_label(total: Tallies, task: str) -> dict[str, PRF]:
+    found = {path[2]: counts for path, counts in total.items() if path[:2] == (task, "labels")}
+    return {label: PRF.of(found[label]) for label in sorted(found)}
+
+
+def _variants(total: Tallies, kind: str) -> Variants:
+    names = ("ordered", "unordered", "doubled")
+    return Variants(*[PRF.of(total.get(("relation", kind, name), NOTHING)) for name in names])
+
+
+def _coreference_scores(total: Tallies) -> CoreferenceScores:
+    clusters, mentions = total.get(_CLUSTERS, NOTHING), total.get(_MENTIONS, NOTHING)
+    scores = {
+        name: ClusterPRF.of_metrics([total.get(("coreference", name), NOTHING)], clusters, mentions)
+        for name in _COREFERENCE
+    }
+    averaged = [total.get(("coreference", name), NOTHING) for name in CONLL_METRICS]
+    return CoreferenceScores(**scores, conll=ClusterPRF.of_metrics(averaged, clusters, mentions))

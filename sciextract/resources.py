@@ -1,0 +1,18 @@
+"""Where the package's data lies: the only place that knows wheel from checkout."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+
+def data_root() -> Traversable:
+    """Folder that holds ``schemas/`` and ``sample_data/``, in a wheel or a checkout."""
+    packaged = files("sciextract") / "_data"
+    return packaged if packaged.is_dir() else Path(__file__).resolve().parent.parent
+
+
+def bundled_models() -> Path:
+    """Folder with one model folder per bundled model."""
+    return Path(__file__).resolve().parent / "bundled"

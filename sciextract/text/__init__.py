@@ -1,0 +1,1 @@
+"""From exact text to tokens and sentences, and back: pure functions on strings and offsets."""

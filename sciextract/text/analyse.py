@@ -1,0 +1,138 @@
+"""Token tables and documents from text; sentence ends never cut a span that matters."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from sciextract.documents.document import Document
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.documents.tokens import TokenTable
+from sciextract.text.sentences import split_sentences
+from sciextract.text.tokenizer import tokenize
+
+
+def analyse(
+    text: str,
+    protected: Iterable[Span] = (),
+    *,
+    title_length: int = 0,
+    extra_abbreviations: Iterable[str] = (),
+) -> TokenTable:
+    """Tokens and sentences of a text.
+
+    Args:
+        text: Any Unicode text.
+        protected: Spans that no sentence end may cut; sentences that do are merged.
+        title_length: How many characters at the start are a known title, which then is one sentence
+            whatever it looks like. Without it the layout decides.
+        extra_abbreviations: A user's words that never end a sentence.
+    """
+    spans = tokenize(text)
+    sentences = split_sentences(text, spans, extra_abbreviations)
+    table = TokenTable(spans, _with_title(spans, sentences, title_length))
+    return _merged(table, protected)
+
+
+def make_document(
+    doc_key: str,
+    text: str,
+    fields: Mapping[str, Any] | None = None,
+    *,
+    title_length: int = 0,
+) -> Document:
+    """A document whose tokens and sentences are derived from its text (see :func:`analyse`)."""
+    return Document(doc_key, text, analyse(text, title_length=title_length), fields or {})
+
+
+def join_title(title: str, abstract: str) -> str:
+    """Title and abstract as one text, a line end between them; either may be empty.
+
+    Pass ``title_length=len(title)`` to :func:`analyse` so that the title is a sentence of its own
+    whatever it looks like.
+
+    >>> join_title("Graph parsing", "We parse graphs.")
+    'Graph parsing\\nWe parse graphs.'
+    """
+    return f"{title}\n{abstract}" if title and abstract else title or abstract
+
+
+def split_at(table: TokenTable, text: str, spans: Iterable[Span]) -> TokenTable:
+    """The table with its tokens cut at the edges of spans, so that each span is made of whole tokens.
+
+    Sentences that cut a span are merged. Given forms are kept for the tokens that stay whole; pieces
+    get their characters of the text.
+    """
+    wanted = list(spans)
+    cuts = sorted({edge for span in wanted for edge in (span.char_start, span.char_end)})
+    pieces = [_pieces(token, cuts) for token in table.spans]
+    firsts = [0]
+    for parts in pieces:
+        firsts.append(firsts[-1] + len(parts))
+    sentences = tuple(
+        TokenRange(firsts[sentence.token_start], firsts[sentence.token_end])
+        for sentence in table.sentences
+    )
+    forms = _forms_of(table, text, pieces)
+    flat = tuple(part for parts in pieces for part in parts)
+    return _merged(TokenTable(flat, sentences, forms), wanted)
+
+
+def _pieces(token: Span, cuts: Sequence[int]) -> list[Span]:
+    first = bisect_right(cuts, token.char_start)
+    if first == len(cuts) or cuts[first] >= token.char_end:
+        return [token]
+    last = bisect_right(cuts, token.char_end - 1)
+    edges = [token.char_start, *cuts[first:last], token.char_end]
+    return [Span(start, end) for start, end in pairwise(edges)]
+
+
+def _forms_of(
+    table: TokenTable, text: str, pieces: Sequence[Sequence[Span]]
+) -> tuple[str, ...] | None:
+    if table.forms is None:
+        return None
+    forms: list[str] = []
+    for form, parts in zip(table.forms, pieces, strict=True):
+        forms.extend([form] if len(parts) == 1 else [part.of(text) for part in parts])
+    return tuple(forms)
+
+
+def _with_title(
+    spans: Sequence[Span], sentences: tuple[TokenRange, ...], title_length: int
+) -> tuple[TokenRange, ...]:
+    title_tokens = sum(1 for _ in _before(spans, title_length))
+    if not title_tokens:
+        return sentences
+    behind = [
+        TokenRange(max(sentence.token_start, title_tokens), sentence.token_end)
+        for sentence in sentences
+        if sentence.token_end > title_tokens
+    ]
+    return (TokenRange(0, title_tokens), *behind)
+
+
+def _before(spans: Sequence[Span], char_end: int) -> Iterable[Span]:
+    for span in spans:
+        if span.char_start >= char_end:
+            return
+        yield span
+
+
+def _merged(table: TokenTable, protected: Iterable[Span]) -> TokenTable:
+    """The table with those sentences merged that share a protected span."""
+    joined: set[int] = set()
+    for span in protected:
+        tokens = table.covering(span)
+        if tokens is not None:
+            first, last = tokens.token_start, tokens.token_end - 1
+            joined.update(range(table.sentence_of(first) + 1, table.sentence_of(last) + 1))
+    if not joined:
+        return table
+    starts = [s.token_start for index, s in enumerate(table.sentences) if index not in joined]
+    sentences = tuple(
+        TokenRange(start, end) for start, end in pairwise([*starts, len(table.spans)])
+    )
+    return TokenTable(table.spans, sentences, table.forms)

@@ -1,0 +1,1 @@
+"""What commands and the review desk do, composed once."""

@@ -1,0 +1,178 @@
+"""From paths to documents: which format, which files, in which order, and what stops it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
+from sciextract.formats import BadRecord, open_writer, read, registry
+from sciextract.formats.base import ReadItem, Source
+from sciextract.formats.registry import FormatSpec, recognise
+
+ABSTRACT = "We parse graphs with a small network."
+
+
+def keys(items: Iterator[ReadItem]) -> list[str]:
+    return [
+        item.document.doc_key if isinstance(item, AnnotatedDocument) else item.error.place
+        for item in items
+    ]
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "first_line", "expected"),
+    [
+        ("a.jsonl", '{"text": "x"}', "jsonl"),
+        ("a.txt", '{"text": "x"}', "jsonl"),
+        ("-", '  {"sentences": []}', "jsonl"),
+        ("a.dat", '{"text": "x"}', "jsonl"),
+        ("a.csv", "id,Title,Abstract\r\n", "csv"),
+        ("a.csv", "nothing known", "csv"),
+        ("-", "id;title;abstract", "csv"),
+        ("-", "id\tabstract\tyear", "tsv"),
+        ("a.tsv", "id\tabstract", "tsv"),
+        ("a.txt", "We parse graphs, text, and tables.", "text"),
+        ("a.txt", "Abstract", "text"),
+        ("-", "Text, tables and graphs are parsed.", "text"),
+        ("README", "[12] shows that brackets are no JSON", "text"),
+    ],
+)
+def test_the_content_decides_the_format(name: str, first_line: str, expected: str) -> None:
+    assert recognise(name, first_line).id == expected
+
+
+def test_a_missing_path_stops_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(InputMissingError, match=r"absent\.jsonl") as caught:
+        read([write(tmp_path / "a.txt", ABSTRACT), tmp_path / "absent.jsonl"])
+    assert caught.value.exit_code is ExitCode.MISSING
+
+
+def test_an_unknown_format_lists_the_allowed_ids(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="'brut'") as caught:
+        read([write(tmp_path / "a.txt", ABSTRACT)], "brut")
+    assert "scierc" in caught.value.hint and "paragraphs" in caught.value.hint
+    with pytest.raises(UsageError, match="cannot write the format 'csv'"):
+        open_writer("csv", io.StringIO())
+
+
+def test_an_empty_file_alone_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "empty.jsonl", "")
+    with pytest.raises(FormatError, match=r"empty\.jsonl: the file is empty"):
+        list(read([path]))
+    with pytest.raises(FormatError, match="is empty"):
+        list(read([write(tmp_path / "blank.jsonl", "\n \n")], "jsonl"))
+
+
+def test_an_empty_file_among_others_is_a_bad_record(tmp_path: Path) -> None:
+    write(tmp_path / "a.txt", "")
+    write(tmp_path / "b.txt", ABSTRACT)
+    items = list(read([tmp_path]))
+    assert isinstance(items[0], BadRecord)
+    assert keys(iter(items[1:])) == ["b"]
+
+
+def test_a_folder_is_read_sorted_with_its_sub_folders(tmp_path: Path) -> None:
+    write(tmp_path / "b.txt", ABSTRACT)
+    write(tmp_path / "a.jsonl", '{"text": "one"}\n{"id": "k", "text": "two"}\n')
+    write(tmp_path / "deep/er/c.txt", ABSTRACT)
+    write(tmp_path / "deep/er/b.txt", ABSTRACT)
+    write(tmp_path / ".hidden.txt", ABSTRACT)
+    write(tmp_path / "picture.png", b"\x89PNG")
+    assert keys(read([tmp_path])) == ["a:1", "k", "b", "b", "c"]
+    assert keys(read([tmp_path], "jsonl")) == ["a:1", "k"]
+
+
+def test_a_folder_without_readable_files_says_which_suffixes_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "picture.png", b"\x89PNG")
+    with pytest.raises(FormatError, match=r"no readable file below.*\.jsonl"):
+        list(read([tmp_path]))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ('{"text": "one"}\n{"text": "two"}', ["stdin:1", "stdin:2"]),
+        ("\n\nid,abstract\n7,We parse.\n", ["7"]),
+        (ABSTRACT, ["stdin"]),
+        ('{"doc_key": "s", "sentences": [["a", "b"]]}', ["s"]),
+        ('\ufeff{"text": "one"}', ["stdin:1"]),
+    ],
+)
+def test_standard_input(given: str, expected: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    assert keys(read(["-"])) == expected
+
+
+def test_standard_input_is_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+            line = b'{"text": "again"}\n'
+            buffer[: len(line)] = line
+            return len(line)
+
+    stream = io.TextIOWrapper(io.BufferedReader(Endless(), 64))
+    monkeypatch.setattr(sys, "stdin", stream)
+    items = read(["-"])
+    assert keys(iter([next(items), next(items)])) == ["stdin:1", "stdin:2"]
+
+
+def test_a_later_format_joins_by_one_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    joining = ModuleType("joining_formats")
+    joining.read_upper = read_upper  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "joining_formats", joining)
+    reader = "joining_formats:read_upper"
+    made = FormatSpec("upper", "for this test", (".up",), reader=reader, opening="UP ")
+    whole = FormatSpec("box", "a folder", (".box",), kind="folder", reader=reader)
+    monkeypatch.setattr(registry, "FORMATS", [made, whole, *registry.FORMATS])
+    write(tmp_path / "x/y.box", "anything")
+    assert keys(read([write(tmp_path / "a.txt", "UP one")])) == ["read a.txt"]
+    assert keys(read([tmp_path / "x"])) == ["read x"]
+    with pytest.raises(UsageError) as caught:
+        read([tmp_path], "none")
+    assert "upper" in caught.value.hint
+
+
+def read_upper(source: Source) -> Iterator[ReadItem]:
+    error = FormatError("", path="read " + Path(source.path).name)
+    yield BadRecord(error)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"%PDF-1.7\n%", "a PDF file"),
+        (b"\x1f\x8b\x08", "a gzip archive"),
+        (b"PK\x03\x04zip", "a zip archive"),
+        ('{"text": "x"}'.encode("utf-16"), "utf-16"),
+        ("plain".encode("utf-32"), "utf-32"),
+    ],
+)
+def test_files_that_are_no_utf8_text_say_what_they_are(
+    content: bytes, problem: str, tmp_path: Path
+) -> None:
+    for format_id in (None, "jsonl", "text", "csv"):
+        with pytest.raises(FormatError, match=problem):
+            list(read([write(tmp_path / "a.jsonl", content)], format_id))
+
+
+def test_every_registered_format_can_be_loaded() -> None:
+    for spec in registry.readable():
+        assert callable(spec.load_reader())
+    for spec in registry.writable():
+        assert callable(spec.load_writer())
