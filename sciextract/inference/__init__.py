@@ -1,0 +1,1 @@
+"""From documents to predictions with an ONNX model; no torch."""

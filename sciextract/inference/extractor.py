@@ -1,0 +1,133 @@
+"""The extractor: texts in, typed annotations out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.inference.folder import (
+    PAIRS_GRAPH,
+    TOKENIZER,
+    ModelFolder,
+    open_folder,
+)
+from sciextract.inference.locate import DEFAULT_MODEL, locate_model
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.results import annotated
+from sciextract.inference.settings import DecodeSettings
+from sciextract.text.analyse import make_document
+
+
+class Extractor:
+    """Predicts entities, relations and coreference with one model.
+
+    >>> from sciextract import Extractor
+    >>> extractor = Extractor.load()
+    >>> [result] = extractor(["We train a parser for dependency parsing."])
+    >>> sorted(entity.text_of(result.document.text) for entity in result.annotations.entities)
+    ['dependency parsing', 'parser']
+
+    Args:
+        pipeline: Network, tokenizer and labels.
+        config: The model's configuration.
+        model: Recorded as the source of every item.
+        batch_size: Windows per encoder call.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, config: ModelConfig, model: ModelId, batch_size: int = 1
+    ) -> None:
+        self._pipeline = pipeline
+        self._batch_size = batch_size
+        self.config = config
+        self.model = model
+        self.settings = config.settings
+
+    @classmethod
+    def load(
+        cls,
+        model: str | Path = DEFAULT_MODEL,
+        *,
+        threads: int | None = None,
+        precision: str | None = None,
+        batch_size: int | None = None,
+    ) -> Extractor:
+        """Loads a bundled model, a model folder, or a model of the hub.
+
+        Args:
+            model: Name, folder or hub id.
+            threads: Threads per call; all usable cores when ``None``.
+            precision: ``int8`` or ``fp32``; the folder's preferred one when ``None``.
+            batch_size: Windows per call of an fp32 graph. An int8 graph always runs one, because its
+                output depends on what shares the batch.
+
+        Raises:
+            ModelNotFoundError: No such model.
+            ModelDamagedError: A file of it is missing or changed.
+            ModelVersionError: It needs a newer version.
+            ModelMismatchError: It was trained on other features.
+            UsageError: It is an encoder without trained heads.
+        """
+        folder = open_folder(locate_model(model))
+        graph = folder.graph(precision)
+        dynamic_int8 = "int8" in graph.name
+        return cls(
+            _pipeline(folder, graph, threads),
+            folder.config,
+            ModelId(folder.config.name, folder.hash),
+            1 if dynamic_int8 else batch_size or 1,
+        )
+
+    def with_settings(
+        self, thresholds: Mapping[str, float] | None = None, candidates: bool = False
+    ) -> Extractor:
+        """The same model with other thresholds (task to probability), or with candidates.
+
+        Raises:
+            UsageError: A task is unknown or a threshold lies outside 0 to 1.
+        """
+        other = Extractor(self._pipeline, self.config, self.model, self._batch_size)
+        settings: DecodeSettings = self.settings.with_thresholds(dict(thresholds or {}))
+        other.settings = replace(settings, candidates=candidates)
+        return other
+
+    def __call__(self, texts: Iterable[str]) -> list[AnnotatedDocument]:
+        """Predicts plain texts; documents are named ``0``, ``1``..."""
+        documents = [make_document(str(row), text) for row, text in enumerate(texts)]
+        return list(self.stream(documents))
+
+    def annotate(self, document: Document) -> AnnotatedDocument:
+        """Predicts one document; its tokens and sentences are used as they are."""
+        return self.annotate_batch([document])[0]
+
+    def annotate_batch(self, documents: Sequence[Document]) -> list[AnnotatedDocument]:
+        """Predicts some documents."""
+        raw = self._pipeline.predict_batch(documents, self.settings, self._batch_size)
+        return [
+            annotated(document, prediction, self._pipeline.labels, self.settings, self.model)
+            for document, prediction in zip(documents, raw, strict=True)
+        ]
+
+    def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
+        """Predicts documents one batch at a time, in order, in constant memory."""
+        source = iter(documents)
+        while chunk := list(islice(source, self._batch_size)):
+            yield from self.annotate_batch(chunk)
+
+
+def _pipeline(folder: ModelFolder, graph: Path, threads: int | None) -> Pipeline:
+    from tokenizers import Tokenizer
+
+    from sciextract.inference.onnx_network import OnnxNetwork
+    from sciextract.inference.pieces import PieceEncoder
+
+    config = folder.config
+    pairs = folder.path / PAIRS_GRAPH
+    network = OnnxNetwork(graph, pairs if pairs.is_file() else None, threads)
+    tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
+    pieces = PieceEncoder(tokenizer, config.prefix, config.suffix, config.unknown)
+    return Pipeline(network, pieces, config.labels, config.piece_limit)

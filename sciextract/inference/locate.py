@@ -1,0 +1,90 @@
+"""From the word after ``--model`` to a model folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sciextract.errors import ModelNotFoundError, UsageError
+from sciextract.inference.folder import MANIFEST
+from sciextract.resources import bundled_models
+
+DEFAULT_MODEL = "sci"
+_WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
+
+
+def locate_model(name: str | Path) -> Path:
+    """The model folder that a name means: a folder, a bundled model, or a downloaded hub model.
+
+    Args:
+        name: A path, a bundled name, or a Hugging Face id (``owner/model``). A path wins.
+
+    Raises:
+        ModelNotFoundError: Nothing of that name can be had; says what there is.
+        UsageError: It is an encoder without trained heads; names the command that trains them.
+    """
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return _with_heads(path, str(name))
+    if path.is_file():
+        raise UsageError(f"{path} is a file", "give the model folder that holds manifest.json")
+    bundled = bundled_models() / str(name)
+    if "/" not in str(name) and "\\" not in str(name):
+        return _bundled(bundled, str(name))
+    if str(name).count("/") == 1 and not str(name).startswith((".", "/", "~")):
+        return _with_heads(_from_hub(str(name)), str(name))
+    raise ModelNotFoundError(f"no model folder at {name}", _known())
+
+
+def bundled_names() -> list[str]:
+    """Names of the models in the package."""
+    folder = bundled_models()
+    return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+
+
+def _bundled(folder: Path, name: str) -> Path:
+    if not folder.is_dir():
+        raise ModelNotFoundError(f"no model is called {name!r}", _known())
+    return folder
+
+
+def _known() -> str:
+    return f"bundled models: {', '.join(bundled_names()) or 'none'}; or give a model folder"
+
+
+def _with_heads(folder: Path, name: str) -> Path:
+    """Refuses a bare encoder, with the command that makes a model of it."""
+    encoder = (folder / "config.json").is_file() and any(
+        (folder / file).is_file() for file in _WEIGHT_FILES
+    )
+    if not (folder / MANIFEST).is_file() and encoder:
+        raise UsageError(
+            f"{name} is an encoder without trained heads; it cannot annotate yet",
+            f"train it first: sciextract retrain --encoder {name} --data train.jsonl --dev dev.jsonl",
+        )
+    return folder
+
+
+def _from_hub(hub_id: str) -> Path:
+    """Downloads a repository without pickled weights, or finds it in the cache."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    try:
+        patterns = ["*.json", "*.onnx", "*.toml", "README.md", "model.safetensors"]
+        return Path(snapshot_download(hub_id, allow_patterns=patterns))
+    except LocalEntryNotFoundError as error:
+        raise _unreachable(hub_id, "the network cannot be reached and nothing is cached") from error
+    except HfHubHTTPError as error:
+        raise _unreachable(hub_id, f"the hub answers: {error}") from error
+    except (OSError, ValueError) as error:
+        raise _unreachable(hub_id, str(error)) from error
+
+
+def _unreachable(hub_id: str, reason: str) -> ModelNotFoundError:
+    return ModelNotFoundError(
+        f"{hub_id} cannot be fetched: {reason}",
+        f"without a network use a bundled model ({', '.join(bundled_names()) or 'none'}) "
+        "or the folder of a model you already have",
+    )

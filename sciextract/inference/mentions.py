@@ -1,0 +1,104 @@
+"""From span scores to mentions: threshold, overlap, candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sciextract.inference.network import Floats, Ints
+from sciextract.inference.settings import DecodeSettings
+
+MOST_CANDIDATES_PER_WORD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Spans in text order with their label probabilities.
+
+    Attributes:
+        spans: int64 (spans, 2), first and last word, inclusive.
+        types: float32 (spans, 1 + labels), probabilities, class 0 is "no entity".
+        predicted: bool (spans,), whether the span is a prediction; the others are candidates.
+    """
+
+    spans: Ints
+    types: Floats
+    predicted: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @property
+    def labels(self) -> Ints:
+        """Index of the best entity label of each span (0-based, "no entity" left out)."""
+        return np.asarray(np.argmax(self.types[:, 1:], axis=1))
+
+    @property
+    def scores(self) -> Floats:
+        """Probability of the best entity label of each span."""
+        return np.asarray(self.types[:, 1:].max(axis=1, initial=0.0))
+
+
+def softmax(logits: Floats) -> Floats:
+    """Probabilities along the last axis."""
+    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def select_mentions(
+    span_logits: Floats, allowed: NDArray[np.bool_], settings: DecodeSettings
+) -> Mentions:
+    """The predicted spans, and with ``settings.candidates`` those down to the candidate score.
+
+    Args:
+        span_logits: float32 (words, max width, 1 + labels).
+        allowed: bool (words, max width), cells that are spans of interest.
+        settings: Threshold, temperature and overlap rule.
+    """
+    starts, widths = np.nonzero(allowed)
+    types = softmax(span_logits[starts, widths] / np.float32(settings.temperatures.entity))
+    floor = _floor(settings)
+    likely = np.flatnonzero(types[:, 1:].max(axis=1, initial=0.0) >= floor)
+    spans = np.stack([starts[likely], starts[likely] + widths[likely]], axis=1).astype(np.int64)
+    mentions = Mentions(spans, types[likely], np.ones(len(likely), dtype=np.bool_))
+    return _resolved(mentions, settings, len(allowed))
+
+
+def _floor(settings: DecodeSettings) -> float:
+    threshold = settings.thresholds.entity
+    return min(settings.candidate_score, threshold) if settings.candidates else threshold
+
+
+def _resolved(mentions: Mentions, settings: DecodeSettings, word_count: int) -> Mentions:
+    """Marks the predictions among overlapping spans, best first, and bounds the candidates."""
+    scores = mentions.scores
+    order = np.argsort(-scores, kind="stable")
+    free = scores >= settings.thresholds.entity
+    predicted = np.zeros(len(mentions), dtype=np.bool_)
+    for index in order[: int(free.sum())].tolist():
+        if free[index]:
+            predicted[index] = True
+            free &= ~_conflicts(mentions.spans, index, settings.nesting)
+    if not settings.candidates:
+        return _subset(mentions, np.flatnonzero(predicted), predicted)
+    best = order[: max(16, int(word_count * MOST_CANDIDATES_PER_WORD))]
+    kept = np.union1d(best, np.flatnonzero(predicted))
+    return _subset(mentions, kept, predicted)
+
+
+def _conflicts(spans: Ints, index: int, nesting: bool) -> NDArray[np.bool_]:
+    """Which spans may not stand beside the one at ``index``."""
+    first, last = spans[index]
+    overlap = (spans[:, 0] <= last) & (spans[:, 1] >= first)
+    if nesting:
+        inside = (spans[:, 0] >= first) & (spans[:, 1] <= last)
+        around = (spans[:, 0] <= first) & (spans[:, 1] >= last)
+        same = inside & around
+        overlap &= ~(inside | around) | same
+    return np.asarray(overlap)
+
+
+def _subset(mentions: Mentions, rows: Ints, predicted: NDArray[np.bool_]) -> Mentions:
+    return Mentions(mentions.spans[rows], mentions.types[rows], predicted[rows])

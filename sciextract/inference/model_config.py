@@ -1,0 +1,134 @@
+"""``config.json`` of a model folder: what the graphs mean and how they are used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
+from sciextract.inference.layout import RelationLayout
+from sciextract.inference.pipeline import Labels
+from sciextract.inference.settings import DecodeSettings, PerTask
+
+FORMAT_VERSION = 1
+"""Version of the model folder; raised when an older program could not read it."""
+
+FEATURE_VERSION = 1
+"""Version of the span, pair and distance features; a graph only fits the features it was trained on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """What the graphs of a model folder mean.
+
+    Attributes:
+        name: The model's name.
+        labels: The classes.
+        schema_name: Name of the label schema it was trained with.
+        schema_hash: Content hash of that schema.
+        piece_limit: Most pieces of a window, special ones not counted.
+        prefix: Special piece ids before a window.
+        suffix: Special piece ids after a window.
+        unknown: Id of the unknown piece.
+        settings: Thresholds and temperatures fitted on dev, and the overlap rule.
+        scores: Dev scores by graph and metric, as measured at export.
+        origin: Where the weights come from: encoder, data hashes, seeds.
+    """
+
+    name: str
+    labels: Labels
+    schema_name: str
+    schema_hash: str
+    piece_limit: int
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    unknown: int
+    settings: DecodeSettings
+    scores: dict[str, Any] = field(default_factory=dict)
+    origin: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of ``config.json``."""
+        return {
+            "format_version": FORMAT_VERSION,
+            "feature_version": FEATURE_VERSION,
+            "name": self.name,
+            "labels": {
+                "entities": list(self.labels.entities),
+                "relations": list(self.labels.relations.labels),
+                "symmetric": sorted(self.labels.relations.symmetric),
+                "coreference": self.labels.coreference,
+            },
+            "schema": {"name": self.schema_name, "hash": self.schema_hash},
+            "max_span_width": self.labels.max_span_width,
+            "piece_limit": self.piece_limit,
+            "prefix": list(self.prefix),
+            "suffix": list(self.suffix),
+            "unknown": self.unknown,
+            "thresholds": self.settings.thresholds.to_json(),
+            "calibration": self.settings.temperatures.to_json(),
+            "nesting": self.settings.nesting,
+            "max_antecedents": self.settings.max_antecedents,
+            "scores": self.scores,
+            "origin": self.origin,
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any], place: str) -> ModelConfig:
+        """Reads the content of ``config.json``.
+
+        Raises:
+            ModelVersionError: A newer program wrote it.
+            ModelMismatchError: It was trained on other features.
+            ModelDamagedError: A key is missing or has the wrong kind.
+        """
+        try:
+            _check_versions(values, place)
+            return cls(**_parts(values))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelDamagedError(
+                f"{place}: the configuration lacks or misstates {error}",
+                "get the model again; a configuration is not edited by hand",
+            ) from error
+
+
+def _check_versions(values: dict[str, Any], place: str) -> None:
+    version, features = int(values["format_version"]), int(values["feature_version"])
+    if version > FORMAT_VERSION:
+        raise ModelVersionError(
+            f"{place}: the model has format version {version}, this program reads up to {FORMAT_VERSION}",
+            "pip install --upgrade sciextract",
+        )
+    if features != FEATURE_VERSION:
+        raise ModelMismatchError(
+            f"{place}: the model needs feature version {features}, this program has {FEATURE_VERSION}",
+            "train or export the model again with this version, or install the one that made it",
+        )
+
+
+def _parts(values: dict[str, Any]) -> dict[str, Any]:
+    labels = values["labels"]
+    layout = RelationLayout(tuple(labels["relations"]), frozenset(labels["symmetric"]))
+    return {
+        "name": str(values["name"]),
+        "labels": Labels(
+            tuple(labels["entities"]),
+            layout,
+            bool(labels["coreference"]),
+            int(values["max_span_width"]),
+        ),
+        "schema_name": str(values["schema"]["name"]),
+        "schema_hash": str(values["schema"]["hash"]),
+        "piece_limit": int(values["piece_limit"]),
+        "prefix": tuple(map(int, values["prefix"])),
+        "suffix": tuple(map(int, values["suffix"])),
+        "unknown": int(values["unknown"]),
+        "settings": DecodeSettings(
+            thresholds=PerTask.from_json(values["thresholds"]),
+            temperatures=PerTask.from_json(values["calibration"]),
+            nesting=bool(values["nesting"]),
+            max_antecedents=int(values["max_antecedents"]),
+        ),
+        "scores": dict(values["scores"]),
+        "origin": dict(values["origin"]),
+    }

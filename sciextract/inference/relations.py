@@ -1,0 +1,88 @@
+"""From relation scores in both directions to typed, directed pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sciextract.inference.layout import RelationLayout
+from sciextract.inference.mentions import softmax
+from sciextract.inference.network import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPairs:
+    """Unordered pairs of spans with the probabilities of all relation classes.
+
+    Attributes:
+        pairs: int64 (pairs, 2), the earlier span first.
+        probabilities: float32 (pairs, classes), read from the earlier to the later span.
+    """
+
+    pairs: Ints
+    probabilities: Floats
+
+
+def combine_directions(
+    pairs: Ints, logits: Floats, layout: RelationLayout, temperature: float
+) -> ScoredPairs:
+    """Averages the log-probabilities of (a, b) and of the mirrored (b, a).
+
+    Args:
+        pairs: (pairs, 2) with every mirror present, as ``relation_pairs`` makes them.
+        logits: float32 (pairs, classes).
+        layout: The classes.
+        temperature: Divisor of the logits.
+    """
+    if not len(pairs):
+        return ScoredPairs(pairs, logits)
+    logs = np.log(softmax(logits / np.float32(temperature)) + np.float32(1e-9))
+    size = int(pairs.max()) + 1
+    position = np.zeros((size, size), dtype=np.int64)
+    position[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
+    forward = np.flatnonzero(pairs[:, 0] < pairs[:, 1])
+    backward = position[pairs[forward, 1], pairs[forward, 0]]
+    mean = (logs[forward] + logs[backward][:, layout.mirror()]) / 2
+    return ScoredPairs(pairs[forward], softmax(mean))
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedRelation:
+    """A relation between two spans (indices), with its probability."""
+
+    head: int
+    tail: int
+    label: str
+    score: float
+
+
+def directed(
+    pair: tuple[int, int], relation_class: int, score: float, layout: RelationLayout
+) -> PredictedRelation:
+    """The relation that a non-null class of (earlier, later) means."""
+    label_count = len(layout.labels)
+    if relation_class <= label_count:
+        return PredictedRelation(*pair, layout.labels[relation_class - 1], score)
+    label = layout.directed[relation_class - 1 - label_count]
+    return PredictedRelation(pair[1], pair[0], label, score)
+
+
+def predict_relations(
+    scored: ScoredPairs, layout: RelationLayout, threshold: float
+) -> list[PredictedRelation]:
+    """At most one relation per unordered pair: the best class that reaches the threshold."""
+    if not len(scored.pairs):
+        return []
+    best = 1 + np.argmax(scored.probabilities[:, 1:], axis=1)
+    scores = scored.probabilities[np.arange(len(best)), best]
+    rows = np.flatnonzero(scores >= threshold)
+    return [
+        directed(
+            (int(scored.pairs[row, 0]), int(scored.pairs[row, 1])),
+            int(best[row]),
+            float(scores[row]),
+            layout,
+        )
+        for row in rows
+    ]

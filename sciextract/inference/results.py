@@ -1,0 +1,177 @@
+"""From predictions in word indices to typed annotations in characters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sciextract.documents.annotations import (
+    Annotations,
+    Candidates,
+    Cluster,
+    Entity,
+    LabelScore,
+    LinkCandidate,
+    PairCandidate,
+    Relation,
+    SpanCandidate,
+)
+from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.documents.ids import stable_id
+from sciextract.documents.spans import Span
+from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
+from sciextract.inference.relations import directed
+from sciextract.inference.settings import DecodeSettings
+
+SCORE_DIGITS = 4
+MOST_ALTERNATIVES = 3
+LEAST_ALTERNATIVE = 0.02
+
+
+def annotate(
+    pipeline: Pipeline, document: Document, settings: DecodeSettings, model: ModelId | None = None
+) -> AnnotatedDocument:
+    """Predicts one document.
+
+    Args:
+        pipeline: Network, tokenizer, labels.
+        document: The document; its tokens are used as they are.
+        settings: Thresholds and whether candidates are reported.
+        model: Recorded as the source of every item.
+    """
+    raw = pipeline.predict(document, settings)
+    return annotated(document, raw, pipeline.labels, settings, model)
+
+
+def annotated(
+    document: Document,
+    raw: RawPrediction,
+    labels: Labels,
+    settings: DecodeSettings,
+    model: ModelId | None,
+) -> AnnotatedDocument:
+    """A document with the items that raw predictions mean."""
+    return AnnotatedDocument(document, _Items(document, raw, labels, model).build(settings), model)
+
+
+class _Items:
+    """Builds the items of one document; ids depend on document, model and item only."""
+
+    def __init__(
+        self, document: Document, raw: RawPrediction, labels: Labels, model: ModelId | None
+    ) -> None:
+        self._document = document
+        self._raw = raw
+        self._labels = labels
+        self._source = f"model:{model}" if model else ""
+        words = document.tokens.spans
+        self._spans = [
+            Span(words[first].char_start, words[last].char_end)
+            for first, last in raw.mentions.spans.tolist()
+        ]
+        self._ids: dict[int, str] = {}
+
+    def build(self, settings: DecodeSettings) -> Annotations:
+        """All items; candidates only where the settings ask for them."""
+        entities = tuple(self._entity(row) for row in np.flatnonzero(self._raw.mentions.predicted).tolist())
+        return Annotations(
+            entities=entities,
+            relations=self._relations(),
+            clusters=tuple(self._clusters()),
+            candidates=self._candidates(settings) if settings.candidates else None,
+        )
+
+    def _id(self, kind: str, *parts: object) -> str:
+        return stable_id(kind, self._document.doc_key, self._source, *parts)
+
+    def _entity(self, row: int) -> Entity:
+        span, ranked = self._spans[row], self._ranked_types(row)
+        best, others = ranked[0], ranked[1:MOST_ALTERNATIVES]
+        self._ids[row] = self._id("entity", span.char_start, span.char_end, best.label)
+        return Entity(
+            id=self._ids[row],
+            fragments=(span,),
+            label=best.label,
+            score=best.score,
+            source=self._source,
+            alternatives=tuple(other for other in others if other.score >= LEAST_ALTERNATIVE),
+        )
+
+    def _ranked_types(self, row: int) -> list[LabelScore]:
+        scores = self._raw.mentions.types[row, 1:].tolist()
+        pairs = sorted(zip(scores, self._labels.entities, strict=True), key=lambda p: -p[0])
+        return [LabelScore(label, round(score, SCORE_DIGITS)) for score, label in pairs]
+
+    def _relations(self) -> tuple[Relation, ...]:
+        ranked = self._pair_labels() if self._raw.relations else {}
+        relations = []
+        for predicted in self._raw.relations:
+            head, tail = self._ids[predicted.head], self._ids[predicted.tail]
+            others = [
+                label
+                for label in ranked.get((predicted.head, predicted.tail), [])
+                if label.label != predicted.label
+            ]
+            relations.append(
+                Relation(
+                    id=self._id("relation", head, tail, predicted.label),
+                    head=head,
+                    tail=tail,
+                    label=predicted.label,
+                    score=round(predicted.score, SCORE_DIGITS),
+                    source=self._source,
+                    alternatives=tuple(others[:MOST_ALTERNATIVES]),
+                )
+            )
+        return tuple(relations)
+
+    def _pair_labels(
+        self, least: float = LEAST_ALTERNATIVE
+    ) -> dict[tuple[int, int], list[LabelScore]]:
+        """Labels of every directed pair above a score, best first."""
+        found: dict[tuple[int, int], list[LabelScore]] = {}
+        scored = self._raw.pairs
+        rows, classes = np.nonzero(scored.probabilities[:, 1:] >= least)
+        for row, label_class in zip(rows.tolist(), (classes + 1).tolist(), strict=True):
+            score = float(scored.probabilities[row, label_class])
+            pair = (int(scored.pairs[row, 0]), int(scored.pairs[row, 1]))
+            item = directed(pair, label_class, score, self._labels.relations)
+            found.setdefault((item.head, item.tail), []).append(
+                LabelScore(item.label, round(score, SCORE_DIGITS))
+            )
+        return {pair: sorted(labels, key=lambda s: -s.score) for pair, labels in found.items()}
+
+    def _clusters(self) -> list[Cluster]:
+        clusters = []
+        for predicted in self._raw.clusters:
+            mentions = tuple(self._ids[mention] for mention in predicted.mentions)
+            scores = tuple(round(score, SCORE_DIGITS) for score in predicted.scores)
+            clusters.append(
+                Cluster(
+                    id=self._id("cluster", *mentions),
+                    mentions=mentions,
+                    score=round(sum(scores) / len(scores), SCORE_DIGITS),
+                    source=self._source,
+                    mention_scores=scores,
+                )
+            )
+        return clusters
+
+    def _candidates(self, settings: DecodeSettings) -> Candidates:
+        floor = settings.candidate_score
+        spans = [
+            SpanCandidate(span, tuple(l for l in self._ranked_types(row) if l.score >= floor))
+            for row, span in enumerate(self._spans)
+        ]
+        pairs = [
+            PairCandidate(self._spans[head], self._spans[tail], tuple(labels))
+            for (head, tail), labels in sorted(self._pair_labels(floor).items())
+        ]
+        return Candidates(tuple(spans), tuple(pairs), self._link_candidates(floor))
+
+    def _link_candidates(self, floor: float) -> tuple[LinkCandidate, ...]:
+        links, scores = self._raw.links.links, self._raw.links.probabilities
+        return tuple(
+            LinkCandidate(self._spans[mention], self._spans[antecedent], round(score, SCORE_DIGITS))
+            for (mention, antecedent), score in zip(links.tolist(), scores.tolist(), strict=True)
+            if score >= floor
+        )

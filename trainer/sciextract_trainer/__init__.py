@@ -1,0 +1,1 @@
+"""Training of sciextract models: data, networks, a readable loop, export."""

@@ -1,0 +1,130 @@
+"""Exact resume: weights, average, optimiser state and progress in safetensors and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.optim import AdamW
+from torch.optim.lr_scheduler import LambdaLR
+
+from sciextract.errors import ModelDamagedError
+from sciextract_trainer.average import WeightAverage
+from sciextract_trainer.network.joint import JointNetwork
+
+WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a training is.
+
+    Attributes:
+        epoch: Finished epochs.
+        best_epoch: Epoch of the best dev mean, 0 before the first evaluation.
+        best_mean: That mean of the three F1 scores.
+        history: One entry per evaluation.
+    """
+
+    epoch: int = 0
+    best_epoch: int = 0
+    best_mean: float = -1.0
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingState:
+    """Everything that a resumed training needs."""
+
+    network: JointNetwork
+    average: WeightAverage
+    optimiser: AdamW
+    schedule: LambdaLR
+    progress: Progress
+
+
+def trainable(network: JointNetwork) -> dict[str, Tensor]:
+    """The weights that training changes, by name."""
+    return {name: p.detach() for name, p in network.named_parameters() if p.requires_grad}
+
+
+def save_checkpoint(folder: Path, state: TrainingState) -> None:
+    """Writes the state beside the old one and renames it into place, weights first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {f"network.{name}": value for name, value in trainable(state.network).items()}
+    tensors |= {f"average.{name}": value for name, value in state.average.weights.items()}
+    for index, values in state.optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{index}.{key}": torch.as_tensor(v) for key, v in values.items()}
+    data = {
+        "progress": asdict(state.progress),
+        "schedule_step": state.schedule.last_epoch,
+        "average_steps": state.average.steps,
+    }
+    metadata = {"state": json.dumps(data)}
+    temporary = folder / (WEIGHTS + ".part")
+    save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, metadata=metadata)
+    os.replace(temporary, folder / WEIGHTS)
+
+
+def load_checkpoint(folder: Path, state: TrainingState) -> bool:
+    """Fills the state from a checkpoint; ``False`` when there is none.
+
+    Raises:
+        ModelDamagedError: The checkpoint is not whole or belongs to another network.
+    """
+    path = folder / WEIGHTS
+    if not path.is_file():
+        return False
+    try:
+        tensors, data = load_file(path), _metadata(path)
+        _restore(tensors, data, state)
+    except (KeyError, ValueError, RuntimeError, OSError) as error:
+        raise ModelDamagedError(
+            f"{path}: the checkpoint cannot be resumed: {error}", "remove it to start again"
+        ) from error
+    return True
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        data: dict[str, Any] = json.loads(file.metadata()["state"])
+    return data
+
+
+@torch.no_grad()
+def _restore(tensors: dict[str, Tensor], data: dict[str, Any], state: TrainingState) -> None:
+    for name, parameter in trainable(state.network).items():
+        parameter.copy_(tensors[f"network.{name}"])
+        state.average.weights[name].copy_(tensors[f"average.{name}"])
+    optimiser = state.optimiser.state_dict()
+    optimiser["state"] = _optimiser_state(tensors)
+    state.optimiser.load_state_dict(optimiser)
+    state.average.steps = int(data["average_steps"])
+    _restore_schedule(state.schedule, int(data["schedule_step"]))
+    for key, value in data["progress"].items():
+        setattr(state.progress, key, value)
+
+
+def _optimiser_state(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+    found: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        if name.startswith("optimiser."):
+            _, index, key = name.split(".", 2)
+            found.setdefault(int(index), {})[key] = value
+    return found
+
+
+def _restore_schedule(schedule: LambdaLR, step: int) -> None:
+    schedule.load_state_dict({**schedule.state_dict(), "last_epoch": step, "_step_count": step + 1})
+    for group, base, factor in zip(
+        schedule.optimizer.param_groups, schedule.base_lrs, schedule.lr_lambdas, strict=True
+    ):
+        group["lr"] = base * factor(step)

@@ -1,0 +1,1 @@
+"""Documents to training examples, and examples to batches."""

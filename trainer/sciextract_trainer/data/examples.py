@@ -1,0 +1,168 @@
+"""Training examples: encoder input and target distributions, all in word indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sciextract.documents.annotations import State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.inference.layout import RelationLayout
+from sciextract.inference.pieces import EncoderInput, PieceEncoder
+from sciextract.inference.pipeline import Labels
+from sciextract.inference.spans import sentence_ends, span_mask
+from sciextract.inference.windows import Window, plan_windows
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What the network should say; spans, pairs and links that are not listed are "none".
+
+    Attributes:
+        spans: int64 (spans, 2), first and last word, inclusive, in text order.
+        types: float32 (spans, 1 + entity labels), target distributions.
+        pairs: int64 (pairs, 2), head and tail span, mirrors included.
+        relations: float32 (pairs, relation classes), target distributions.
+        links: int64 (links, 2), mention and antecedent span.
+        link_weights: float32 (links,), probability of the link; gold links have 1.
+        soft: Whether the targets are a teacher's distributions rather than gold.
+    """
+
+    spans: Ints
+    types: Floats
+    pairs: Ints
+    relations: Floats
+    links: Ints
+    link_weights: Floats
+    soft: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One window of one document.
+
+    Attributes:
+        frame: Encoder input.
+        ends: int64 (words,), index after the last word of each word's sentence.
+        allowed: bool (words, max width), cells that are spans.
+        targets: What the network should say.
+    """
+
+    doc_key: str
+    frame: EncoderInput
+    ends: Ints
+    allowed: NDArray[np.bool_]
+    targets: Targets
+
+
+def examples_from(
+    documents: Iterable[AnnotatedDocument], labels: Labels, pieces: PieceEncoder, limit: int
+) -> Iterator[Example]:
+    """One example per window of each document; almost all abstracts are one window.
+
+    Args:
+        documents: Gold documents.
+        labels: What the classes mean; entities and relations of other labels are left out.
+        pieces: The encoder's word pieces.
+        limit: Most pieces a window may hold, special tokens not counted.
+    """
+    for annotated in documents:
+        document = annotated.document
+        split = pieces.split(document.tokens.slices(document.text))
+        gold = gold_targets(annotated, labels)
+        ends = sentence_ends(document.tokens.sentences, len(document.tokens))
+        for window in plan_windows(split.counts, document.tokens.sentences, limit):
+            start, end = window.seen.token_start, window.seen.token_end
+            frame = pieces.frame(split, start, end)
+            yield make_example(document.doc_key, frame, ends, window, gold, labels.max_span_width)
+
+
+def make_example(
+    doc_key: str, frame: EncoderInput, ends: Ints, window: Window, targets: Targets, width: int
+) -> Example:
+    """The example of one window, with the targets that lie wholly inside it."""
+    start, end = window.seen.token_start, window.seen.token_end
+    local = np.minimum(ends[start:end], end) - start
+    return Example(doc_key, frame, local, span_mask(local, width), _inside(targets, start, end))
+
+
+def gold_targets(annotated: AnnotatedDocument, labels: Labels) -> Targets:
+    """One-hot targets of a gold document; rejected items count as "none"."""
+    tokens = annotated.document.tokens
+    mentions: dict[str, tuple[int, int]] = {}
+    types: dict[tuple[int, int], int] = {}
+    for entity in annotated.annotations.entities:
+        words = tokens.aligned(entity.span)
+        if words is None or entity.state is State.REJECTED:
+            continue
+        span = (words.token_start, words.token_end - 1)
+        mentions[entity.id] = span
+        if entity.label in labels.entities:
+            types.setdefault(span, 1 + labels.entities.index(entity.label))
+    spans = sorted(set(mentions.values()))
+    index = {span: row for row, span in enumerate(spans)}
+    rows = {entity_id: index[span] for entity_id, span in mentions.items()}
+    pairs, relations = _relation_targets(annotated, labels.relations, rows)
+    links = _link_targets(annotated, rows)
+    return Targets(
+        spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
+        types=_one_hot([types.get(span, 0) for span in spans], 1 + len(labels.entities)),
+        pairs=pairs,
+        relations=relations,
+        links=links,
+        link_weights=np.ones(len(links), dtype=np.float32),
+    )
+
+
+def _relation_targets(
+    annotated: AnnotatedDocument, layout: RelationLayout, rows: dict[str, int]
+) -> tuple[Ints, Floats]:
+    mirror = layout.mirror()
+    classes: dict[tuple[int, int], int] = {}
+    for relation in annotated.annotations.relations:
+        known = relation.label in layout.labels and relation.state is not State.REJECTED
+        if known and relation.head in rows and relation.tail in rows:
+            head, tail = rows[relation.head], rows[relation.tail]
+            forward = layout.forward_class(relation.label)
+            classes.setdefault((head, tail), forward)
+            classes.setdefault((tail, head), int(mirror[forward]))
+    pairs = np.array(list(classes), dtype=np.int64).reshape(-1, 2)
+    return pairs, _one_hot(list(classes.values()), layout.class_count)
+
+
+def _link_targets(annotated: AnnotatedDocument, rows: dict[str, int]) -> Ints:
+    links = []
+    for cluster in annotated.annotations.clusters:
+        if cluster.state is State.REJECTED:
+            continue
+        members = sorted({rows[mention] for mention in cluster.mentions if mention in rows})
+        links += [(late, early) for late in members for early in members if early < late]
+    return np.array(links, dtype=np.int64).reshape(-1, 2)
+
+
+def _one_hot(classes: list[int], count: int) -> Floats:
+    return np.eye(count, dtype=np.float32)[np.array(classes, dtype=np.int64)]
+
+
+def _inside(targets: Targets, start: int, end: int) -> Targets:
+    """The targets whose spans lie in the words [start, end), renumbered from ``start``."""
+    keep = (targets.spans[:, 0] >= start) & (targets.spans[:, 1] < end)
+    if keep.all() and start == 0:
+        return targets
+    rows = np.cumsum(keep) - 1
+    pairs, links = keep[targets.pairs].all(axis=1), keep[targets.links].all(axis=1)
+    return Targets(
+        targets.spans[keep] - start,
+        targets.types[keep],
+        rows[targets.pairs[pairs]],
+        targets.relations[pairs],
+        rows[targets.links[links]],
+        targets.link_weights[links],
+        targets.soft,
+    )

@@ -1,0 +1,1 @@
+"""Networks in torch: encoder, heads, losses, and the adapter that lets the core decode them."""

@@ -1,0 +1,135 @@
+"""From a trained network to a model folder: graphs, thresholds, scores, card, manifest."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
+from sciextract.inference.folder import CARD, CONFIG, GRAPHS, PAIRS_GRAPH, TOKENIZER, write_manifest
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.onnx_network import OnnxNetwork
+from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract.inference.settings import DecodeSettings
+from sciextract.metrics.report import EvaluationReport
+from sciextract_trainer.build import PieceRules
+from sciextract_trainer.card import model_card
+from sciextract_trainer.data.examples import examples_from
+from sciextract_trainer.evaluate import dev_report, headline
+from sciextract_trainer.export import assert_parity, export_graphs, random_pairs
+from sciextract_trainer.loop import DEV_SETTINGS
+from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.thresholds import fit_settings
+
+PARITY_WINDOWS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Packaging:
+    """What a model folder is made from, apart from the network.
+
+    Attributes:
+        name: The model's name.
+        schema: Its label schema.
+        labels: Its classes.
+        rules: Its tokenizer.
+        dev: Gold documents that thresholds are fitted on and scores are stated for.
+        origin: Encoder, data hashes, seeds, licences: stated in configuration and card.
+        precisions: Encoder graphs that the folder keeps, the first one sets the thresholds.
+    """
+
+    name: str
+    schema: LabelSchema
+    labels: Labels
+    rules: PieceRules
+    dev: Sequence[AnnotatedDocument]
+    origin: dict[str, Any]
+    precisions: tuple[str, ...] = ("int8",)
+
+
+def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path) -> ModelConfig:
+    """Exports, checks, tunes and scores a network, and puts the finished folder into place.
+
+    Raises:
+        ModelMismatchError: torch and ONNX Runtime disagree on a logit.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
+        work = Path(temporary)
+        parity = _export(network, packaging, work)
+        config = _scored_config(packaging, work, parity)
+        for name, file in GRAPHS.items():
+            if name not in packaging.precisions:
+                (work / file).unlink()
+        packaging.rules.tokenizer.save(str(work / TOKENIZER))
+        _write(work / CONFIG, json.dumps(config.to_json(), indent=2) + "\n")
+        _write(work / CARD, model_card(config))
+        write_manifest(work)
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(work, folder)
+    return config
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _export(network: JointNetwork, packaging: Packaging, folder: Path) -> float:
+    pieces = packaging.rules.encoder()
+    examples = examples_from(packaging.dev, packaging.labels, pieces, packaging.rules.limit)
+    windows = [example.frame for example in islice(examples, PARITY_WINDOWS)]
+    export_graphs(network, folder, max(windows, key=lambda window: len(window.input_ids)))
+    hidden, types = network.spans.first.in_features, 1 + len(packaging.labels.entities)
+    pairs = random_pairs(hidden, types, packaging.labels.max_span_width)
+    return assert_parity(network, folder, windows, pairs)
+
+
+def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelConfig:
+    pipelines = {name: _pipeline(packaging, folder, name) for name in GRAPHS}
+    settings = fit_settings(pipelines[packaging.precisions[0]], packaging.dev, DEV_SETTINGS)
+    scores: dict[str, Any] = {"split": "dev", "documents": len(packaging.dev), "parity": parity}
+    for name, pipeline in pipelines.items():
+        scores[name] = _summary(_report(packaging, pipeline, settings))
+    rules = packaging.rules
+    return ModelConfig(
+        name=packaging.name,
+        labels=packaging.labels,
+        schema_name=packaging.schema.name,
+        schema_hash=packaging.schema.content_hash,
+        piece_limit=rules.limit,
+        prefix=rules.prefix,
+        suffix=rules.suffix,
+        unknown=rules.unknown,
+        settings=replace(settings, candidates=False),
+        scores=scores,
+        origin=packaging.origin,
+    )
+
+
+def _pipeline(packaging: Packaging, folder: Path, precision: str) -> Pipeline:
+    network = OnnxNetwork(folder / GRAPHS[precision], folder / PAIRS_GRAPH)
+    rules = packaging.rules
+    return Pipeline(network, rules.encoder(), packaging.labels, rules.limit)
+
+
+def _report(packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings) -> EvaluationReport:
+    symmetric = packaging.labels.relations.symmetric
+    return dev_report(pipeline, packaging.dev, settings, symmetric)
+
+
+def _summary(report: EvaluationReport) -> dict[str, float]:
+    """The headline F1 scores, two digits."""
+    scores = headline(report)
+    return {
+        "ner": round(scores.entity, 2),
+        "relation": round(scores.relation, 2),
+        "relation_strict": round(scores.strict, 2),
+        "coreference": round(scores.coreference, 2),
+    }
