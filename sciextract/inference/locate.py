@@ -57,12 +57,14 @@ def _with_heads(folder: Path, name: str) -> Path:
     encoder = (folder / "config.json").is_file() and any(
         (folder / file).is_file() for file in _WEIGHT_FILES
     )
-    if not (folder / MANIFEST).is_file() and encoder:
+    if (folder / MANIFEST).is_file():
+        return folder
+    if encoder:
         raise UsageError(
             f"{name} is an encoder without trained heads; it cannot annotate yet",
             f"train it first: sciextract retrain --encoder {name} --data train.jsonl --dev dev.jsonl",
         )
-    return folder
+    raise ModelNotFoundError(f"{name} is no model folder: it has no {MANIFEST}", _known())
 
 
 def _from_hub(hub_id: str) -> Path:

@@ -58,9 +58,12 @@ def antecedent_pairs(count: int, max_antecedents: int) -> Ints:
     Returns:
         (pairs, 2), grouped by mention, antecedents ascending.
     """
-    mentions, antecedents = np.tril_indices(count, k=-1)
-    near = mentions - antecedents <= max_antecedents
-    return np.stack([mentions[near], antecedents[near]], axis=1).astype(np.int64)
+    counts = np.minimum(np.arange(count), max_antecedents)
+    mentions = np.repeat(np.arange(count), counts)
+    begins = np.cumsum(counts) - counts  # where each mention's links start
+    nearest = np.arange(count) - counts
+    antecedents = np.arange(len(mentions)) - np.repeat(begins - nearest, counts)
+    return np.stack([mentions, antecedents], axis=1).astype(np.int64)
 
 
 def antecedent_distances(spans: Ints, pairs: Ints) -> Ints:

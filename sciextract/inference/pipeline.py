@@ -32,6 +32,9 @@ from sciextract.inference.windows import Window, plan_windows
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 NO_DISTANCES = np.zeros(0, dtype=np.int64)
 
+LINKS_PER_CALL = 20_000
+"""Antecedent links scored in one call, so that a text of 100,000 words stays within memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Labels:
@@ -204,22 +207,41 @@ class Pipeline:
     def _link_scores(
         self, results: list[_WindowResult], mentions: Mentions, rows: Ints, links: Ints
     ) -> Floats:
-        spans = mentions.spans[rows]
+        """Scores of all links; long texts take several calls, each with the mentions it needs."""
+        first = np.concatenate([result.first for result in results])[rows]
         last = np.concatenate([result.last for result in results])[rows]
-        return self.network.score_pairs(
-            PairInput(
-                span_first=np.concatenate([result.first for result in results])[rows],
-                span_last=last,
-                span_width=spans[:, 1] - spans[:, 0],
-                span_types=mentions.types[rows],
-                words=last,
-                relation_pairs=NO_PAIRS,
-                relation_between=NO_PAIRS,
-                relation_distance=NO_DISTANCES,
-                link_pairs=links,
-                link_distance=pairing.antecedent_distances(spans, links),
+        spans, types = mentions.spans[rows], mentions.types[rows]
+        scores = []
+        for start in range(0, len(links), LINKS_PER_CALL):
+            chunk = links[start : start + LINKS_PER_CALL]
+            low, high = int(chunk.min()), int(chunk.max()) + 1
+            scores.append(
+                self.network.score_pairs(
+                    _link_input(
+                        spans[low:high],
+                        first[low:high],
+                        last[low:high],
+                        types[low:high],
+                        chunk - low,
+                    )
+                ).link_scores
             )
-        ).link_scores
+        return np.concatenate(scores)
+
+
+def _link_input(spans: Ints, first: Floats, last: Floats, types: Floats, links: Ints) -> PairInput:
+    return PairInput(
+        span_first=first,
+        span_last=last,
+        span_width=spans[:, 1] - spans[:, 0],
+        span_types=types,
+        words=last,
+        relation_pairs=NO_PAIRS,
+        relation_between=NO_PAIRS,
+        relation_distance=NO_DISTANCES,
+        link_pairs=links,
+        link_distance=pairing.antecedent_distances(spans, links),
+    )
 
 
 def _concatenated(results: list[_WindowResult], classes: int) -> Mentions:

@@ -72,7 +72,9 @@ class _Items:
 
     def build(self, settings: DecodeSettings) -> Annotations:
         """All items; candidates only where the settings ask for them."""
-        entities = tuple(self._entity(row) for row in np.flatnonzero(self._raw.mentions.predicted).tolist())
+        entities = tuple(
+            self._entity(row) for row in np.flatnonzero(self._raw.mentions.predicted).tolist()
+        )
         return Annotations(
             entities=entities,
             relations=self._relations(),

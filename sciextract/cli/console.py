@@ -1,0 +1,165 @@
+"""What all commands share towards people: narration and progress on standard error, and the outermost frame."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+from sciextract.errors import ExitCode, SciextractError
+from sciextract.text.visible import visible
+
+_REDRAW_SECONDS = 0.1
+_NARROWEST, _USUAL_WIDTH = 20, 80
+
+
+def say(kind: str, message: str, hint: str = "") -> None:
+    """Print a message to standard error, and below it the next step; nothing in it can steer a terminal."""
+    _print_error(f"{kind}: {visible(message)}" if kind else visible(message))
+    if hint:
+        _print_error(f"  {visible(hint)}")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person looks at the stream."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def colours_wanted() -> bool:
+    """Whether ``NO_COLOR`` (https://no-color.org) is absent or empty."""
+    return not os.environ.get("NO_COLOR")
+
+
+class ProgressLine:
+    """One line on a terminal that tells count, rate and remaining time, drawn over itself.
+
+    Args:
+        shown: Whether to draw at all.
+        total: Gives the expected count, ``None`` as long as it is unknown.
+    """
+
+    def __init__(self, shown: bool, total: Callable[[], int | None]) -> None:
+        self._shown = shown
+        self._total = total
+        self._drawn = False
+        self._drawn_at = 0.0
+        self._started = time.monotonic()
+
+    def update(self, done: int, skipped: int = 0) -> None:
+        """Draw, unless that was done a moment ago.
+
+        Args:
+            done: Records behind us.
+            skipped: Those of them that took no time.
+        """
+        now = time.monotonic()
+        if not self._shown or now - self._drawn_at < _REDRAW_SECONDS:
+            return
+        line = progress_text(done, self._total(), (done - skipped) / (now - self._started))
+        sys.stderr.write(f"\r\x1b[2K{line[: _terminal_width() - 1]}")
+        sys.stderr.flush()
+        self._drawn, self._drawn_at = True, now
+
+    def clear(self) -> None:
+        """Leave an empty line for a message."""
+        if self._drawn:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+        self._drawn, self._drawn_at = False, 0.0
+
+
+def progress_text(done: int, total: int | None, per_second: float) -> str:
+    """Count, rate and remaining time in words.
+
+    >>> progress_text(1200, 10000, 40.0)
+    '1,200 of 10,000 abstracts, 40.0 a second, 3 min 40 s left'
+    """
+    if total is None or total < done:
+        return f"{done:,} abstracts, {per_second:.1f} a second"
+    left = f", {duration((total - done) / per_second)} left" if per_second > 0 else ""
+    return f"{done:,} of {total:,} abstracts, {per_second:.1f} a second{left}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the two largest units.
+
+    >>> duration(7260)
+    '2 h 1 min'
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def framed(command: Callable[[], int]) -> int:
+    """Run a command as the outermost frame: every way to fail becomes a message and an exit code."""
+    code: int = ExitCode.FAILED
+    try:
+        code = _outcome(command)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_standard_output()
+        return ExitCode.DONE
+    except OSError as error:
+        _forget_standard_output()
+        if code in (ExitCode.DONE, ExitCode.PARTIAL):
+            say("Error", f"standard output: cannot be written: {error.strerror}")
+        return code or ExitCode.FAILED
+    return code
+
+
+def _outcome(command: Callable[[], int]) -> int:
+    try:
+        return command()
+    except SciextractError as error:
+        say("Error", error.message, error.hint)
+        return error.exit_code
+    except KeyboardInterrupt:
+        say("", "interrupted")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            return _unexpected(error)
+        say("Error", f"{error.filename or 'standard output'}: the disk is full")
+        return ExitCode.FAILED
+    except Exception as error:  # noqa: BLE001 - this is the outermost frame
+        return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    from sciextract.cli.crash import write_report
+
+    problem = f"sciextract failed unexpectedly ({type(error).__name__})"
+    try:
+        report = write_report(error)
+    except OSError as unwritten:
+        say("Error", problem, f"no crash report could be written: {unwritten}")
+    else:
+        say("Error", problem, f"please report it with {report}; no text of yours is in that file")
+    return ExitCode.FAILED
+
+
+def _forget_standard_output() -> None:
+    """Send what is still buffered nowhere, so that Python does not complain at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - lives until exit
+
+
+def _print_error(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _terminal_width() -> int:
+    try:
+        return max(_NARROWEST, os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH)
+    except (OSError, ValueError):
+        return _USUAL_WIDTH

@@ -1,0 +1,81 @@
+"""The command ``sciextract``. Command modules import only Typer and the standard library at their top."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from sciextract import __version__
+from sciextract.cli.annotate import annotate
+from sciextract.cli.console import framed
+from sciextract.cli.evaluate import evaluate
+from sciextract.cli.training import retrain
+from sciextract.errors import ExitCode
+from sciextract.text.visible import visible
+
+app = typer.Typer(
+    name="sciextract",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(annotate)
+app.command()(evaluate)
+app.command()(retrain)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit.
+
+    Args:
+        arguments: The words after ``sciextract``; those of the process when ``None``.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    sys.exit(framed(lambda: _run(words)))
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Entities, relations and coreference from scientific abstracts, on your own machine.
+
+    Data goes to standard output, everything else to standard error.
+    Exit codes: 0 done, 1 failed or nothing usable, 2 wrong use, 3 some records were bad and the rest was
+    done, 4 something is missing, 130 interrupted.
+    """
+    if version:
+        typer.echo(f"sciextract {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(ExitCode.USAGE)
+
+
+def _run(words: list[str]) -> int:
+    """Parse and invoke without Typer's own frame, which would answer for closed pipes and Ctrl-C."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("sciextract", words) as context:
+            command.invoke(context)
+    except typer.Exit as leaving:
+        return leaving.exit_code
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except typer.TyperException as error:
+        return _wrong_use(error)
+    return ExitCode.DONE
+
+
+def _wrong_use(error: typer.TyperException) -> int:
+    context: typer.Context | None = getattr(error, "ctx", None)
+    if context is not None:
+        typer.echo(
+            f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True
+        )
+    typer.echo(f"Error: {visible(error.format_message(), keep=chr(10))}", err=True)
+    return error.exit_code

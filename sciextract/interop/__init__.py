@@ -1,0 +1,1 @@
+"""Bridges to other libraries, each behind an extra; the rest of the package never imports them."""

@@ -1,0 +1,207 @@
+"""Where annotations live on a spaCy Doc: span groups, entities, and the extensions of Doc and Span.
+
+Relations, clusters and scores are kept in ``doc.user_data["sciextract"]`` as plain strings and numbers, so that
+``Doc.to_bytes``, ``DocBin`` and worker processes carry them; the extensions build typed objects from it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sciextract.documents.annotations import Annotations, Entity, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.tokens import TokenTable
+from sciextract.errors import MissingExtraError
+from sciextract.formats.base import Source
+from sciextract.formats.json_lines import parse_object
+from sciextract.formats.jsonl import encode, parse_record
+from sciextract.interop.spacy_tokens import AlignedTokens, aligned_tokens, refuse_surrogates
+
+try:
+    from spacy.tokens import Doc, Span
+except ModuleNotFoundError as error:
+    raise MissingExtraError("the spaCy bridge", "spacy") from error
+
+SPAN_KEY = "sc"
+"""The span group that displaCy and spaCy's own span categoriser use."""
+
+USER_DATA = "sciextract"
+"""Key in ``doc.user_data``."""
+
+SpanKey = tuple[int, int, str]
+"""Start and end character of a span, and its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocRelation:
+    """A directed relation between two spans of a Doc.
+
+    Attributes:
+        score: Probability (0 to 1), ``None`` for relations no model made.
+    """
+
+    head: Span
+    tail: Span
+    label: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocCluster:
+    """Spans of a Doc, in text order, that mean the same thing.
+
+    Attributes:
+        score: Mean probability of the mentions, ``None`` for clusters no model made.
+        mention_scores: Per mention the probability of its best link, aligned with ``mentions``; empty
+            for clusters no model made.
+    """
+
+    mentions: tuple[Span, ...]
+    score: float | None
+    mention_scores: tuple[float, ...]
+
+
+def put_layers(
+    tokens: AlignedTokens,
+    annotated: AnnotatedDocument,
+    span_key: str = SPAN_KEY,
+    set_ents: bool = True,
+) -> None:
+    """Puts annotations on a Doc.
+
+    Args:
+        tokens: The Doc, which has the annotated document's text.
+        annotated: What to put there; rejected items are kept but not shown.
+        span_key: Name of the span group.
+        set_ents: Whether ``doc.ents`` gets a subset without overlap.
+
+    Raises:
+        FormatError: A label has a lone surrogate, which spaCy cannot hold.
+    """
+    doc, shown = tokens.doc, list(_shown(tokens, annotated.annotations.entities))
+    doc.spans[span_key] = [span for _, span in shown]
+    if set_ents:
+        _set_ents(doc, shown)
+    scores = {_score_key(span): entity.score for entity, span in reversed(shown)}
+    doc.user_data[USER_DATA] = {
+        "record": _record(annotated),
+        "span_key": span_key,
+        "scores": scores,
+    }
+
+
+def stored_annotations(doc: Doc) -> AnnotatedDocument | None:
+    """What :func:`put_layers` put on a Doc; ``None`` where it did not, or for another text.
+
+    The token table is empty unless the tokens have forms of their own.
+    """
+    data: dict[str, Any] | None = doc.user_data.get(USER_DATA)
+    if data is None:
+        return None
+    record = parse_object(data["record"], USER_DATA, 1)
+    stored = parse_record(record, Source(USER_DATA), 1)
+    return stored if stored.document.text == doc.text else None
+
+
+def stored_span_key(doc: Doc) -> str:
+    """The span group that :func:`put_layers` filled."""
+    data: dict[str, Any] = doc.user_data.get(USER_DATA, {})
+    return str(data.get("span_key", SPAN_KEY))
+
+
+def span_keys(doc: Doc, span_key: str) -> Counter[SpanKey]:
+    """How often each range and label occurs in a span group; in ``doc.ents`` where there is no such group."""
+    spans: Iterable[Span] = doc.spans.get(span_key, doc.ents)
+    return Counter((span.start_char, span.end_char, span.label_) for span in spans)
+
+
+def shown_keys(tokens: AlignedTokens, entities: Iterable[Entity]) -> dict[str, SpanKey]:
+    """The range and label under which the Doc shows each entity (id) that it can show."""
+    return {
+        entity.id: (span.start_char, span.end_char, span.label_)
+        for entity, span in _shown(tokens, entities)
+    }
+
+
+def _shown(tokens: AlignedTokens, entities: Iterable[Entity]) -> Iterator[tuple[Entity, Span]]:
+    for entity in entities:
+        if entity.state is State.REJECTED:
+            continue
+        refuse_surrogates(entity.label, f"the label {entity.label!r}")
+        span = tokens.doc_span(entity.span, entity.label)
+        if span is not None:
+            yield entity, span
+
+
+def _set_ents(doc: Doc, shown: Iterable[tuple[Entity, Span]]) -> None:
+    """Longest first, then the likeliest; entities of other components stay where there is room."""
+    ranked = sorted(
+        ((entity, span) for entity, span in shown if entity.label),
+        key=lambda each: (each[1].start - each[1].end, -(each[0].score or 0.0), each[1].start),
+    )
+    taken: set[int] = set()
+    chosen: list[Span] = []
+    for span in [*(span for _, span in ranked), *doc.ents]:
+        indices = range(span.start, span.end)
+        if taken.isdisjoint(indices):
+            taken.update(indices)
+            chosen.append(span)
+    doc.ents = sorted(chosen, key=lambda span: span.start)
+
+
+def _record(annotated: AnnotatedDocument) -> str:
+    """The lossless exchange record; without tokens, which the Doc has, unless their forms differ."""
+    document = annotated.document
+    if document.tokens.forms is None:
+        document = replace(document, tokens=TokenTable((), ()))
+    return encode(replace(annotated, document=document), candidates=True)
+
+
+def _score_key(span: Span) -> str:
+    return f"{span.start_char}:{span.end_char}:{span.label_}"
+
+
+def _score(span: Span) -> float | None:
+    """``span._.score``: the probability of the span's label, if sciextract made the span."""
+    data: dict[str, Any] = span.doc.user_data.get(USER_DATA, {})
+    score: float | None = data.get("scores", {}).get(_score_key(span))
+    return score
+
+
+def _relations(doc: Doc) -> tuple[DocRelation, ...]:
+    """``doc._.relations``: the relations whose head and tail the Doc shows."""
+    annotations, spans = _annotations_and_spans(doc)
+    return tuple(
+        DocRelation(spans[each.head], spans[each.tail], each.label, each.score)
+        for each in annotations.relations
+        if each.state is not State.REJECTED and each.head in spans and each.tail in spans
+    )
+
+
+def _clusters(doc: Doc) -> tuple[DocCluster, ...]:
+    """``doc._.clusters``: the clusters, with the mentions that the Doc shows."""
+    annotations, spans = _annotations_and_spans(doc)
+    clusters = []
+    for each in annotations.clusters:
+        rows = [row for row, mention in enumerate(each.mentions) if mention in spans]
+        if each.state is not State.REJECTED and rows:
+            mentions = tuple(spans[each.mentions[row]] for row in rows)
+            scores = tuple(each.mention_scores[row] for row in rows if each.mention_scores)
+            clusters.append(DocCluster(mentions, each.score, scores))
+    return tuple(clusters)
+
+
+def _annotations_and_spans(doc: Doc) -> tuple[Annotations, dict[str, Span]]:
+    stored = stored_annotations(doc)
+    if stored is None:
+        return Annotations(), {}
+    shown = _shown(aligned_tokens(doc), stored.annotations.entities)
+    return stored.annotations, {entity.id: span for entity, span in shown}
+
+
+Doc.set_extension("relations", getter=_relations)
+Doc.set_extension("clusters", getter=_clusters)
+Span.set_extension("score", getter=_score)

@@ -1,0 +1,144 @@
+"""Predict documents one by one: reading, the model and writing joined, in constant memory."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.errors import FormatError
+from sciextract.formats.base import BadRecord, ReadItem, Writer
+from sciextract.text.language import looks_english
+
+if TYPE_CHECKING:
+    from sciextract.inference.model_config import ModelConfig
+
+OTHER_LANGUAGE = "the text does not look English; the model may find little or nothing in it"
+
+
+class Predictor(Protocol):
+    """Something that predicts documents: an ``Extractor``."""
+
+    @property
+    def config(self) -> ModelConfig:
+        """What it predicts."""
+
+    @property
+    def model(self) -> ModelId:
+        """Name and hash of the model."""
+
+    def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
+        """Predicts documents in order, taking only as many ahead as one batch holds."""
+
+
+@dataclass(slots=True)
+class AnnotateSummary:
+    """Counts of a run, also while it is under way.
+
+    Attributes:
+        documents: Documents predicted and written.
+        bad: Records that could not be read.
+        entities: Predicted entities.
+        relations: Predicted relations.
+        clusters: Predicted clusters.
+        other_language: Documents that do not look English.
+        started: ``time.monotonic()`` at the start.
+    """
+
+    documents: int = 0
+    bad: int = 0
+    entities: int = 0
+    relations: int = 0
+    clusters: int = 0
+    other_language: int = 0
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    def add(self, document: AnnotatedDocument) -> None:
+        """Count one written document."""
+        annotations = document.annotations
+        self.documents += 1
+        self.entities += len(annotations.entities)
+        self.relations += len(annotations.relations)
+        self.clusters += len(annotations.clusters)
+        self.other_language += OTHER_LANGUAGE in document.warnings
+
+
+class Listener:
+    """Hears what happens during a run; override what is of interest."""
+
+    def bad_record(self, error: FormatError) -> None:
+        """A record could not be read; the run goes on."""
+
+    def note(self, message: str) -> None:
+        """Something that the user may want to know."""
+
+    def skipped(self) -> None:
+        """An earlier run has done this document already."""
+
+    def written(self, document: AnnotatedDocument, summary: AnnotateSummary) -> None:
+        """A document was predicted and written."""
+
+
+def annotate(
+    items: Iterable[ReadItem],
+    predictor: Predictor,
+    writer: Writer,
+    listener: Listener | None = None,
+) -> AnnotateSummary:
+    """Predict all documents in input order and write each as soon as it is done.
+
+    Annotations that came with the input are not written; its warnings are.
+
+    Args:
+        items: What ``formats.read`` yields.
+        predictor: The loaded model.
+        writer: Where the predictions go; stays open.
+        listener: Hears of bad records and written documents.
+
+    Raises:
+        OutputError: The output cannot be written; what was written before is complete.
+        FormatError: The only input is unusable.
+    """
+    feed = _Feed(items, listener or Listener())
+    for predicted in predictor.stream(feed.documents()):
+        document = replace(predicted, warnings=(*feed.next_warnings(), *predicted.warnings))
+        writer.write(document)
+        feed.summary.add(document)
+        feed.listener.written(document, feed.summary)
+    return feed.summary
+
+
+class _Feed:
+    """Hands documents to the model, and keeps aside what the model does not carry through."""
+
+    def __init__(self, items: Iterable[ReadItem], listener: Listener) -> None:
+        self.summary = AnnotateSummary()
+        self.listener = listener
+        self._items = items
+        self._warnings: deque[tuple[str, ...]] = deque()
+
+    def documents(self) -> Iterator[Document]:
+        for item in self._items:
+            if isinstance(item, BadRecord):
+                self.summary.bad += 1
+                self.listener.bad_record(item.error)
+            else:
+                self._warnings.append(_warnings(item))
+                yield item.document
+
+    def next_warnings(self) -> tuple[str, ...]:
+        return self._warnings.popleft()
+
+
+def _warnings(item: AnnotatedDocument) -> tuple[str, ...]:
+    """The reader's warnings and one about the language, each once."""
+    found = [] if looks_english(item.document.text) else [OTHER_LANGUAGE]
+    return tuple(dict.fromkeys([*item.warnings, *found]))

@@ -1,0 +1,194 @@
+"""One whole run of ``annotate``: checks first, then the model, then documents one by one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TextIO, cast
+
+from sciextract.documents.document import ModelId
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import ExitCode, UsageError
+from sciextract.formats import Writer, open_writer, read
+from sciextract.formats.base import STDIN
+from sciextract.formats.registry import get_format
+from sciextract.workflows.annotate import AnnotateSummary, Listener, Predictor, annotate
+from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
+from sciextract.workflows.output import (
+    OutputFile,
+    StandardOutput,
+    check_output,
+    check_standard_output,
+)
+from sciextract.workflows.resume import EarlierRun
+
+ViewFactory = Callable[[TextIO, LabelSchema | None], Writer]
+"""Makes the writer of the readable view: of a stream, and a schema for the colours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where the results go.
+
+    Attributes:
+        export: A format; ``None`` for the readable view.
+        path: A file; ``None`` for standard output.
+        resume: Whether to go on where the file ends.
+        force: Whether to overwrite the file.
+    """
+
+    export: str | None = None
+    path: str | None = None
+    resume: bool = False
+    force: bool = False
+
+    def check(self, inputs: list[str], *, candidates: bool) -> None:
+        """Refuse what does not fit together or cannot be written.
+
+        Raises:
+            UsageError: Options exclude each other, or the output would be read as input.
+            OutputError: The file cannot be written, or has content.
+        """
+        if self.export is not None:
+            get_format(self.export, "write")
+        if candidates and self.export != "jsonl":
+            raise UsageError("--candidates needs a format that holds them", "add --export jsonl")
+        if self.resume and self.force:
+            raise UsageError("--resume and --force exclude each other", "leave one of them out")
+        if self.path is not None:
+            check_output(self.path, inputs, overwrite=self.resume or self.force)
+        elif self.resume:
+            raise UsageError("--resume needs the file to go on with", "name it with --output")
+        else:
+            check_standard_output(inputs)
+
+    def earlier(self, model: ModelId) -> EarlierRun | None:
+        """The run to go on with, if there is one."""
+        if not self.resume or self.path is None or self.export is None:
+            return None
+        return EarlierRun.open(self.path, self.export, model)
+
+    @contextmanager
+    def stream(self, earlier: EarlierRun | None) -> Iterator[TextIO]:
+        """The destination, closed at the end."""
+        if self.path is not None:
+            stream: Any = OutputFile(self.path, earlier.byte_end if earlier else None)
+        else:
+            encoding = None if self.export else getattr(sys.stdout, "encoding", None)
+            stream = StandardOutput(encoding or "utf-8")
+        with stream:
+            yield cast(TextIO, stream)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did.
+
+    Attributes:
+        summary: Its counts.
+        seconds: From the first record to the last.
+        model: The model.
+        target: Where the results went.
+        resumed: Documents that an earlier run had done.
+        losses: What the format could not hold, by kind.
+    """
+
+    summary: AnnotateSummary
+    seconds: float
+    model: ModelId
+    target: Target
+    resumed: int
+    losses: Mapping[str, int]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Done, partly done, or nothing usable."""
+        if not self.summary.documents + self.resumed:
+            return ExitCode.FAILED
+        return ExitCode.PARTIAL if self.summary.bad else ExitCode.DONE
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        rate = self.summary.documents / self.seconds if self.seconds else 0.0
+        return {
+            "documents": self.summary.documents,
+            "resumed": self.resumed,
+            "bad": self.summary.bad,
+            "entities": self.summary.entities,
+            "relations": self.summary.relations,
+            "clusters": self.summary.clusters,
+            "other_language": self.summary.other_language,
+            "seconds": round(self.seconds, 3),
+            "documents_per_second": round(rate, 2),
+            "model": {"name": self.model.name, "hash": self.model.hash},
+            "export": self.target.export,
+            "output": self.target.path,
+            "losses": dict(self.losses),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotateJob:
+    """What to annotate, with which model, and where to.
+
+    Attributes:
+        inputs: Files, folders, ``-``.
+        choice: The model and its settings.
+        target: Where the results go.
+        input_format: Format of the inputs; their content decides when ``None``.
+        schema: Name or file of a label schema.
+    """
+
+    inputs: list[str]
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    target: Target = field(default_factory=Target)
+    input_format: str | None = None
+    schema: str | None = None
+
+    def run(self, view: ViewFactory, listener: Listener) -> Report:
+        """Annotate everything. The model is loaded once inputs and output are known to be there.
+
+        Raises:
+            SciextractError: Nothing could be done, or the run cannot go on; written lines are complete.
+        """
+        schema = load_schema(self.schema) if self.schema else None
+        items = read(self.inputs, self.input_format)
+        self.target.check(self.inputs, candidates=self.choice.candidates)
+        predictor = self._predictor(schema, listener)
+        earlier = self.target.earlier(predictor.model)
+        if earlier is not None:
+            items = earlier.remaining(items, listener.skipped)
+        with self.target.stream(earlier) as stream:
+            writer = self._writer(stream, view, schema or display_schema(predictor.config))
+            summary = annotate(items, predictor, writer, listener)
+            writer.close()
+        resumed = earlier.documents if earlier else 0
+        return Report(
+            summary, summary.seconds, predictor.model, self.target, resumed, dict(writer.losses)
+        )
+
+    def _predictor(self, schema: LabelSchema | None, listener: Listener) -> Predictor:
+        extractor = self.choice.load()
+        if schema is not None:
+            check_schema(extractor.config, schema)
+        if self.choice.ignores_batch_size(extractor):
+            listener.note(
+                "int8 models run one abstract a call; --batch-size is for --precision fp32"
+            )
+        if self.target.resume and self.target.export == "scierc":
+            listener.note(f"scierc files do not name their model; {extractor.model} goes on")
+        return extractor
+
+    def _writer(self, stream: TextIO, view: ViewFactory, schema: LabelSchema | None) -> Writer:
+        if self.target.export is None:
+            return view(stream, schema)
+        options = {"candidates": True} if self.choice.candidates else {}
+        return open_writer(self.target.export, stream, **options)
+
+
+def output_path(word: str | None) -> str | None:
+    """The file that ``--output`` means: ``-`` is standard output."""
+    return None if word == STDIN else word

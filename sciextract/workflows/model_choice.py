@@ -1,0 +1,124 @@
+"""Which model predicts, and how: load it, set its thresholds, hold it against a label schema."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import bundled_schemas, load_schema
+from sciextract.errors import ModelMismatchError, UsageError
+from sciextract.inference.settings import TASKS, DecodeSettings
+
+if TYPE_CHECKING:
+    from sciextract.inference.extractor import Extractor
+    from sciextract.inference.model_config import ModelConfig
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """What the user says about the model.
+
+    Attributes:
+        model: Bundled name, folder or hub id; the default model when ``None``.
+        thresholds: Task to least probability, where it differs from the model's own.
+        candidates: Whether to report what stayed below the thresholds.
+        threads: Threads per call; all usable cores when ``None``.
+        precision: ``int8`` or ``fp32``; the folder's preferred one when ``None``.
+        batch_size: Windows per call of an fp32 graph.
+    """
+
+    model: str | None = None
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    candidates: bool = False
+    threads: int | None = None
+    precision: str | None = None
+    batch_size: int | None = None
+
+    def load(self) -> Extractor:
+        """The extractor.
+
+        Raises:
+            ModelNotFoundError: No such model, or it lacks the precision.
+            ModelDamagedError: A file of it is missing or changed.
+            ModelVersionError: It needs a newer version.
+            ModelMismatchError: It was trained on other features.
+            UsageError: It is an encoder without trained heads.
+        """
+        from sciextract.inference.extractor import Extractor
+        from sciextract.inference.locate import DEFAULT_MODEL
+
+        extractor = Extractor.load(
+            DEFAULT_MODEL if self.model is None else self.model,
+            threads=self.threads,
+            precision=self.precision,
+            batch_size=self.batch_size,
+        )
+        return extractor.with_settings(self.thresholds, self.candidates)
+
+    def ignores_batch_size(self, extractor: Extractor) -> bool:
+        """Whether a batch size was asked for and the graph runs one abstract a call all the same."""
+        from sciextract.inference.folder import ModelFolder
+        from sciextract.inference.locate import DEFAULT_MODEL, locate_model
+
+        if (self.batch_size or 1) == 1:
+            return False
+        path = locate_model(DEFAULT_MODEL if self.model is None else self.model)
+        folder = ModelFolder(path, extractor.config, extractor.model.hash)
+        return "int8" in folder.graph(self.precision).name
+
+
+def parse_thresholds(words: Collection[str]) -> dict[str, float]:
+    """``entity=0.6`` and its like as numbers by task.
+
+    Raises:
+        UsageError: A word is no ``TASK=P``, a task is unknown or a number lies outside 0 to 1.
+    """
+    thresholds = dict(map(_threshold, words))
+    DecodeSettings().with_thresholds(thresholds)
+    return thresholds
+
+
+def check_schema(config: ModelConfig, schema: LabelSchema) -> None:
+    """Refuse a schema with other labels than the model's.
+
+    Raises:
+        ModelMismatchError: They differ; names both and what differs.
+    """
+    differences = [
+        *_differences("entity", config.labels.entities, schema.entity_labels),
+        *_differences("relation", config.labels.relations.labels, schema.relation_labels),
+    ]
+    if differences:
+        raise ModelMismatchError(
+            f"model {config.name!r} (schema {config.schema_name!r}) and schema {schema.name!r} "
+            f"have different labels: {'; '.join(differences)}",
+            f"leave --schema out, name a model trained with {schema.name!r}, or train one",
+        )
+
+
+def display_schema(config: ModelConfig) -> LabelSchema | None:
+    """The bundled schema that the model was trained with, for its colours, if there is one."""
+    known = config.schema_name in bundled_schemas()
+    return load_schema(config.schema_name) if known else None
+
+
+def _threshold(word: str) -> tuple[str, float]:
+    task, _, value = word.partition("=")
+    try:
+        return task.strip(), float(value)
+    except ValueError:
+        raise UsageError(
+            f"threshold {word!r} is not of the form TASK=P",
+            f"for example entity=0.6; tasks are {', '.join(TASKS)}",
+        ) from None
+
+
+def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str]) -> Iterator[str]:
+    only_model = [label for label in of_model if label not in of_schema]
+    only_schema = [label for label in of_schema if label not in of_model]
+    if only_model:
+        yield f"{kind} labels of the model only: {', '.join(only_model)}"
+    if only_schema:
+        yield f"{kind} labels of the schema only: {', '.join(only_schema)}"

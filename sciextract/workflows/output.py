@@ -1,0 +1,240 @@
+"""Where the lines of a run go: a file or standard output, in whole lines or not at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sciextract.errors import OutputError, UsageError
+from sciextract.formats.base import STDIN
+from sciextract.formats.registry import has_suffix, readable
+
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+class OutputFile(io.TextIOBase):
+    """A text stream that takes whole lines and writes each one at once.
+
+    The file is opened at the first line, so that a run without results leaves nothing behind. A line that
+    does not fit on the disk is taken back; Ctrl-C waits for the end of the line.
+
+    Args:
+        path: The file.
+        byte_start: Where to go on in an existing file, whose rest is cut off; ``None`` starts it anew.
+    """
+
+    def __init__(self, path: str, byte_start: int | None = None) -> None:
+        self._path = path
+        self._byte_start = byte_start
+        self._byte_end = byte_start or 0
+        self._raw: io.FileIO | None = None
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Append whole lines.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        data = text.encode("utf-8")
+        with reported_as(self._path), uninterrupted():
+            raw = self._raw or self._opened()
+            try:
+                _write_all(raw, data)
+            except OSError:
+                self._take_back(raw)
+                raise
+        self._byte_end += len(data)
+        return len(text)
+
+    def close(self) -> None:
+        """Put everything on the disk and close.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        if self.closed:
+            return
+        super().close()
+        with reported_as(self._path):
+            if self._raw is not None:
+                if _is_regular(self._path):
+                    os.fsync(self._raw.fileno())
+                self._raw.close()
+
+    def _opened(self) -> io.FileIO:
+        if self._byte_start is None:
+            self._raw = io.FileIO(self._path, "w")
+        else:
+            self._raw = io.FileIO(self._path, "r+")
+            self._raw.truncate(self._byte_start)
+            self._raw.seek(self._byte_start)
+        return self._raw
+
+    def _take_back(self, raw: io.FileIO) -> None:
+        if _is_regular(self._path):
+            raw.truncate(self._byte_end)
+
+
+class StandardOutput(io.TextIOBase):
+    """Standard output as a stream of whole lines, each flushed at once for the next program in the pipe."""
+
+    def __init__(self, encoding: str = "utf-8") -> None:
+        self._stream: Any = getattr(sys.stdout, "buffer", None)
+        self._encoding = encoding
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Append whole lines; what the encoding lacks is written as an escape.
+
+        Raises:
+            OutputError: Standard output cannot be written.
+            BrokenPipeError: The reader of a pipe has gone.
+        """
+        with reported_as("standard output"), uninterrupted():
+            if self._stream is None:
+                sys.stdout.write(text)
+            else:
+                self._stream.write(text.encode(self._encoding, "backslashreplace"))
+                self._stream.flush()
+        return len(text)
+
+
+@contextmanager
+def reported_as(name: str) -> Iterator[None]:
+    """Turns operating system errors into an :class:`OutputError` that names the place.
+
+    Raises:
+        OutputError: The block raised an ``OSError``; a closed pipe stays what it is.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.errno in _FULL:
+            problem = f"{name}: the disk is full; the lines written so far are complete"
+            hint = "make room, then go on with --resume" if _is_regular(name) else ""
+            raise OutputError(problem, hint) from error
+        problem = f"{name}: cannot be written: {error.strerror}"
+        raise OutputError(problem, "choose another --output") from error
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Lets the first Ctrl-C wait for the end of the block; a second one breaks in.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed during the block.
+    """
+    ignored = not callable(signal.getsignal(signal.SIGINT))  # as in background jobs of scripts
+    if ignored or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+
+    def remember(number: int, _frame: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, previous)
+
+    previous = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
+    """Refuse an output that cannot be written, or that would cost something.
+
+    Args:
+        path: The file that is to be written.
+        inputs: Paths that will be read.
+        overwrite: Whether content that is there already may be replaced or continued.
+
+    Raises:
+        OutputError: It is a folder, its folder does not exist, it is read-only, or it has content.
+        UsageError: It is one of the inputs, or would be read as one.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise OutputError(f"{path} is a folder", f"name a file in it: {target / 'annotated.jsonl'}")
+    if not target.parent.is_dir():
+        raise OutputError(f"{path}: no such folder: {target.parent}", f"mkdir -p {target.parent}")
+    for each in inputs:
+        if each != STDIN and _would_be_read(target, Path(each)):
+            raise UsageError(
+                f"the output {path} would be read as part of the input {each}",
+                "choose an --output outside of the input",
+            )
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise OutputError(f"{path}: cannot be written: read-only", "choose another --output")
+    if not overwrite and _is_regular(path) and target.stat().st_size:
+        raise OutputError(
+            f"{path} exists already and would be overwritten",
+            "--resume goes on where it ends, --force overwrites it",
+        )
+
+
+def check_standard_output(inputs: Sequence[str]) -> None:
+    """Refuse a standard output that the shell sends into one of the inputs.
+
+    Raises:
+        UsageError: It would be read while it is written, without end.
+    """
+    try:
+        out = os.fstat(sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        return
+    if not stat.S_ISREG(out.st_mode):
+        return
+    for each in inputs:
+        if each != STDIN and any(os.path.samestat(out, os.stat(file)) for file in _files(each)):
+            raise UsageError(
+                f"standard output goes to a file that is part of the input {each}",
+                "send it to a file outside of the input",
+            )
+
+
+def _files(path: str) -> Iterator[str]:
+    if not os.path.isdir(path):
+        yield path
+        return
+    for parent, _, names in os.walk(path):
+        files = (os.path.join(parent, name) for name in names)
+        yield from (file for file in files if os.path.isfile(file))
+
+
+def _would_be_read(target: Path, source: Path) -> bool:
+    if not source.is_dir():
+        return target.exists() and target.samefile(source)
+    inside = source.resolve() in target.resolve().parents
+    suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
+    return inside and has_suffix(target.name, suffixes) and not target.name.startswith(".")
+
+
+def _is_regular(path: str) -> bool:
+    return os.path.isfile(path)
+
+
+def _write_all(raw: io.RawIOBase | BinaryIO, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[raw.write(rest) or 0 :]

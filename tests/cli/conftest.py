@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from sciextract.cli.main import main
+from sciextract.inference.extractor import Extractor
+from tests.cli.fakes import RuleExtractor, install
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture(autouse=True)
+def user_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+
+@pytest.fixture
+def fake() -> Iterator[RuleExtractor]:
+    """The fake model, in the place of every model."""
+    original = Extractor.__dict__["load"]
+    extractor = RuleExtractor()
+    install(extractor)
+    yield extractor
+    Extractor.load = original  # type: ignore[method-assign]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Runs the whole command line in this process: words in; exit code, stdout and stderr out."""
+
+    def run(*words: object, stdin: str | bytes = b"") -> Outcome:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        out, err = io.BytesIO(), io.BytesIO()
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), "utf-8"))
+            stdout = io.TextIOWrapper(out, "utf-8", write_through=True)
+            stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)
+            patched.setattr(sys, "stdout", stdout)
+            patched.setattr(sys, "stderr", stderr)
+            with pytest.raises(SystemExit) as leaving:
+                main([str(word) for word in words])
+            stdout.flush()
+            stderr.flush()
+            return Outcome(
+                int(leaving.value.code or 0), out.getvalue().decode(), err.getvalue().decode()
+            )
+
+    return run

@@ -1,0 +1,105 @@
+"""The outermost frame."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sciextract import __version__
+from sciextract.cli.console import ProgressLine, progress_text
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.errors import ExitCode
+from tests.cli.conftest import Command
+from tests.cli.fakes import RuleExtractor
+from tests.shared_data import ROOT
+
+SECRET = "unpublished finding"
+
+
+def test_version_and_module(command: Command) -> None:
+    assert command("--version").out == f"sciextract {__version__}\n"
+    result = subprocess.run(
+        [sys.executable, "-m", "sciextract", "--version"], capture_output=True, cwd=ROOT, check=True
+    )
+    assert result.stdout.decode().split() == ["sciextract", __version__]
+
+
+def test_commands_are_listed(command: Command) -> None:
+    result = command("--help")
+    assert result.code == ExitCode.DONE
+    assert "annotate" in result.out and "evaluate" in result.out
+    assert command().code == ExitCode.USAGE
+    wrong = command("nosuch\x1b")
+    assert wrong.code == ExitCode.USAGE
+    assert "No such command" in wrong.err and "\x1b" not in wrong.err
+
+
+class BrokenExtractor(RuleExtractor):
+    def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
+        for document in documents:
+            raise RuntimeError(document.text)
+        return iter(())
+
+
+class InterruptedExtractor(RuleExtractor):
+    def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
+        yield from super().stream([next(iter(documents))])
+        raise KeyboardInterrupt
+
+
+def test_a_crash_report_holds_no_text(
+    command: Command, fake: RuleExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fake, "stream", BrokenExtractor().stream)
+    result = command("annotate", "--export", "jsonl", stdin=SECRET)
+    assert (result.code, result.out) == (ExitCode.FAILED, "")
+    assert "RuntimeError" in result.err and SECRET not in result.err
+    [report] = (tmp_path / "home" / "crashes").iterdir()
+    assert str(report) in result.err
+    text = report.read_text("utf-8")
+    assert "RuntimeError" in text and "in annotate" in text and SECRET not in text
+
+
+def test_a_crash_report_that_cannot_be_written(
+    command: Command, fake: RuleExtractor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fake, "stream", BrokenExtractor().stream)
+    (tmp_path / "home").write_text("a file")
+    result = command("annotate", stdin=SECRET)
+    assert result.code == ExitCode.FAILED
+    assert "no crash report could be written" in result.err
+
+
+def test_interrupted(
+    command: Command, fake: RuleExtractor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fake, "stream", InterruptedExtractor().stream)
+    result = command("annotate", "--export", "jsonl", stdin="Lattice.")
+    assert result.code == ExitCode.INTERRUPTED
+    assert len(result.out.splitlines()) == 1
+    assert "interrupted after 1 abstract" in result.err
+
+
+def test_progress_text() -> None:
+    assert progress_text(5, None, 2.5) == "5 abstracts, 2.5 a second"
+    assert progress_text(5, 10, 0.0) == "5 of 10 abstracts, 0.0 a second"
+    assert progress_text(1200, 10000, 40).endswith("3 min 40 s left")
+    assert progress_text(12, 10, 1.0) == "12 abstracts, 1.0 a second"
+
+
+def test_progress_is_one_line_and_goes_away(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, hidden = ProgressLine(True, lambda: 4), ProgressLine(False, lambda: 4)
+    for progress in (shown, hidden):
+        progress.update(1)
+        progress.update(2)
+        progress.clear()
+    drawn = capsys.readouterr()
+    assert drawn.out == ""
+    assert drawn.err.startswith("\r\x1b[2K1 of 4 abstracts") and drawn.err.endswith("\r\x1b[2K")
+    assert "\n" not in drawn.err and "2 of 4" not in drawn.err

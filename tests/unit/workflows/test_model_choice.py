@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import ModelMismatchError, UsageError
+from sciextract.inference.extractor import Extractor
+from sciextract.workflows.model_choice import (
+    ModelChoice,
+    check_schema,
+    display_schema,
+    parse_thresholds,
+)
+from tests.cli.fakes import CONFIG, RuleExtractor
+
+
+def test_thresholds() -> None:
+    assert parse_thresholds(["entity=0.6", "relation = .4", "entity=0"]) == {
+        "entity": 0.0,
+        "relation": 0.4,
+    }
+    for word in (
+        "entity",
+        "entity=",
+        "=0.5",
+        "entity=high",
+        "ner=0.5",
+        "entity=-0.1",
+        "entity=inf",
+    ):
+        with pytest.raises(UsageError):
+            parse_thresholds([word])
+
+
+def test_schemas() -> None:
+    scierc = load_schema("scierc")
+    check_schema(CONFIG, replace(scierc, name="mine", entities=scierc.entities[::-1]))
+    with pytest.raises(ModelMismatchError) as caught:
+        check_schema(CONFIG, replace(scierc, name="mine", relations=scierc.relations[1:]))
+    lost = scierc.relations[0].label
+    assert f"relation labels of the model only: {lost}" in caught.value.message
+    assert "entity" not in caught.value.message
+    assert display_schema(CONFIG) == scierc
+    assert display_schema(replace(CONFIG, schema_name="nobody's")) is None
+
+
+@pytest.mark.parametrize(
+    ("files", "precision", "batch_size", "ignored"),
+    [
+        (["model.int8.onnx"], None, 8, True),
+        (["model.int8.onnx"], None, 1, False),
+        (["model.int8.onnx"], None, None, False),
+        (["model.int8.onnx", "model.onnx"], None, 8, True),
+        (["model.int8.onnx", "model.onnx"], "fp32", 8, False),
+        (["model.onnx"], None, 8, False),
+    ],
+)
+def test_batch_size_of_int8(
+    tmp_path: Path, files: list[str], precision: str | None, batch_size: int | None, ignored: bool
+) -> None:
+    for file in files:
+        (tmp_path / file).touch()
+    choice = ModelChoice(str(tmp_path), precision=precision, batch_size=batch_size)
+    assert choice.ignores_batch_size(cast(Extractor, RuleExtractor())) is ignored

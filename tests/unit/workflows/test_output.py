@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import OutputError, UsageError
+from sciextract.workflows import output
+from sciextract.workflows.output import OutputFile, check_output, uninterrupted
+
+
+def test_nothing_written_leaves_nothing(tmp_path: Path) -> None:
+    OutputFile(str(tmp_path / "a")).close()
+    assert not (tmp_path / "a").exists()
+
+
+def test_each_line_is_on_the_disk_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with OutputFile(str(path)) as stream:
+        assert stream.writable()
+        stream.write("κ = 1\n")
+        assert path.read_text("utf-8") == "κ = 1\n"
+    assert stream.closed
+    stream.close()
+
+
+def test_going_on_cuts_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("one\ntwo\nthr")
+    with OutputFile(str(path), byte_start=8) as stream:
+        stream.write("three\n")
+    assert path.read_text() == "one\ntwo\nthree\n"
+    OutputFile(str(path), byte_start=4).close()
+    assert path.read_text() == "one\ntwo\nthree\n"
+
+
+def test_a_line_that_does_not_fit_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a"
+
+    def half(raw: io.FileIO, data: bytes) -> None:
+        raw.write(data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with OutputFile(str(path)) as stream:
+        stream.write("first\n")
+        monkeypatch.setattr(output, "_write_all", half)
+        with pytest.raises(OutputError, match="the disk is full") as caught:
+            stream.write("second line\n")
+        assert "--resume" in caught.value.hint
+        monkeypatch.undo()
+    assert path.read_text() == "first\n"
+
+
+def test_an_output_that_cannot_be_opened(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be written"):
+        OutputFile(str(tmp_path)).write("x\n")
+
+
+def test_ctrl_c_waits_for_the_end_of_the_line() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        done.append("the line")
+    assert done
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        done.append("never")
+    assert len(done) == 1
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_ignored_ctrl_c_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_where_an_output_may_lie(tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "a.txt").write_text("text")
+    (tmp_path / "link.txt").symlink_to(papers / "a.txt")
+    (tmp_path / "empty.jsonl").touch()
+    inside = str(papers / "deep" / ".." / "out.jsonl")
+    (papers / "deep").mkdir()
+    for path in (inside, str(tmp_path / "link.txt")):
+        with pytest.raises(UsageError, match="would be read"):
+            check_output(path, [str(papers), str(papers / "a.txt")], overwrite=True)
+    for name in ("papers/out.result", "papers/.out.jsonl", "out.jsonl", "empty.jsonl"):
+        check_output(str(tmp_path / name), ["-", str(papers)], overwrite=False)
+    check_output(os.devnull, [str(papers)], overwrite=False)
