@@ -1,0 +1,88 @@
+# Environments live in .venv (what users install) and .venv-dev (all extras); stamps keep second runs short.
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+# Published data sets for training and benchmarks; see docs/models.md for the layout.
+DATA ?= ../shared/data
+# The encoder that the bundled model starts from, the resumable results of its training, and where it goes.
+ENCODER ?= .cache/minilm
+RUNS ?= runs/sci
+MODEL ?= sciextract/bundled/sci
+# Tests at a time, and more words for pytest, e.g. PYTEST_ARGS="-k offsets -x".
+JOBS ?= 2
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+USER_ENV := .venv
+DEV_ENV := .venv-dev
+IN_DEV := export PATH="$(CURDIR)/$(DEV_ENV)/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/trainer";
+PIP_QUIET := --quiet --quiet --disable-pip-version-check --constraint constraints.txt
+PACKAGED := $(shell find sciextract trainer schemas sample_data -type f ! -name '*.pyc')
+DEMO_OUT := build/demo/abstracts.jsonl
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format docs model screenshot bench-annotate bench-text pins clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+demo: $(USER_ENV)/.installed ## Install the package without extras and annotate the sample abstracts
+	@tools/demo.sh $(USER_ENV)/bin/sciextract $(DEMO_OUT)
+
+test: $(DEV_ENV)/.installed ## Run the tests (JOBS=2 PYTEST_ARGS="...")
+	@$(IN_DEV) pytest --quiet --numprocesses $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+
+check: $(DEV_ENV)/.installed ## Format, lint, types, layers and generated docs: what must hold before a commit
+	@$(IN_DEV) ruff format --check --quiet .
+	@$(IN_DEV) ruff check --quiet .
+	@$(IN_DEV) mypy --no-error-summary
+	@$(IN_DEV) found=$$(lint-imports --no-logo --no-cache 2>&1) || { echo "$$found"; exit 1; }
+	@$(IN_DEV) python tools/cli_reference.py --check
+
+format: $(DEV_ENV)/.installed ## Format the code and apply safe fixes
+	@$(IN_DEV) ruff check --quiet --fix .
+	@$(IN_DEV) ruff format --quiet .
+
+docs: $(DEV_ENV)/.installed ## Write docs/cli.md from the help texts
+	@$(IN_DEV) python tools/cli_reference.py
+
+model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the bundled model (DATA=... ENCODER=... RUNS=...); stops and goes on
+	@$(IN_DEV) python -m sciextract_trainer.make_model --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODEL)
+
+screenshot: $(DEV_ENV)/.installed ## Renew the runs that the front page shows: docs/images/ and README.md
+	@$(IN_DEV) python tools/screenshot.py docs/images/annotate.svg
+	@$(IN_DEV) python tools/real_runs.py
+
+bench-annotate: $(DEV_ENV)/.installed ## Measure the speed of annotate (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/annotate.py $(BENCH_ARGS)
+
+bench-text: $(DEV_ENV)/.installed ## Compare tokens and sentences with other libraries (DATA=...)
+	@$(IN_DEV) python benchmarks/text_layer.py --data $(DATA) $(BENCH_ARGS)
+
+pins: ## Write constraints.txt anew from the newest versions
+	@tools/pins.sh "$(PYTHON)" .cache/pins
+
+clean: ## Remove environments, caches and build results; trained runs stay
+	@rm -rf $(USER_ENV) $(DEV_ENV) .cache build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+$(USER_ENV)/bin/python:
+	@"$(PYTHON)" -m venv $(USER_ENV)
+
+$(DEV_ENV)/bin/python:
+	@"$(PYTHON)" -m venv $(DEV_ENV)
+
+$(USER_ENV)/.installed: pyproject.toml constraints.txt $(PACKAGED) | $(USER_ENV)/bin/python
+	@echo "installing sciextract into $(USER_ENV)" >&2
+	@$(USER_ENV)/bin/python -m pip install $(PIP_QUIET) .
+	@touch $@
+
+# The torch version stands on this command line, so that no index offers a larger build of a newer one.
+$(DEV_ENV)/.installed: pyproject.toml constraints.txt | $(DEV_ENV)/bin/python
+	@echo "installing the test environment into $(DEV_ENV): some minutes, once" >&2
+	@$(DEV_ENV)/bin/python -m pip install $(PIP_QUIET) torch==2.13.0 --editable '.[all,bench,dev]'
+	@touch $@
+
+.cache/minilm/model.safetensors: | $(DEV_ENV)/.installed
+	@$(DEV_ENV)/bin/python tools/fetch_encoder.py .cache/minilm

@@ -1,0 +1,79 @@
+"""Every command explains itself, and the pages that mention commands are right about them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from sciextract.cli.main import app
+from tests.shared_data import ROOT
+from tools.cli_reference import PAGE, command_paths, help_of, written_page
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+_FENCE = re.compile(r"^```(?:sh|bash|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`(sciextract [^`\n]+)`")
+
+
+def command(words: tuple[str, ...]) -> Any:
+    found: Any = get_command(app)
+    for word in words:
+        found = found.commands[word]
+    return found
+
+
+@pytest.mark.parametrize("words", command_paths(), ids=lambda words: " ".join(words) or "(itself)")
+class TestEachCommand:
+    def test_help_tells_what_it_does(self, words: tuple[str, ...]) -> None:
+        text = help_of(words)
+        assert text.startswith("Usage: sciextract")
+        assert len(command(words).help.split("\n")[0]) > 20
+
+    def test_every_option_is_explained(self, words: tuple[str, ...]) -> None:
+        silent = [each.name for each in command(words).params if not getattr(each, "help", None)]
+        assert silent == []
+
+    def test_the_reference_has_a_section(self, words: tuple[str, ...]) -> None:
+        title = " ".join(("## sciextract", *words))
+        assert title in PAGE.read_text("utf-8").splitlines()
+
+
+def test_the_reference_is_what_the_help_texts_say() -> None:
+    page = PAGE.read_text("utf-8")
+    assert page == written_page(page), "run: make docs"
+
+
+def mentioned(page: Path) -> Iterator[str]:
+    """Command lines in a page: lines of code blocks, and code in running text."""
+    text = page.read_text("utf-8")
+    for block in _FENCE.findall(text):
+        for line in block.replace("\\\n", " ").split("\n"):
+            for piece in line.strip().removeprefix("$ ").split(" | "):
+                if piece.startswith("sciextract "):
+                    yield piece
+    yield from _INLINE.findall(_FENCE.sub("", text))
+
+
+MENTIONED = sorted({(page.name, line) for page in PAGES for line in mentioned(page)})
+
+
+def test_pages_mention_commands() -> None:
+    assert len(MENTIONED) > 5
+
+
+@pytest.mark.parametrize(("page", "line"), MENTIONED)
+def test_mentioned_commands_and_options_exist(page: str, line: str) -> None:
+    words = [word for word in shlex.split(line, comments=True)[1:] if word not in ("…", "...")]
+    known: Any = get_command(app)
+    while words and words[0] in getattr(known, "commands", {}):
+        known = known.commands[words.pop(0)]
+    options = {name for each in known.params for name in (*each.opts, *each.secondary_opts)}
+    options |= {"--help", "-h"}
+    used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+    assert used <= options, page
+    assert not hasattr(known, "commands") or not words or used, f"{page}: no such command: {line}"

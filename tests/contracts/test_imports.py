@@ -1,0 +1,78 @@
+"""What importing the core costs: a fresh interpreter imports modules, then tells what it loaded."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from tests.shared_data import ROOT
+
+NEVER = {
+    "accelerate",
+    "app",
+    "pandas",
+    "sciextract_trainer",
+    "spacy",
+    "textual",
+    "torch",
+    "transformers",
+}
+PARTS = ("cli", "documents", "formats", "inference", "metrics", "text", "workflows")
+
+_PROBE = """
+import importlib, json, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def loaded_by(modules: Iterable[str]) -> set[str]:
+    """Top-level names in ``sys.modules`` after a fresh interpreter imported the modules."""
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "trainer")])
+    result = subprocess.run(
+        [sys.executable, "-c", _PROBE, *modules],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return set(json.loads(result.stdout))
+
+
+def modules_of(part: str) -> list[str]:
+    files = (ROOT / "sciextract" / part).rglob("*.py")
+    return [_module_name(path) for path in sorted(files)]
+
+
+def _module_name(path: Path) -> str:
+    words = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(words[:-1] if words[-1] == "__init__" else words)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_part_of_the_core_loads_training_or_interface_packages(part: str) -> None:
+    modules = modules_of(part)
+    assert len(modules) > 1
+    assert not loaded_by(modules) & NEVER
+
+
+def test_the_package_itself_loads_only_the_standard_library() -> None:
+    third_party = {"numpy", "onnxruntime", "tokenizers", "rich", "typer", "huggingface_hub"}
+    assert not loaded_by(["sciextract"]) & (NEVER | third_party)
+
+
+def test_every_public_name_exists() -> None:
+    import sciextract
+
+    for name in sciextract.__all__:
+        assert getattr(sciextract, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Extractors'"):
+        _ = sciextract.Extractors

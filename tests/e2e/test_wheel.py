@@ -1,0 +1,211 @@
+"""What users install: the wheel, built from a copy of the sources, in an environment of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sciextract import __version__
+from sciextract.resources import bundled_models
+from tests.shared_data import ROOT
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("wheel")]
+
+SOURCES = ("sciextract", "trainer", "schemas", "sample_data", "docs", "tools")
+FILES = ("pyproject.toml", ".gitignore", "README.md", "LICENSE", "CHANGELOG.md", "constraints.txt")
+# Git ignores these, so no package may hold them.
+IGNORED = (
+    "sciextract/runs/best.pt",
+    "sciextract/model.part",
+    "trainer/sciextract_trainer/build/x.py",
+)
+MOST_MODEL_BYTES = 30 * 1000 * 1000
+
+
+def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs without the variables that would let the checkout shine through."""
+    hidden = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTEST_CURRENT_TEST"}
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def build(kind: str, sources: Path, target: Path) -> Path:
+    pytest.importorskip("hatchling")
+    done = run(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", target, cwd=sources)
+    assert done.returncode == 0, done.stderr
+    return next(target.iterdir())
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources, with files that git ignores strewn in."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name in SOURCES:
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    for name in FILES:
+        shutil.copy(ROOT / name, folder / name)
+    for name in IGNORED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("ignored")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("wheel", sources, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("sdist", sources, tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and what it needs, no extras."""
+    folder = tmp_path_factory.mktemp("environment")
+    python = folder / "bin" / "python"
+    assert run(sys.executable, "-m", "venv", folder, cwd=folder).returncode == 0
+    pins = ROOT / "constraints.txt"
+    done = run(python, "-m", "pip", "install", "--quiet", "-c", pins, wheel, cwd=folder)
+    if "No matching distribution" in done.stderr or "Connection" in done.stderr:
+        pytest.skip(f"no package index: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+class TestContents:
+    def test_only_the_known_packages_are_on_top(self, wheel: Path) -> None:
+        top = {name.partition("/")[0] for name in names(wheel)}
+        metadata = f"sciextract-{__version__}.dist-info"
+        assert top == {"sciextract", "sciextract_trainer", metadata}
+
+    def test_data_lies_inside_the_package(self, wheel: Path) -> None:
+        data = {name for name in names(wheel) if name.startswith("sciextract/_data/")}
+        assert "sciextract/_data/schemas/export.schema.json" in data
+        assert "sciextract/_data/schemas/labels/scierc.toml" in data
+        assert "sciextract/_data/sample_data/abstracts.jsonl" in data
+        assert not any(name.endswith(".py") for name in data)
+
+    def test_recipes_type_mark_and_licence_come_along(self, wheel: Path) -> None:
+        inside = names(wheel)
+        recipes = {path.name for path in (ROOT / "trainer").rglob("*.toml")}
+        assert {f"sciextract_trainer/recipes/{name}" for name in recipes} <= inside
+        assert "sciextract/py.typed" in inside
+        assert f"sciextract-{__version__}.dist-info/licenses/LICENSE" in inside
+
+    def test_every_python_file_of_the_sources_is_inside(self, wheel: Path) -> None:
+        expected = {
+            path.relative_to(folder).as_posix()
+            for folder in (ROOT, ROOT / "trainer")
+            for path in (folder / ("sciextract" if folder == ROOT else "sciextract_trainer")).rglob(
+                "*.py"
+            )
+        }
+        assert expected <= names(wheel)
+
+    def test_files_that_git_ignores_stay_out(self, wheel: Path, sdist: Path) -> None:
+        with tarfile.open(sdist) as archive:
+            inside = names(wheel) | set(archive.getnames())
+        for name in IGNORED:
+            assert not any(each.endswith(name.removeprefix("trainer/")) for each in inside)
+        assert not any("__pycache__" in name or name.endswith(".pyc") for name in inside)
+
+    def test_each_bundled_model_is_small_and_complete(self, wheel: Path) -> None:
+        models = [path.name for path in bundled_models().iterdir() if path.is_dir()]
+        with zipfile.ZipFile(wheel) as archive:
+            for model in models:
+                prefix = f"sciextract/bundled/{model}/"
+                parts = [each for each in archive.infolist() if each.filename.startswith(prefix)]
+                assert sum(each.file_size for each in parts) <= MOST_MODEL_BYTES
+                listed = json.loads(archive.read(f"{prefix}manifest.json"))["files"]
+                assert set(listed) <= {each.filename.removeprefix(prefix) for each in parts}
+
+
+class TestSourceDistribution:
+    def test_the_same_wheel_comes_out_of_it(self, sdist: Path, wheel: Path, tmp_path: Path) -> None:
+        with tarfile.open(sdist) as archive:
+            archive.extractall(tmp_path / "unpacked", filter="data")
+        [unpacked] = (tmp_path / "unpacked").iterdir()
+        again = build("wheel", unpacked, tmp_path / "wheel")
+        assert names(again) == names(wheel)
+
+
+class TestInstalled:
+    def test_the_command_starts(self, environment: Path, tmp_path: Path) -> None:
+        done = run(environment / "bin" / "sciextract", "--version", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, f"sciextract {__version__}\n")
+
+    def test_nothing_of_the_extras_was_installed(self, environment: Path) -> None:
+        done = run(
+            environment / "bin" / "python", "-m", "pip", "list", "--format=json", cwd=environment
+        )
+        installed = {each["name"].lower() for each in json.loads(done.stdout)}
+        assert installed.isdisjoint(
+            {"torch", "transformers", "spacy", "pydantic", "pandas", "scipy"}
+        )
+
+    def test_schemas_and_samples_are_found(self, environment: Path, tmp_path: Path) -> None:
+        code = (
+            "from sciextract.documents.schema_file import load_schema\n"
+            "from sciextract.resources import data_root\n"
+            "print(load_schema('scierc').name, (data_root() / 'sample_data' / 'library.bib').is_file())"
+        )
+        done = run(environment / "bin" / "python", "-c", code, cwd=tmp_path)
+        assert (done.stdout, done.stderr) == ("scierc True\n", "")
+
+    def test_it_annotates_the_samples(self, environment: Path, tmp_path: Path) -> None:
+        needs_model()
+        output = tmp_path / "annotated.jsonl"
+        done = annotate(
+            environment, ["--sample", "--export", "jsonl", "--output", str(output)], tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+        records = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+        samples = (ROOT / "sample_data" / "abstracts.jsonl").read_text("utf-8").splitlines()
+        assert [each["doc_key"] for each in records] == [json.loads(line)["id"] for line in samples]
+        found = [
+            sum(len(each[layer]) for each in records) for layer in ("entities", "links", "groups")
+        ]
+        assert all(count > len(records) / 2 for count in found)
+
+    def test_the_readable_view_needs_no_terminal(self, environment: Path, tmp_path: Path) -> None:
+        needs_model()
+        done = annotate(environment, [str(ROOT / "sample_data" / "text" / "cs-01.txt")], tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert re.search(r"\[[^\]|]+\|(Method|Task)\]", done.stdout)
+        assert "\x1b" not in done.stdout
+
+
+def annotate(
+    environment: Path, words: Sequence[str], cwd: Path
+) -> subprocess.CompletedProcess[str]:
+    return run(environment / "bin" / "sciextract", "annotate", *words, cwd=cwd)
+
+
+def needs_model() -> None:
+    if not (bundled_models() / "sci" / "manifest.json").is_file():
+        pytest.skip("bundled model absent: make model")
