@@ -20,8 +20,8 @@ _KINDS = {"boundaries": "relations", "strict": "strict relations"}
 _COREFERENCE = {"muc": "MUC", "b3": "B3", "ceafe": "CEAFe", "lea": "LEA", "conll": "average"}
 _LEGEND = (
     "P, R, F1: 0 to 100. strict: argument types right too. doubled: symmetric\n"
-    "relations without direction, counted twice. Coreference counts clusters of\n"
-    "two and more; average: mean of MUC, B3, CEAFe."
+    "relations without direction, counted twice. Coreference: clusters of two\n"
+    "mentions and more; average: mean of MUC, B3, CEAFe."
 )
 _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 

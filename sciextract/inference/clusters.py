@@ -58,7 +58,8 @@ def predict_clusters(
     bounds = np.searchsorted(scored.links[:, 0], np.arange(count + 1))
     cluster_of = list(range(count))
     link_score = np.zeros(count)
-    for mention in np.flatnonzero(mass >= threshold).tolist():
+    linked = (mass >= threshold) & (np.diff(bounds) > 0)
+    for mention in np.flatnonzero(linked).tolist():
         start, end = bounds[mention], bounds[mention + 1]
         best = start + int(np.argmax(scored.probabilities[start:end]))
         antecedent = int(scored.links[best, 1])

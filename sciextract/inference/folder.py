@@ -65,6 +65,10 @@ def open_folder(path: Path) -> ModelFolder:
     if not isinstance(listed, dict) or not listed:
         raise ModelDamagedError(f"{manifest}: no files are listed", "get the model again")
     for name, expected in listed.items():
+        if not isinstance(expected, dict):
+            raise ModelDamagedError(
+                f"{manifest}: {name!r} lacks its size and hash", "get the model again"
+            )
         _verify(path, str(name), expected)
     for name in (CONFIG, TOKENIZER):
         if name not in listed:
@@ -84,10 +88,13 @@ def write_manifest(path: Path) -> None:
     (path / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _verify(folder: Path, name: str, expected: Any) -> None:
+def _verify(folder: Path, name: str, expected: dict[str, Any]) -> None:
     file = folder / name
     if Path(name).name != name:
-        raise ModelDamagedError(f"{folder / MANIFEST}: {name!r} leaves the folder")
+        raise ModelDamagedError(
+            f"{folder / MANIFEST}: {name!r} leaves the folder; allowed are names of files in it",
+            "do not use this model",
+        )
     if not file.is_file():
         raise ModelDamagedError(f"{file} is missing", "get the model again")
     size = file.stat().st_size

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
+from torch import nn
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelNotFoundError
@@ -14,6 +15,7 @@ from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pieces import PieceEncoder
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.encoder import load_encoder
 from sciextract_trainer.network.joint import JointNetwork
 
@@ -99,14 +101,24 @@ def _position_limit(source: str) -> int:
 
 
 def build_network(config: TrainConfig, labels: Labels) -> JointNetwork:
-    """A network with a pretrained encoder and fresh heads, seeded."""
+    """A joint network with a pretrained encoder and fresh heads, seeded."""
+    encoder, hidden = _seeded_encoder(config)
+    return JointNetwork(encoder, hidden, labels, config)
+
+
+def build_dygie_network(config: TrainConfig, labels: Labels) -> DygieNetwork:
+    """A DyGIE++ network with a pretrained encoder and fresh heads, seeded."""
+    encoder, hidden = _seeded_encoder(config)
+    return DygieNetwork(encoder, hidden, labels, config)
+
+
+def _seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:
+    """The encoder of a recipe and its hidden size, with torch seeded for the heads."""
     torch.manual_seed(config.seed)
     encoder = load_encoder(config.encoder, config.attention_dropout)
-    hidden = int(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
-    network = JointNetwork(encoder, hidden, labels, config)
     if config.freeze_embeddings:
         encoder.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
-    return network
+    return encoder, int(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
 
 def require_folder(path: Path) -> Path:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import ModelDamagedError
 from sciextract_trainer.average import WeightAverage
-from sciextract_trainer.network.joint import JointNetwork
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
 
@@ -27,8 +27,8 @@ class Progress:
 
     Attributes:
         epoch: Finished epochs.
-        best_epoch: Epoch of the best dev mean, 0 before the first evaluation.
-        best_mean: That mean of the three F1 scores.
+        best_epoch: Epoch of the best dev score, 0 before the first evaluation.
+        best_mean: That score: the mean of three F1, or the one F1 that the recipe selects by.
         history: One entry per evaluation.
     """
 
@@ -42,14 +42,14 @@ class Progress:
 class TrainingState:
     """Everything that a resumed training needs."""
 
-    network: JointNetwork
+    network: nn.Module
     average: WeightAverage
     optimiser: AdamW
     schedule: LambdaLR
     progress: Progress
 
 
-def trainable(network: JointNetwork) -> dict[str, Tensor]:
+def trainable(network: nn.Module) -> dict[str, Tensor]:
     """The weights that training changes, by name."""
     return {name: p.detach() for name, p in network.named_parameters() if p.requires_grad}
 
@@ -84,7 +84,7 @@ def load_checkpoint(folder: Path, state: TrainingState) -> bool:
     try:
         tensors, data = load_file(path), _metadata(path)
         _restore(tensors, data, state)
-    except (KeyError, ValueError, RuntimeError, OSError) as error:
+    except (KeyError, TypeError, ValueError, RuntimeError, OSError, SafetensorError) as error:
         raise ModelDamagedError(
             f"{path}: the checkpoint cannot be resumed: {error}", "remove it to start again"
         ) from error

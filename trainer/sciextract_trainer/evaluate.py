@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate
-from sciextract.inference.settings import DecodeSettings
+from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.metrics.report import EvaluationReport
 from sciextract.workflows.evaluate import evaluate
+
+DEV_SETTINGS = DecodeSettings(thresholds=PerTask(0.45, 0.4, 0.5))
+
+Predictor = Callable[[Document], AnnotatedDocument]
+"""Anything that annotates a document: a pipeline with its settings, or a network with its own decoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +33,17 @@ class DevScores:
         return (self.entity + self.relation + self.coreference) / 3
 
 
+def served(pipeline: Pipeline, settings: DecodeSettings) -> Predictor:
+    """The core's pipeline with settings, as it serves users."""
+    return lambda document: annotate(pipeline, document, settings)
+
+
 def dev_report(
-    pipeline: Pipeline,
-    gold: Sequence[AnnotatedDocument],
-    settings: DecodeSettings,
-    symmetric: Iterable[str],
+    predict: Predictor, gold: Sequence[AnnotatedDocument], symmetric: Iterable[str]
 ) -> EvaluationReport:
-    """The full report of a network on gold documents."""
-    predicted = [annotate(pipeline, item.document, settings) for item in gold]
-    return evaluate(gold, predicted, frozenset(symmetric))
+    """The full report on gold documents, without confidence intervals."""
+    predicted = [predict(item.document) for item in gold]
+    return evaluate(gold, predicted, frozenset(symmetric), bootstrap=False)
 
 
 def headline(report: EvaluationReport) -> DevScores:

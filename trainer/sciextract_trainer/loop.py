@@ -11,14 +11,13 @@ from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import SciextractError
-from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract.inference.settings import DecodeSettings, PerTask
+from sciextract.inference.pipeline import Labels
 from sciextract_trainer.average import WeightAverage
-from sciextract_trainer.build import PieceRules, build_network
+from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import (
     Progress,
     TrainingState,
@@ -27,16 +26,12 @@ from sciextract_trainer.checkpoint import (
     trainable,
 )
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import Batch, collate, epoch_batches
-from sciextract_trainer.data.examples import Example
+from sciextract_trainer.data.batches import PieceBatch, Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_report, headline
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
-from sciextract_trainer.network.training_step import batch_losses
+from sciextract_trainer.families import family_of
 from sciextract_trainer.optimiser import make_optimiser, make_schedule
 
 BEST = "best.safetensors"
-DEV_SETTINGS = DecodeSettings(thresholds=PerTask(0.45, 0.4, 0.5))
 
 Report = Callable[[dict[str, Any]], None]
 
@@ -46,11 +41,11 @@ class TrainingData:
     """What a network learns from and is selected on.
 
     Attributes:
-        examples: Training examples, gold or soft.
+        examples: Training examples, gold or soft, of the family that the recipe names.
         dev: Gold documents for selection; without any, the last weights are kept.
     """
 
-    examples: Sequence[Example]
+    examples: Sequence[Sized]
     dev: Sequence[AnnotatedDocument]
 
 
@@ -62,7 +57,7 @@ def train(
     folder: Path,
     report: Report,
     start: dict[str, Tensor] | None = None,
-) -> JointNetwork:
+) -> nn.Module:
     """Trains a network, or goes on where ``folder`` left off, and returns the best one.
 
     Args:
@@ -92,7 +87,7 @@ def train(
 def _start_state(
     config: TrainConfig, labels: Labels, data: TrainingData, start: dict[str, Tensor] | None
 ) -> TrainingState:
-    network = build_network(config, labels)
+    network = family_of(config).build(config, labels)
     if start is not None:
         network.load_state_dict(start, strict=False)
     optimiser = make_optimiser(network, config)
@@ -107,17 +102,19 @@ def _train_epoch(
     config: TrainConfig,
     labels: Labels,
     rules: PieceRules,
-    examples: Sequence[Example],
+    examples: Sequence[Sized],
     state: TrainingState,
     epoch: int,
     report: Report,
 ) -> None:
+    family = family_of(config)
     torch.manual_seed(config.seed * 100_003 + epoch)
     state.network.train()
     began, seen = time.monotonic(), 0
     sums = torch.zeros(3)
     for chosen in epoch_batches(examples, config.batch_documents, config.seed, epoch):
-        batch = _hide_words(collate(chosen, rules.pad), rules.mask, config.word_dropout)
+        batch = family.collate(chosen, rules.pad)
+        _hide_words(batch, rules.mask, config.word_dropout)
         sums += _step(config, labels, state, batch)
         seen += len(chosen)
         entity, relation, coreference = (sums / seen).tolist()
@@ -133,9 +130,9 @@ def _train_epoch(
         )
 
 
-def _step(config: TrainConfig, labels: Labels, state: TrainingState, batch: Batch) -> Tensor:
+def _step(config: TrainConfig, labels: Labels, state: TrainingState, batch: PieceBatch) -> Tensor:
     """One optimiser step; returns the summed losses of the three tasks."""
-    losses = batch_losses(state.network, batch, config, labels.relations)
+    losses = family_of(config).losses(state.network, batch, config, labels)
     loss = losses.total(config) / len(batch.examples)
     if not torch.isfinite(loss):
         keys = ", ".join(example.doc_key for example in batch.examples)
@@ -152,19 +149,18 @@ def _step(config: TrainConfig, labels: Labels, state: TrainingState, batch: Batc
     return torch.stack([losses.entity, losses.relation, losses.coreference]).detach().float()
 
 
-def trainable_parameters(network: JointNetwork) -> list[torch.nn.Parameter]:
+def trainable_parameters(network: nn.Module) -> list[torch.nn.Parameter]:
     """The parameters that training changes."""
     return [parameter for parameter in network.parameters() if parameter.requires_grad]
 
 
-def _hide_words(batch: Batch, mask_id: int, share: float) -> Batch:
+def _hide_words(batch: PieceBatch, mask_id: int, share: float) -> None:
     """Replaces a share of the pieces by the mask piece, so that contexts carry more weight."""
     if share:
         hidden = torch.rand(batch.input_ids.shape) < share
         hidden &= batch.attention_mask.bool()
         hidden[:, 0] = False
         batch.input_ids[hidden] = mask_id
-    return batch
 
 
 def _select(
@@ -179,10 +175,12 @@ def _select(
     """Scores the averaged weights on dev and keeps them if they are the best so far."""
     progress = state.progress
     with state.average.applied(state.network):
-        scores = dev_scores(state.network, labels, rules, data.dev)
+        predict = family_of(config).predictor(state.network, labels, rules)
+        scores = headline(dev_report(predict, data.dev, labels.relations.symmetric))
         entry = {"event": "dev", "epoch": progress.epoch, **asdict(scores), "mean": scores.mean}
-        if scores.mean > progress.best_mean:
-            progress.best_mean, progress.best_epoch = scores.mean, progress.epoch
+        score = selection_score(scores, config.select_by)
+        if score > progress.best_mean:
+            progress.best_mean, progress.best_epoch = score, progress.epoch
             folder.mkdir(parents=True, exist_ok=True)
             save_file(trainable(state.network), folder / BEST)
     progress.history.append(entry)
@@ -191,19 +189,12 @@ def _select(
         log.write(json.dumps({**entry, "time": time.strftime("%FT%TZ", time.gmtime())}) + "\n")
 
 
-def dev_scores(
-    network: JointNetwork,
-    labels: Labels,
-    rules: PieceRules,
-    dev: Sequence[AnnotatedDocument],
-    settings: DecodeSettings = DEV_SETTINGS,
-) -> DevScores:
-    """F1 of a torch network on gold documents."""
-    pipeline = Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
-    return headline(dev_report(pipeline, dev, settings, labels.relations.symmetric))
+def selection_score(scores: DevScores, select_by: str) -> float:
+    """The dev F1 that a recipe chooses the kept epoch by."""
+    return scores.mean if select_by == "mean" else float(asdict(scores)[select_by])
 
 
-def _best(state: TrainingState, folder: Path) -> JointNetwork:
+def _best(state: TrainingState, folder: Path) -> nn.Module:
     if (folder / BEST).is_file():
         state.network.load_state_dict(load_file(folder / BEST), strict=False)
     else:

@@ -22,9 +22,8 @@ from sciextract.metrics.report import EvaluationReport
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.examples import examples_from
-from sciextract_trainer.evaluate import dev_report, headline
+from sciextract_trainer.evaluate import DEV_SETTINGS, dev_report, headline, served
 from sciextract_trainer.export import assert_parity, export_graphs, random_pairs
-from sciextract_trainer.loop import DEV_SETTINGS
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.thresholds import fit_settings
 
@@ -62,7 +61,10 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
-        work = Path(temporary)
+        work = (
+            Path(temporary) / folder.name
+        )  # a temporary directory itself is closed to other users
+        work.mkdir()
         parity = _export(network, packaging, work)
         config = _scored_config(packaging, work, parity)
         for name, file in GRAPHS.items():
@@ -73,7 +75,7 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
         _write(work / CARD, model_card(config))
         write_manifest(work)
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(work, folder)
+        work.rename(folder)
     return config
 
 
@@ -121,7 +123,7 @@ def _pipeline(packaging: Packaging, folder: Path, precision: str) -> Pipeline:
 
 def _report(packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings) -> EvaluationReport:
     symmetric = packaging.labels.relations.symmetric
-    return dev_report(pipeline, packaging.dev, settings, symmetric)
+    return dev_report(served(pipeline, settings), packaging.dev, symmetric)
 
 
 def _summary(report: EvaluationReport) -> dict[str, float]:

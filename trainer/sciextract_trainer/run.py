@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +16,17 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import FormatError, InputMissingError, UsageError
 from sciextract.formats.base import BadRecord
+from sciextract.metrics.report import EvaluationReport
 from sciextract_trainer.build import labels_of, load_piece_rules
 from sciextract_trainer.config import TrainConfig, load_config
-from sciextract_trainer.data.examples import examples_from
+from sciextract_trainer.evaluate import dev_report
+from sciextract_trainer.families import family_of
 from sciextract_trainer.loop import Report, TrainingData, train
+from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
+REPORT = "dev-report.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,9 @@ def find_recipe(recipe: str) -> Path:
 def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
     """Trains, exports and scores; returns the scores of the model folder.
 
+    A network of another family than the joint one is for comparison: instead of a model folder, the
+    output holds its full dev report.
+
     Raises:
         FormatError: A training or dev record is bad.
         UsageError: A file holds no documents, or labels the schema does not know.
@@ -109,9 +117,12 @@ def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
     rules = load_piece_rules(job.config.encoder)
     labels = labels_of(job.schema, job.config.max_span_width)
     gold, dev = read_gold(job.data, job.schema), read_gold(job.dev, job.schema)
-    examples = list(examples_from(gold, labels, rules.encoder(), rules.limit))
+    examples = list(family_of(job.config).examples(gold, labels, rules))
     report({"event": "data", "train": len(gold), "dev": len(dev), "windows": len(examples)})
     network = train(job.config, labels, rules, TrainingData(examples, dev), job.run_folder, report)
+    if not isinstance(network, JointNetwork):
+        predict = family_of(job.config).predictor(network, labels, rules)
+        return _write_report(job, dev_report(predict, dev, labels.relations.symmetric))
     origin = {
         "encoder": job.config.encoder,
         "training data": f"{job.data.name}, sha256 {sha256(job.data)}",
@@ -120,6 +131,15 @@ def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
     }
     packaging = Packaging(job.name, job.schema, labels, rules, dev, origin)
     return write_model_folder(network, packaging, job.output).scores
+
+
+def _write_report(job: TrainingJob, scores: EvaluationReport) -> dict[str, Any]:
+    """Writes configuration and dev report of a network that is not exported; returns the report."""
+    values = {"config": job.config.to_json(), "dev": scores.to_json()}
+    job.output.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(values, indent=2) + "\n"
+    (job.output / REPORT).write_text(text, encoding="utf-8")
+    return scores.to_json()
 
 
 def read_gold(path: Path, schema: LabelSchema) -> list[AnnotatedDocument]:

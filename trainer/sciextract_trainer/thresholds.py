@@ -8,7 +8,7 @@ from dataclasses import replace
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract_trainer.evaluate import DevScores, dev_report, headline
+from sciextract_trainer.evaluate import DevScores, dev_report, headline, served
 
 ENTITY_GRID = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55)
 RELATION_GRID = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
@@ -25,7 +25,7 @@ def fit_settings(
     symmetric = pipeline.labels.relations.symmetric
 
     def scores(settings: DecodeSettings) -> DevScores:
-        return headline(dev_report(pipeline, dev, settings, symmetric))
+        return headline(dev_report(served(pipeline, settings), dev, symmetric))
 
     entities = [
         replace(_at(start, "entity", value), nesting=nesting)

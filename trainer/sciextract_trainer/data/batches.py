@@ -4,12 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from sciextract_trainer.data.examples import Example
+
+
+class Sized(Protocol):
+    """A training example of any network family."""
+
+    @property
+    def doc_key(self) -> str:
+        """The document's name."""
+
+    @property
+    def piece_count(self) -> int:
+        """Pieces the encoder sees."""
+
+
+class PieceBatch(Protocol):
+    """A batch of any network family."""
+
+    @property
+    def examples(self) -> Sequence[Sized]:
+        """The examples."""
+
+    @property
+    def input_ids(self) -> Tensor:
+        """Padded pieces, a row per encoder input."""
+
+    @property
+    def attention_mask(self) -> Tensor:
+        """1 for pieces, 0 for padding."""
+
+
+SizedT = TypeVar("SizedT", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +88,8 @@ def collate(examples: Sequence[Example], pad_id: int) -> Batch:
 
 
 def epoch_batches(
-    examples: Sequence[Example], size: int, seed: int, epoch: int
-) -> Iterator[list[Example]]:
+    examples: Sequence[SizedT], size: int, seed: int, epoch: int
+) -> Iterator[list[SizedT]]:
     """Batches of about equal length in an order that depends on seed and epoch only.
 
     Examples are shuffled, cut into pools of eight batches, sorted by length within a pool, and the
@@ -65,11 +97,9 @@ def epoch_batches(
     """
     random = np.random.default_rng([seed, epoch])
     order = random.permutation(len(examples))
-    batches: list[list[Example]] = []
+    batches: list[list[SizedT]] = []
     for start in range(0, len(order), size * 8):
-        pool = sorted(
-            order[start : start + size * 8], key=lambda i: len(examples[i].frame.input_ids)
-        )
+        pool = sorted(order[start : start + size * 8], key=lambda i: examples[i].piece_count)
         batches += [
             [examples[i] for i in pool[begin : begin + size]] for begin in range(0, len(pool), size)
         ]

@@ -60,6 +60,11 @@ class Example:
     allowed: NDArray[np.bool_]
     targets: Targets
 
+    @property
+    def piece_count(self) -> int:
+        """Pieces the encoder sees, special ones included."""
+        return len(self.frame.input_ids)
+
 
 def examples_from(
     documents: Iterable[AnnotatedDocument], labels: Labels, pieces: PieceEncoder, limit: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def save_targets(path: Path, keys: Sequence[str], targets: Sequence[Targets]) ->
     for name in ARRAYS:
         parts = [getattr(item, name) for item in targets]
         joined = np.concatenate(parts)
-        kind = np.float16 if joined.dtype == np.float32 else np.int16
+        kind = np.float16 if joined.dtype == np.float32 else np.int32
         arrays[name] = joined.astype(kind)
         arrays[f"{name}_count"] = np.array([len(part) for part in parts], dtype=np.int32)
     temporary = path.with_suffix(".part.npz")
@@ -68,7 +69,7 @@ def load_targets(path: Path) -> dict[str, Targets]:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         columns = {name: _split(arrays[name], arrays[f"{name}_count"]) for name in ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ModelDamagedError(
             f"{path}: the soft targets cannot be read: {error}", "remove the file and label again"
         ) from error

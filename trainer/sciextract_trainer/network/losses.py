@@ -12,8 +12,8 @@ def soft_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return -(targets * functional.log_softmax(logits, dim=-1)).sum()
 
 
-def _with_dummy(scores: Tensor, links: Tensor, count: int) -> Tensor:
-    """Antecedent scores as (mentions, 1 + mentions) log-probabilities; column 0 is "no antecedent"."""
+def antecedent_log_probabilities(scores: Tensor, links: Tensor, count: int) -> Tensor:
+    """Scores (links,) as log-probabilities (mentions, 1 + mentions); column 0 is "no antecedent"."""
     table = scores.new_full((count, count + 1), float("-inf"))
     table[:, 0] = 0.0
     table = table.index_put((links[:, 0], links[:, 1] + 1), scores)
@@ -29,7 +29,7 @@ def marginal_link_loss(scores: Tensor, links: Tensor, gold: Tensor, count: int) 
         gold: bool (links,), whether both belong to one gold cluster.
         count: Number of mentions; those without a gold antecedent should choose "none".
     """
-    logs = _with_dummy(scores, links, count)
+    logs = antecedent_log_probabilities(scores, links, count)
     right = torch.zeros_like(logs, dtype=torch.bool)
     right[links[gold, 0], links[gold, 1] + 1] = True
     right[:, 0] = ~right.any(dim=1)
@@ -45,7 +45,7 @@ def soft_link_loss(scores: Tensor, links: Tensor, weights: Tensor, count: int) -
         weights: (links,) probability of each link, 0 where the teacher has none.
         count: Number of mentions.
     """
-    logs = _with_dummy(scores, links, count)
-    mass = torch.zeros(count).index_add(0, links[:, 0], weights)
+    logs = antecedent_log_probabilities(scores, links, count)
+    mass = scores.new_zeros(count).index_add(0, links[:, 0], weights)
     chosen = logs[links[:, 0], links[:, 1] + 1]
     return -(weights * chosen).sum() - ((1 - mass).clamp(min=0) * logs[:, 0]).sum()

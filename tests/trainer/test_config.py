@@ -1,0 +1,115 @@
+"""Every setting that cannot work is refused with its key, its value and what is allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciextract.errors import InputMissingError, UsageError
+from sciextract_trainer.config import TrainConfig, config_from, load_config
+
+RECIPES = Path(__file__).resolve().parents[2] / "trainer" / "sciextract_trainer" / "recipes"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("network", "graph", "joint, dygie"),
+        ("schedule", "cosine", "linear, slanted_triangular"),
+        ("select_by", "loss", "mean, entity, relation, coreference"),
+        ("epochs", 0, "above 0"),
+        ("batch_documents", -1, "above 0"),
+        ("encoder_lr", 0.0, "above 0"),
+        ("head_lr", float("nan"), "above 0"),
+        ("clip", -5.0, "above 0"),
+        ("max_span_width", 0, "above 0"),
+        ("evaluate_every", 0, "above 0"),
+        ("width_embedding", 0, "above 0"),
+        ("relation_spans_per_word", 0.0, "above 0"),
+        ("coref_spans_per_word", -0.3, "above 0"),
+        ("dropout", 1.0, "at least 0 and below 1"),
+        ("warmup", -0.1, "at least 0 and below 1"),
+        ("word_dropout", 2.0, "at least 0 and below 1"),
+        ("ema", 1.0, "at least 0 and below 1"),
+        ("entity_weight", -1.0, "at least 0"),
+        ("negatives_per_word", -0.5, "at least 0"),
+        ("seed", -1, "at least 0"),
+        ("schedule_ratio", 0.5, "at least 1"),
+        ("coref_propagation", 3, "0, 1 or 2"),
+    ],
+)
+def test_impossible_values_are_named(key: str, value: Any, allowed: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        config_from({"encoder": "tiny", key: value}, "recipe.toml")
+    assert key in caught.value.message and repr(value) in caught.value.message
+    assert allowed in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind"),
+    [
+        ("epochs", "20", "int"),
+        ("epochs", 2.5, "int"),
+        ("epochs", True, "int"),
+        ("bf16", 1, "bool"),
+        ("dropout", "low", "float"),
+        ("encoder", 7, "str"),
+    ],
+)
+def test_wrong_types_are_named(key: str, value: Any, kind: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        config_from({"encoder": "tiny", key: value}, "recipe.toml")
+    message = caught.value.message
+    assert message == f"recipe.toml: {key} = {value!r} is not of type {kind}"
+
+
+def test_unknown_settings_name_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="unknown setting 'epoch'") as caught:
+        config_from({"encoder": "tiny", "epoch": 3}, "recipe.toml")
+    assert "epochs" in caught.value.hint
+
+
+def test_a_recipe_without_encoder_is_refused() -> None:
+    with pytest.raises(UsageError, match="'encoder' is missing"):
+        config_from({"epochs": 3}, "recipe.toml")
+
+
+def test_whole_numbers_are_fine_where_numbers_are_wanted() -> None:
+    assert config_from({"encoder": "tiny", "clip": 5}, "recipe.toml").clip == 5
+
+
+def test_recipes_are_read_and_changed(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text('encoder = "tiny"\nepochs = 3\n', encoding="utf-8")
+    assert load_config(path) == TrainConfig(encoder="tiny", epochs=3)
+    assert load_config(path, epochs=5, seed=2) == TrainConfig(encoder="tiny", epochs=5, seed=2)
+    assert config_from(load_config(path).to_json(), "again") == load_config(path)
+
+
+@pytest.mark.parametrize("content", [b"epochs = = 3", b'encoder = "\xff"'])
+def test_broken_recipes_name_their_file(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"recipe\.toml"):
+        load_config(path)
+
+
+def test_a_missing_recipe_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputMissingError, match=r"no recipe at .*none\.toml"):
+        load_config(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("path", sorted(RECIPES.glob("*.toml")), ids=lambda path: path.stem)
+def test_shipped_recipes_are_sound(path: Path) -> None:
+    assert load_config(path).encoder
+
+
+def test_the_published_recipe_has_the_published_values() -> None:
+    config = load_config(RECIPES / "dygie-scierc.toml")
+    assert (config.network, config.schedule, config.select_by) == (
+        "dygie", "slanted_triangular", "relation",
+    )  # fmt: skip
+    assert (config.entity_weight, config.relation_weight, config.coreference_weight) == (0.2, 1, 1)
+    assert (config.max_span_width, config.coref_propagation, config.epochs) == (8, 1, 50)

@@ -1,0 +1,140 @@
+"""A training that is stopped goes on as if it had not been; a broken one keeps its best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from safetensors.torch import load_file
+
+from sciextract.errors import ModelDamagedError, SciextractError
+from sciextract_trainer.build import PieceRules
+from sciextract_trainer.checkpoint import WEIGHTS
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.families import family_of
+from sciextract_trainer.loop import BEST, TrainingData, train
+from tests.trainer.corpus import TEN_SENTENCES
+
+if TYPE_CHECKING:
+    from sciextract.inference.pipeline import Labels
+
+Train = Callable[..., torch.nn.Module]
+
+
+class Killed(Exception):
+    """Stands for the process being killed."""
+
+
+@pytest.fixture
+def run(
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules
+) -> Callable[..., dict[str, torch.Tensor]]:
+    def run(
+        folder: Path, report: Callable[[dict[str, Any]], None] = lambda event: None, **changes: Any
+    ) -> dict[str, torch.Tensor]:
+        config = make_config(
+            epochs=4, evaluate_every=1, dropout=0.3, word_dropout=0.1, ema=0.9, **changes
+        )
+        examples = list(family_of(config).examples(TEN_SENTENCES, labels, rules))
+        data = TrainingData(examples, TEN_SENTENCES)
+        network = train(config, labels, rules, data, folder, report)
+        return {name: value.clone() for name, value in network.state_dict().items()}
+
+    return run
+
+
+def _kill_in_epoch(epoch: int) -> Callable[[dict[str, Any]], None]:
+    def report(event: dict[str, Any]) -> None:
+        if event["event"] == "step" and event["epoch"] == epoch and event["documents"] > 2:
+            raise Killed
+
+    return report
+
+
+@pytest.mark.parametrize("network", ["joint", "dygie"])
+def test_resuming_equals_never_stopping(
+    run: Callable[..., dict[str, torch.Tensor]], network: str, tmp_path: Path
+) -> None:
+    whole = run(tmp_path / "whole", network=network)
+    with pytest.raises(Killed):
+        run(tmp_path / "parts", _kill_in_epoch(3), network=network)
+    events: list[dict[str, Any]] = []
+    resumed = run(tmp_path / "parts", events.append, network=network)
+    assert events[0] == {"event": "resumed", "epoch": 2}
+    assert whole.keys() == resumed.keys()
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+    last = [load_file(tmp_path / folder / WEIGHTS) for folder in ("whole", "parts")]
+    assert last[0].keys() == last[1].keys()
+    assert all(torch.equal(last[0][name], last[1][name]) for name in last[0])
+
+
+def test_a_finished_training_is_not_repeated(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    first = run(tmp_path)
+    events: list[dict[str, Any]] = []
+    again = run(tmp_path, events.append)
+    assert [event["event"] for event in events] == ["resumed"]
+    assert all(torch.equal(first[name], again[name]) for name in first)
+
+
+def test_seeds_decide_the_outcome(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    one, same, other = (
+        run(tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert all(torch.equal(one[name], same[name]) for name in one)
+    assert any(not torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a checkpoint", None])
+def test_a_damaged_checkpoint_is_said(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path, damage: bytes | None
+) -> None:
+    run(tmp_path)
+    path = tmp_path / WEIGHTS
+    path.write_bytes(path.read_bytes()[:-100] if damage is None else damage)
+    with pytest.raises(ModelDamagedError, match="cannot be resumed") as caught:
+        run(tmp_path)
+    assert "remove it" in caught.value.hint
+
+
+def test_a_checkpoint_of_another_network_is_said(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    run(tmp_path)
+    with pytest.raises(ModelDamagedError, match="cannot be resumed"):
+        run(tmp_path, span_width=24)
+
+
+def test_a_loss_that_is_not_a_number_stops_and_keeps_the_best(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    with pytest.raises(Killed):
+        run(tmp_path, _kill_in_epoch(3))
+    best = load_file(tmp_path / BEST)
+    with pytest.raises(SciextractError, match="the loss is nan at the documents") as caught:
+        _run_with_broken_weights(run, tmp_path)
+    assert "lower the learning rates" in caught.value.hint
+    kept = load_file(tmp_path / BEST)
+    assert all(torch.equal(best[name], kept[name]) for name in best)
+
+
+def _run_with_broken_weights(run: Callable[..., Any], folder: Path) -> None:
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    path = folder / WEIGHTS
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    tensors = load_file(path)
+    tensors["network.spans.first.weight"].fill_(float("nan"))
+    save_file(tensors, path, metadata=metadata)
+    run(folder)

@@ -1,0 +1,198 @@
+"""The component: registration, configuration, whose tokens and sentences count."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+spacy = pytest.importorskip("spacy")
+
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+
+from sciextract.documents.document import Document
+from sciextract.errors import ModelNotFoundError, UsageError
+from sciextract.interop import spacy_pipe
+from sciextract.interop.spacy_docs import from_doc
+from sciextract.interop.spacy_pipe import SciextractPipe
+from sciextract.resources import bundled_models
+from tests.unit.interop.builders import FakeAnnotator
+
+ROOT = Path(__file__).resolve().parents[3]
+TEXT = "Our parser reads graphs. It is fast."
+
+
+@pytest.fixture
+def nlp(monkeypatch: pytest.MonkeyPatch) -> Language:
+    """An empty pipeline in which any model is the fake one."""
+    monkeypatch.setattr(spacy_pipe.ExtractorLoader, "__call__", lambda self: FakeAnnotator())
+    nlp: Language = spacy.blank("en")
+    return nlp
+
+
+def _seen(component: Any) -> list[Document]:
+    [annotator] = component._annotators.values()
+    seen: list[Document] = annotator.seen
+    return seen
+
+
+def test_the_component_annotates(nlp: Language) -> None:
+    nlp.add_pipe("sciextract")
+    doc = nlp(TEXT)
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [
+        ("parser", "Method"),
+        ("graphs", "Material"),
+    ]
+    assert [span._.score for span in doc.spans["sc"]] == [0.9, 0.8]
+    [relation] = doc._.relations
+    assert (relation.head.text, relation.label, relation.tail.text) == (
+        "parser",
+        "USED-FOR",
+        "graphs",
+    )
+    assert doc._.clusters == ()
+    assert str(from_doc(doc).model) == "fake@01234567"
+
+
+def test_config_reaches_model_and_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[Any, ...]] = []
+
+    class Loader:
+        def __init__(self, *arguments: Any) -> None:
+            made.append(arguments)
+
+        def __call__(self) -> FakeAnnotator:
+            return FakeAnnotator()
+
+    monkeypatch.setattr(spacy_pipe, "ExtractorLoader", Loader)
+    nlp = spacy.blank("en")
+    config = {"model": "bio", "threshold": {"entity": 0.3}, "span_key": "x", "set_ents": False}
+    nlp.add_pipe("sciextract", config=config)
+    doc = nlp(TEXT)
+    assert made == [("bio", {"entity": 0.3})]
+    assert len(doc.spans["x"]) == 2 and doc.ents == ()
+
+
+def test_own_sentences_are_used(nlp: Language) -> None:
+    sentencizer = nlp.add_pipe("sentencizer")
+    sentencizer.punct_chars = {"s"}  # type: ignore[attr-defined]
+    component = nlp.add_pipe("sciextract")
+    doc = Doc(
+        nlp.vocab, words=["a", "s", " ", "b", "c"], sent_starts=[True, False, True, False, True]
+    )
+    component(doc)
+    [document] = _seen(component)
+    assert [len(sentence) for sentence in document.tokens.sentences] == [2, 1, 1]
+    assert document.tokens.slices(document.text) == ("a", "s", "b", "c")
+
+
+def test_without_sentences_the_splitter_finds_them(nlp: Language) -> None:
+    component = nlp.add_pipe("sciextract")
+    doc = nlp("Results by Lee et al. hold. We agree.")
+    [document] = _seen(component)
+    assert len(document.tokens.sentences) == 2
+    assert len(document.tokens) == len(doc)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\u200b"])
+def test_empty_docs_are_no_error(nlp: Language, text: str) -> None:
+    nlp.add_pipe("sciextract")
+    doc = nlp(text)
+    assert doc.text == text and doc.ents == () and doc._.relations == ()
+
+
+def test_entities_of_other_components_stay_where_there_is_room(nlp: Language) -> None:
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns(  # type: ignore[attr-defined]
+        [{"label": "TOOL", "pattern": "Our parser"}, {"label": "SPEED", "pattern": "fast"}]
+    )
+    nlp.add_pipe("sciextract")
+    assert [(ent.text, ent.label_) for ent in nlp(TEXT).ents] == [
+        ("parser", "Method"),
+        ("graphs", "Material"),
+        ("fast", "SPEED"),
+    ]
+
+
+def test_the_pipeline_can_be_saved_and_loaded(nlp: Language, tmp_path: Path) -> None:
+    nlp.add_pipe("sciextract", config={"span_key": "x"})
+    nlp.to_disk(tmp_path / "pipeline")
+    again = spacy.load(tmp_path / "pipeline")
+    assert len(again(TEXT).spans["x"]) == 2
+
+
+def test_worker_processes_carry_all_layers(nlp: Language) -> None:
+    nlp.add_pipe("sciextract")
+    docs = list(nlp.pipe([TEXT, TEXT], n_process=2, batch_size=1))
+    assert [len(doc._.relations) for doc in docs] == [1, 1]
+    assert docs[1].spans["sc"][0]._.score == 0.9
+
+
+def test_a_pickled_component_loads_its_model_again() -> None:
+    component = pickle.loads(pickle.dumps(SciextractPipe(FakeAnnotator)))
+    doc = component(spacy.blank("en")(TEXT))
+    assert isinstance(doc.ents[0], Span)
+
+
+@pytest.mark.parametrize(
+    ("config", "error"),
+    [
+        ({"model": "no such model"}, ModelNotFoundError),
+        ({"model": "a/b/c"}, ModelNotFoundError),
+    ],
+)
+def test_a_wrong_model_is_said_at_once(config: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        spacy.blank("en").add_pipe("sciextract", config=config)
+
+
+def test_the_installed_package_announces_the_component() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, name = project["entry-points"]["spacy_factories"]["sciextract"].partition(":")
+    assert module == spacy_pipe.__name__ and callable(getattr(spacy_pipe, name))
+
+
+def test_the_bundled_model() -> None:
+    if not (bundled_models() / "sci" / "manifest.json").is_file():
+        pytest.skip("the bundled model is not built")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sciextract")
+    doc = nlp("We train a neural parser for dependency parsing on two treebanks.")
+    assert "dependency parsing" in {span.text for span in doc.spans["sc"]}
+    assert all(0 <= span._.score <= 1 for span in doc.spans["sc"])
+    with pytest.raises(UsageError):
+        spacy.blank("en").add_pipe("sciextract", config={"threshold": {"entity": 7.0}})
+
+
+def test_without_spacy_the_extra_is_named() -> None:
+    script = (
+        "import sys, json; sys.modules['spacy'] = None\n"
+        "from sciextract.errors import MissingExtraError\n"
+        "found = []\n"
+        "for name in ('pipe', 'docs', 'layers', 'tokens', 'html'):\n"
+        "    try: __import__(f'sciextract.interop.spacy_{name}')\n"
+        "    except MissingExtraError as error: found.append([error.message, error.hint])\n"
+        "print(json.dumps(found))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    found = json.loads(result.stdout)
+    assert len(found) == 5
+    assert {hint for _, hint in found} == {'pip install "sciextract[spacy]"'}
+
+
+def test_the_core_does_not_load_spacy() -> None:
+    script = "import sciextract.inference.extractor, sciextract.cli.main, sys; print('spacy' in sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "False"

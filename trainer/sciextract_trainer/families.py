@@ -1,0 +1,112 @@
+"""Network families: what the loop needs to know of each kind of network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from torch import nn
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import UsageError
+from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract_trainer.build import PieceRules, build_dygie_network, build_network
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.data.batches import Batch, PieceBatch, Sized, collate
+from sciextract_trainer.data.examples import Example, examples_from
+from sciextract_trainer.evaluate import DEV_SETTINGS, Predictor, served
+from sciextract_trainer.network.dygie import DygieNetwork
+from sciextract_trainer.network.dygie_data import (
+    SentenceBatch,
+    SentenceExample,
+    collate_sentences,
+    sentence_examples,
+)
+from sciextract_trainer.network.dygie_decode import DygiePredictor
+from sciextract_trainer.network.dygie_losses import sentence_losses
+from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.network.training_step import Losses, batch_losses
+
+NetworkT = TypeVar("NetworkT", bound=nn.Module)
+ExampleT = TypeVar("ExampleT", bound=Sized)
+BatchT = TypeVar("BatchT", bound=PieceBatch)
+
+
+@dataclass(frozen=True, slots=True)
+class Family(Generic[NetworkT, ExampleT, BatchT]):
+    """One kind of network.
+
+    Attributes:
+        build: A network with a pretrained encoder and fresh heads.
+        examples: Training examples of gold documents.
+        collate: Examples and the id of the padding piece to a batch.
+        losses: Losses of a batch.
+        predictor: The network as something that annotates documents.
+    """
+
+    build: Callable[[TrainConfig, Labels], NetworkT]
+    examples: Callable[[Iterable[AnnotatedDocument], Labels, PieceRules], Iterator[ExampleT]]
+    collate: Callable[[Sequence[ExampleT], int], BatchT]
+    losses: Callable[[NetworkT, BatchT, TrainConfig, Labels], Losses]
+    predictor: Callable[[NetworkT, Labels, PieceRules], Predictor]
+
+
+def _joint_examples(
+    documents: Iterable[AnnotatedDocument], labels: Labels, rules: PieceRules
+) -> Iterator[Example]:
+    return examples_from(documents, labels, rules.encoder(), rules.limit)
+
+
+def _joint_losses(
+    network: JointNetwork, batch: Batch, config: TrainConfig, labels: Labels
+) -> Losses:
+    return batch_losses(network, batch, config, labels.relations)
+
+
+def _joint_predictor(network: JointNetwork, labels: Labels, rules: PieceRules) -> Predictor:
+    pipeline = Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
+    return served(pipeline, DEV_SETTINGS)
+
+
+def _dygie_examples(
+    documents: Iterable[AnnotatedDocument], labels: Labels, rules: PieceRules
+) -> Iterator[SentenceExample]:
+    return sentence_examples(documents, labels, rules.encoder(), rules.limit)
+
+
+def _dygie_losses(
+    network: DygieNetwork, batch: SentenceBatch, config: TrainConfig, labels: Labels
+) -> Losses:
+    return sentence_losses(network, batch)
+
+
+JOINT = Family(build_network, _joint_examples, collate, _joint_losses, _joint_predictor)
+"""Whole abstract in one pass; what model folders hold."""
+
+DYGIE = Family(
+    build_dygie_network, _dygie_examples, collate_sentences, _dygie_losses, DygiePredictor
+)
+"""DyGIE++, for comparison with published rows."""
+
+FAMILIES: dict[str, Family[Any, Any, Any]] = {"joint": JOINT, "dygie": DYGIE}
+
+
+def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
+    """The family that a recipe names."""
+    return FAMILIES[config.network]
+
+
+def as_joint(network: nn.Module) -> JointNetwork:
+    """The network as what a model folder can hold.
+
+    Raises:
+        UsageError: It is of another family.
+    """
+    if not isinstance(network, JointNetwork):
+        raise UsageError(
+            f"a {type(network).__name__} cannot be exported: model folders hold joint networks",
+            'train with network = "joint"; network = "dygie" is for comparison',
+        )
+    return network
