@@ -42,7 +42,7 @@ class Extractor:
         self, pipeline: Pipeline, config: ModelConfig, model: ModelId, batch_size: int = 1
     ) -> None:
         self._pipeline = pipeline
-        self._batch_size = batch_size
+        self.batch_size = batch_size
         self.config = config
         self.model = model
         self.settings = config.settings
@@ -90,7 +90,7 @@ class Extractor:
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
         """
-        other = Extractor(self._pipeline, self.config, self.model, self._batch_size)
+        other = Extractor(self._pipeline, self.config, self.model, self.batch_size)
         settings: DecodeSettings = self.settings.with_thresholds(dict(thresholds or {}))
         other.settings = replace(settings, candidates=candidates)
         return other
@@ -106,7 +106,7 @@ class Extractor:
 
     def annotate_batch(self, documents: Sequence[Document]) -> list[AnnotatedDocument]:
         """Predicts some documents."""
-        raw = self._pipeline.predict_batch(documents, self.settings, self._batch_size)
+        raw = self._pipeline.predict_batch(documents, self.settings, self.batch_size)
         return [
             annotated(document, prediction, self._pipeline.labels, self.settings, self.model)
             for document, prediction in zip(documents, raw, strict=True)
@@ -115,7 +115,7 @@ class Extractor:
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
         """Predicts documents one batch at a time, in order, in constant memory."""
         source = iter(documents)
-        while chunk := list(islice(source, self._batch_size)):
+        while chunk := list(islice(source, self.batch_size)):
             yield from self.annotate_batch(chunk)
 
 

@@ -57,13 +57,26 @@ def select_mentions(
         allowed: bool (words, max width), cells that are spans of interest.
         settings: Threshold, temperature and overlap rule.
     """
-    starts, widths = np.nonzero(allowed)
-    types = softmax(span_logits[starts, widths] / np.float32(settings.temperatures.entity))
     floor = _floor(settings)
+    starts, widths = np.nonzero(allowed & _may_reach(floor, span_logits, settings))
+    types = softmax(span_logits[starts, widths] / np.float32(settings.temperatures.entity))
     likely = np.flatnonzero(types[:, 1:].max(axis=1, initial=0.0) >= floor)
     spans = np.stack([starts[likely], starts[likely] + widths[likely]], axis=1).astype(np.int64)
     mentions = Mentions(spans, types[likely], np.ones(len(likely), dtype=np.bool_))
     return _resolved(mentions, settings, len(allowed))
+
+
+def _may_reach(floor: float, span_logits: Floats, settings: DecodeSettings) -> NDArray[np.bool_]:
+    """Cells whose best label beats "no entity" by enough to have the probability ``floor``.
+
+    The other labels can only lower it, so that nothing is lost, and few cells are left for the softmax.
+    """
+    if not floor > 0:
+        return np.ones(span_logits.shape[:2], dtype=np.bool_)
+    bounded = min(floor, 0.999)
+    margin = np.log(bounded / (1 - bounded)) - 1e-3  # the tolerance of float32
+    best = np.max(span_logits[:, :, 1:], axis=2, initial=-np.inf)
+    return np.asarray(best - span_logits[:, :, 0] >= margin * settings.temperatures.entity)
 
 
 def _floor(settings: DecodeSettings) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,12 @@ Ints = NDArray[np.int64]
 
 MAX_PIECES_PER_WORD = 48
 """Longer words (URLs, sequences) lose their middle pieces, so that one word never fills a window."""
+
+MOST_KNOWN_WORDS = 30_000
+"""Words whose pieces are remembered: nine of ten words of an abstract occurred in the ones before."""
+
+LONGEST_KNOWN_WORD = 40
+"""In characters; longer words hardly ever come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,7 @@ class PieceEncoder:
         self._prefix = np.array(prefix, dtype=np.int64)
         self._suffix = np.array(suffix, dtype=np.int64)
         self._unknown = unknown
+        self._known: dict[str, tuple[int, ...]] = {}
 
     @property
     def special_count(self) -> int:
@@ -75,29 +83,32 @@ class PieceEncoder:
 
     def split(self, words: Sequence[str]) -> Pieces:
         """The pieces of each word; every word has at least one."""
-        if not words:
-            return Pieces(np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
-        clean = [word if word.isprintable() else _without_surrogates(word) for word in words]
-        encoding = self._tokenizer.encode(clean, is_pretokenized=True, add_special_tokens=False)
-        ids = np.array(encoding.ids, dtype=np.int64)
-        owners = np.array(encoding.word_ids, dtype=np.int64)
-        counts = np.bincount(owners, minlength=len(words))
-        if counts.min() == 0 or counts.max() > MAX_PIECES_PER_WORD:
-            ids, counts = self._repair(ids, counts)
+        if len(self._known) > MOST_KNOWN_WORDS:
+            self._known = {}
+        known = self._known  # another thread may start a new table meanwhile
+        new = self._pieces_of([word for word in dict.fromkeys(words) if word not in known])
+        parts = [known.get(word) or new[word] for word in words]
+        known.update({word: p for word, p in new.items() if len(word) <= LONGEST_KNOWN_WORD})
+        counts = np.array([len(part) for part in parts], dtype=np.int64)
+        ids = np.array(list(chain.from_iterable(parts)), dtype=np.int64)
         return Pieces(ids, np.concatenate([[0], np.cumsum(counts)]))
 
-    def _repair(self, ids: Ints, counts: Ints) -> tuple[Ints, Ints]:
-        """Gives empty words the unknown id and shortens overlong ones."""
-        parts, start, half = [], 0, MAX_PIECES_PER_WORD // 2
-        for count in counts.tolist():
-            word = ids[start : start + count]
-            start += count
-            if count == 0:
-                word = np.array([self._unknown], dtype=np.int64)
-            elif count > MAX_PIECES_PER_WORD:
-                word = np.concatenate([word[:half], word[-half:]])
-            parts.append(word)
-        return np.concatenate(parts), np.array([len(part) for part in parts])
+    def _pieces_of(self, words: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        """The pieces of words that differ: the unknown one for none, without a middle where too many."""
+        if not words:
+            return {}
+        clean = [word if word.isprintable() else _without_surrogates(word) for word in words]
+        encoding = self._tokenizer.encode(clean, is_pretokenized=True, add_special_tokens=False)
+        found: list[list[int]] = [[] for _ in words]
+        for piece, owner in zip(encoding.ids, encoding.word_ids, strict=True):
+            found[owner].append(piece)
+        return {word: self._fitted(ids) for word, ids in zip(words, found, strict=True)}
+
+    def _fitted(self, ids: list[int]) -> tuple[int, ...]:
+        half = MAX_PIECES_PER_WORD // 2
+        if len(ids) > MAX_PIECES_PER_WORD:
+            return (*ids[:half], *ids[-half:])
+        return tuple(ids) or (self._unknown,)
 
     def frame(self, pieces: Pieces, word_start: int, word_end: int) -> EncoderInput:
         """The encoder input of the words [word_start, word_end)."""

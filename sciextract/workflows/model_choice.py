@@ -59,14 +59,7 @@ class ModelChoice:
 
     def ignores_batch_size(self, extractor: Extractor) -> bool:
         """Whether a batch size was asked for and the graph runs one abstract a call all the same."""
-        from sciextract.inference.folder import ModelFolder
-        from sciextract.inference.locate import DEFAULT_MODEL, locate_model
-
-        if (self.batch_size or 1) == 1:
-            return False
-        path = locate_model(DEFAULT_MODEL if self.model is None else self.model)
-        folder = ModelFolder(path, extractor.config, extractor.model.hash)
-        return "int8" in folder.graph(self.precision).name
+        return (self.batch_size or 1) > extractor.batch_size
 
 
 def parse_thresholds(words: Collection[str]) -> dict[str, float]:

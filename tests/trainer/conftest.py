@@ -78,7 +78,7 @@ def _save_tokenizer(folder: Path, vocabulary: dict[str, int]) -> None:
         single="[CLS] $A [SEP]", special_tokens=frame
     )
     names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
-    PreTrainedTokenizerFast(
+    PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer, **dict(zip(names, SPECIAL, strict=True))
     ).save_pretrained(folder)
 

@@ -116,7 +116,7 @@ def test_long_sentences_are_encoded_in_parts(labels: Labels, rules: PieceRules) 
     assert sum(len(frame.word_first) for frame in example.frames) == 300
     assert max(len(frame.input_ids) for frame in example.frames) <= rules.limit + 2
     batch = collate_sentences([example], rules.pad)
-    assert batch.piece_word.unique().tolist() == list(range(300))
+    assert sorted(set(batch.piece_word.tolist())) == list(range(300))
 
 
 def test_the_best_spans_are_kept_in_text_order() -> None:

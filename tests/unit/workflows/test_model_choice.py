@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -15,7 +15,7 @@ from sciextract.workflows.model_choice import (
     display_schema,
     parse_thresholds,
 )
-from tests.cli.fakes import CONFIG, RuleExtractor
+from tests.cli.fakes import CONFIG
 
 
 def test_thresholds() -> None:
@@ -49,20 +49,9 @@ def test_schemas() -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "precision", "batch_size", "ignored"),
-    [
-        (["model.int8.onnx"], None, 8, True),
-        (["model.int8.onnx"], None, 1, False),
-        (["model.int8.onnx"], None, None, False),
-        (["model.int8.onnx", "model.onnx"], None, 8, True),
-        (["model.int8.onnx", "model.onnx"], "fp32", 8, False),
-        (["model.onnx"], None, 8, False),
-    ],
+    ("wanted", "runs", "ignored"),
+    [(8, 1, True), (1, 1, False), (None, 1, False), (8, 8, False)],
 )
-def test_batch_size_of_int8(
-    tmp_path: Path, files: list[str], precision: str | None, batch_size: int | None, ignored: bool
-) -> None:
-    for file in files:
-        (tmp_path / file).touch()
-    choice = ModelChoice(str(tmp_path), precision=precision, batch_size=batch_size)
-    assert choice.ignores_batch_size(cast(Extractor, RuleExtractor())) is ignored
+def test_batch_size_of_int8(wanted: int | None, runs: int, ignored: bool) -> None:
+    extractor = cast(Extractor, SimpleNamespace(batch_size=runs))
+    assert ModelChoice(batch_size=wanted).ignores_batch_size(extractor) is ignored
