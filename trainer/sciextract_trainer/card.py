@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sciextract.inference.folder import GRAPHS
 from sciextract.inference.model_config import ModelConfig
+
+MOST_LOST = 0.5
+"""F1 that int8 may lose on a task before the card calls it a trade-off."""
 
 _METRICS = {
     "ner": "Entities, micro F1",
@@ -47,7 +52,32 @@ def _scores(config: ModelConfig) -> list[str]:
         values = [f"{config.scores[graph][key]:.1f}" for graph in graphs]
         lines.append(f"| {title} | " + " | ".join(values) + " |")
     parity = config.scores.get("parity", 0.0)
-    return [*lines, "", f"Largest logit difference, torch to ONNX Runtime, fp32: {parity:.1e}.", ""]
+    return [
+        *lines,
+        "",
+        f"Largest logit difference, torch to ONNX Runtime, fp32: {parity:.1e}.",
+        *_quantisation(config),
+        "",
+    ]
+
+
+def _quantisation(config: ModelConfig) -> list[str]:
+    """What int8 costs with the same thresholds, said aloud where it is more than allowed."""
+    lost = int8_losses(config.scores)
+    if not lost:
+        return []
+    words = ", ".join(f"{name} {loss:+.1f}" for name, loss in lost.items())
+    over = [name for name, loss in lost.items() if loss > MOST_LOST]
+    verdict = f"more than {MOST_LOST} F1 on {', '.join(over)}" if over else "within the limit"
+    return [f"F1 lost by int8 at the same thresholds: {words} ({verdict})."]
+
+
+def int8_losses(scores: dict[str, Any]) -> dict[str, float]:
+    """F1 of fp32 minus F1 of int8 per task; empty where one of the graphs was not scored."""
+    if "int8" not in scores or "fp32" not in scores:
+        return {}
+    tasks = ("ner", "relation", "coreference")
+    return {task: round(scores["fp32"][task] - scores["int8"][task], 2) for task in tasks}
 
 
 def _origin(config: ModelConfig) -> list[str]:
