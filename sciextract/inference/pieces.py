@@ -101,7 +101,8 @@ class PieceEncoder:
         encoding = self._tokenizer.encode(clean, is_pretokenized=True, add_special_tokens=False)
         found: list[list[int]] = [[] for _ in words]
         for piece, owner in zip(encoding.ids, encoding.word_ids, strict=True):
-            found[owner].append(piece)
+            if owner is not None:  # special pieces have no owner
+                found[owner].append(piece)
         return {word: self._fitted(ids) for word, ids in zip(words, found, strict=True)}
 
     def _fitted(self, ids: list[int]) -> tuple[int, ...]:

@@ -86,8 +86,8 @@ class _Items:
         return stable_id(kind, self._document.doc_key, self._source, *parts)
 
     def _entity(self, row: int) -> Entity:
-        span, ranked = self._spans[row], self._ranked_types(row)
-        best, others = ranked[0], ranked[1:MOST_ALTERNATIVES]
+        span, ranked = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
+        best, others = ranked[0], ranked[1:]
         self._ids[row] = self._id("entity", span.char_start, span.char_end, best.label)
         return Entity(
             id=self._ids[row],
@@ -98,10 +98,10 @@ class _Items:
             alternatives=tuple(other for other in others if other.score >= LEAST_ALTERNATIVE),
         )
 
-    def _ranked_types(self, row: int) -> list[LabelScore]:
+    def _ranked_types(self, row: int, most: int | None = None) -> list[LabelScore]:
         scores = self._raw.mentions.types[row, 1:].tolist()
         pairs = sorted(zip(scores, self._labels.entities, strict=True), key=lambda p: -p[0])
-        return [LabelScore(label, round(score, SCORE_DIGITS)) for score, label in pairs]
+        return [LabelScore(label, round(score, SCORE_DIGITS)) for score, label in pairs[:most]]
 
     def _relations(self) -> tuple[Relation, ...]:
         ranked = self._pair_labels() if self._raw.relations else {}

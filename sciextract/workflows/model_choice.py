@@ -59,7 +59,7 @@ class ModelChoice:
 
     def ignores_batch_size(self, extractor: Extractor) -> bool:
         """Whether a batch size was asked for and the graph runs one abstract a call all the same."""
-        return (self.batch_size or 1) > extractor.batch_size
+        return self.batch_size is not None and self.batch_size > extractor.batch_size
 
 
 def parse_thresholds(words: Collection[str]) -> dict[str, float]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,13 +32,12 @@ def user_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def fake() -> Iterator[RuleExtractor]:
+def fake(monkeypatch: pytest.MonkeyPatch) -> RuleExtractor:
     """The fake model, in the place of every model."""
-    original = Extractor.__dict__["load"]
+    monkeypatch.setattr(Extractor, "load", Extractor.__dict__["load"])  # so that it comes back
     extractor = RuleExtractor()
     install(extractor)
-    yield extractor
-    Extractor.load = original  # type: ignore[method-assign]
+    return extractor
 
 
 @pytest.fixture
