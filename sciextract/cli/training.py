@@ -58,7 +58,7 @@ def retrain(
     )  # fmt: skip
     with _reporting(as_json, job.config.epochs) as report:
         scores = trainer.run_training(job, report)
-        report({"event": "done", "model": str(output), "scores": scores})
+        report({"event": "done", "output": str(output), "scores": scores})
 
 
 def _trainer() -> ModuleType:

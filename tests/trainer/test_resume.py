@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file
 
-from sciextract.errors import ModelDamagedError, SciextractError
+from sciextract.errors import ModelDamagedError, SciextractError, UsageError
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
@@ -110,7 +110,7 @@ def test_a_checkpoint_of_another_network_is_said(
     run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
 ) -> None:
     run(tmp_path)
-    with pytest.raises(ModelDamagedError, match="cannot be resumed"):
+    with pytest.raises(UsageError, match="span_width was"):
         run(tmp_path, span_width=24)
 
 
@@ -138,3 +138,12 @@ def _run_with_broken_weights(run: Callable[..., Any], folder: Path) -> None:
     tensors["network.spans.first.weight"].fill_(float("nan"))
     save_file(tensors, path, metadata=metadata)
     run(folder)
+
+
+def test_other_settings_do_not_go_on(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    with pytest.raises(Killed):
+        run(tmp_path, _kill_in_epoch(2))
+    with pytest.raises(UsageError, match=r"clip was 5\.0, is 1\.0"):
+        run(tmp_path, clip=1.0)

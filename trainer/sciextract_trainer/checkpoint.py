@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
-from sciextract.errors import ModelDamagedError
+from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.average import WeightAverage
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
@@ -40,8 +40,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class TrainingState:
-    """Everything that a resumed training needs."""
+    """Everything that a resumed training needs.
 
+    Attributes:
+        settings: The recipe and the size of the data; a resumed training must have the same ones.
+    """
+
+    settings: dict[str, Any]
     network: nn.Module
     average: WeightAverage
     optimiser: AdamW
@@ -62,6 +67,7 @@ def save_checkpoint(folder: Path, state: TrainingState) -> None:
     for index, values in state.optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{index}.{key}": torch.as_tensor(v) for key, v in values.items()}
     data = {
+        "settings": state.settings,
         "progress": asdict(state.progress),
         "schedule_step": state.schedule.last_epoch,
         "average_steps": state.average.steps,
@@ -77,18 +83,35 @@ def load_checkpoint(folder: Path, state: TrainingState) -> bool:
 
     Raises:
         ModelDamagedError: The checkpoint is not whole or belongs to another network.
+        UsageError: It belongs to a training with other settings.
     """
     path = folder / WEIGHTS
     if not path.is_file():
         return False
     try:
-        tensors, data = load_file(path), _metadata(path)
+        data = _metadata(path)
+        _same_settings(data["settings"], state.settings, path)
+        tensors = load_file(path)
         _restore(tensors, data, state)
     except (KeyError, TypeError, ValueError, RuntimeError, OSError, SafetensorError) as error:
         raise ModelDamagedError(
             f"{path}: the checkpoint cannot be resumed: {error}", "remove it to start again"
         ) from error
     return True
+
+
+def _same_settings(found: dict[str, Any], wanted: dict[str, Any], path: Path) -> None:
+    """Refuses to go on with other settings, which would bend the schedule unnoticed."""
+    changed = [
+        f"{key} was {found.get(key)!r}, is {wanted.get(key)!r}"
+        for key in sorted({*found, *wanted})
+        if found.get(key) != wanted.get(key)
+    ]
+    if changed:
+        raise UsageError(
+            f"{path}: a training with other settings stopped here: {'; '.join(changed)}",
+            "give its settings again to go on, or another run folder to start anew",
+        )
 
 
 def _metadata(path: Path) -> dict[str, Any]:

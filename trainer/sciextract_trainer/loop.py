@@ -71,6 +71,7 @@ def train(
 
     Raises:
         SciextractError: The loss is not a number; the best weights so far stay in ``folder``.
+        UsageError: ``folder`` holds an unfinished training with other settings.
     """
     state = _start_state(config, labels, data, start)
     if load_checkpoint(folder, state):
@@ -93,8 +94,9 @@ def _start_state(
     optimiser = make_optimiser(network, config)
     steps = config.epochs * -(-len(data.examples) // config.batch_documents)
     schedule = make_schedule(optimiser, config, steps)
+    settings = {**config.to_json(), "examples": len(data.examples)}
     return TrainingState(
-        network, WeightAverage(network, config.ema), optimiser, schedule, Progress()
+        settings, network, WeightAverage(network, config.ema), optimiser, schedule, Progress()
     )
 
 
