@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -25,15 +24,13 @@ class OnnxNetwork:
     Args:
         encoder_graph: Encoder with entity head.
         pair_graph: Pair heads; ``None`` for models without relations and coreference.
-        threads: Threads per call; all usable cores when ``None``.
+        threads: Threads per call.
 
     Raises:
         ModelDamagedError: A graph cannot be loaded.
     """
 
-    def __init__(
-        self, encoder_graph: Path, pair_graph: Path | None, threads: int | None = None
-    ) -> None:
+    def __init__(self, encoder_graph: Path, pair_graph: Path | None, threads: int = 1) -> None:
         self._encoder = _session(encoder_graph, threads)
         self._pairs = _session(pair_graph, threads) if pair_graph else None
 
@@ -58,18 +55,11 @@ class OnnxNetwork:
         return PairScores(*self._pairs.run(PAIR_OUTPUTS, feed))
 
 
-def usable_cores() -> int:
-    """Cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _session(graph: Path, threads: int | None) -> Any:
+def _session(graph: Path, threads: int) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads or usable_cores()
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3

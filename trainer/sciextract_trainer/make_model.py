@@ -22,6 +22,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
+from sciextract.inference.cores import usable_cores
 from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
@@ -120,7 +121,7 @@ def _served(shop: Workshop, row: int, teacher: JointNetwork) -> OnnxNetwork:
     folder = shop.runs / f"graphs-{row}"
     if not (folder / GRAPHS["int8"]).is_file():
         export_graphs(teacher, folder, shop.gold_examples()[0].frame)
-    return OnnxNetwork(folder / GRAPHS["fp32"], folder / PAIRS_GRAPH)
+    return OnnxNetwork(folder / GRAPHS["fp32"], folder / PAIRS_GRAPH, usable_cores())
 
 
 def train_student(shop: Workshop, soft: Sequence[Example]) -> dict[str, Tensor]:

@@ -1,0 +1,1 @@
+"""Benchmarks: run them as scripts, such as ``python benchmarks/annotate.py``."""

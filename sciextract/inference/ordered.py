@@ -1,0 +1,34 @@
+"""Work in threads, results in the order of the input."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Iterator[Result]:
+    """Results of ``work`` in input order, in constant memory.
+
+    Args:
+        work: Called in a thread; its errors are raised where its result would be.
+        items: Read in the caller's thread, at most ``workers`` ahead of the last result.
+        workers: Threads.
+    """
+    waiting: deque[Future[Result]] = deque()
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
