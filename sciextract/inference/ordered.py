@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
+ITEMS_AHEAD = 4
+"""Items per worker that are read ahead, so that a long document does not leave the others idle."""
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -18,7 +21,7 @@ def in_order(
 
     Args:
         work: Called in a thread; its errors are raised where its result would be.
-        items: Read in the caller's thread, at most ``workers`` ahead of the last result.
+        items: Read in the caller's thread, at most ``ITEMS_AHEAD`` per worker ahead of the last result.
         workers: Threads.
     """
     waiting: deque[Future[Result]] = deque()
@@ -26,7 +29,7 @@ def in_order(
     try:
         for item in items:
             waiting.append(pool.submit(work, item))
-            if len(waiting) > workers:
+            if len(waiting) > ITEMS_AHEAD * workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
