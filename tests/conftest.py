@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -15,6 +16,9 @@ STRICT = os.environ.get("SCIEXTRACT_NO_SKIPS") == "1"
 # A busy machine is no reason to fail.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# Whatever runs in the background inherits an ignored Ctrl-C; the tests of Ctrl-C need the usual one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _HIDDEN = (
     "COLUMNS",
