@@ -32,7 +32,7 @@ from sciextract.inference.windows import Window, plan_windows
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 NO_DISTANCES = np.zeros(0, dtype=np.int64)
 
-LINKS_PER_CALL = 20_000
+LINKS_PER_CALL = 5_000
 """Antecedent links scored in one call, so that a text of 100,000 words stays within memory."""
 
 
