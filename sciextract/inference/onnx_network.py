@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -16,6 +17,18 @@ from sciextract.inference.pieces import EncoderInput, pad
 WORD_OUTPUTS = ("first", "last", "span_logits")
 PAIR_INPUTS = tuple(field.name for field in fields(PairInput))
 PAIR_OUTPUTS = ("relation_logits", "link_scores")
+
+
+def import_onnxruntime() -> Any:
+    """The package ``onnxruntime``, with its telemetry off.
+
+    Left alone it keeps a device id and an event log in the user's cache folder; the variable must stand
+    before the package is imported. A value that the user has set is kept.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
+    return onnxruntime
 
 
 class OnnxNetwork:
@@ -56,7 +69,7 @@ class OnnxNetwork:
 
 
 def _session(graph: Path, threads: int) -> Any:
-    import onnxruntime
+    onnxruntime = import_onnxruntime()
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

@@ -17,7 +17,13 @@ from torch import Tensor, nn
 from sciextract.errors import ModelMismatchError
 from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.network import PairInput
-from sciextract.inference.onnx_network import PAIR_INPUTS, PAIR_OUTPUTS, WORD_OUTPUTS, OnnxNetwork
+from sciextract.inference.onnx_network import (
+    PAIR_INPUTS,
+    PAIR_OUTPUTS,
+    WORD_OUTPUTS,
+    OnnxNetwork,
+    import_onnxruntime,
+)
 from sciextract.inference.pieces import EncoderInput
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.torch_network import TorchNetwork
@@ -50,6 +56,7 @@ def export_graphs(network: JointNetwork, folder: Path, example: EncoderInput) ->
 
 def quantise(source: Path, target: Path) -> None:
     """Dynamic int8 per channel, embeddings included; per-tensor loses several F1 (measured)."""
+    import_onnxruntime()
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 

@@ -46,5 +46,16 @@ def test_an_error_comes_where_its_result_would() -> None:
         next(results)
 
 
+def test_what_was_read_before_the_reader_failed_comes_first() -> None:
+    def items() -> Iterator[int]:
+        yield from (1, 2, 3)
+        raise ValueError("line 4")
+
+    results = in_order(str, items(), 2)
+    assert [next(results) for _ in range(3)] == ["1", "2", "3"]
+    with pytest.raises(ValueError, match="line 4"):
+        next(results)
+
+
 def test_nothing_in_nothing_out() -> None:
     assert list(in_order(str, [], 2)) == []

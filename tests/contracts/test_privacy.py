@@ -1,0 +1,32 @@
+"""Nothing is written outside of what the user names, and nothing leaves the machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_PREDICT = """
+from sciextract import Extractor
+print(len(list(Extractor.load()(["We parse graphs with a small network."]))))
+"""
+
+
+def test_predicting_leaves_no_files_in_the_users_folders(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("XDG_") and key != "ORT_DISABLE_TELEMETRY"
+    }
+    environment |= {"HOME": str(tmp_path), "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", _PREDICT],
+        env=environment,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == "1", done.stderr
+    assert [str(path) for path in tmp_path.rglob("*")] == []
