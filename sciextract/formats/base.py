@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import reprlib
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError
 
 STDIN = "-"
+GZIP_SUFFIX = ".gz"
+MAX_LINE_BYTES = 64 << 20
+"""A longer line is no record: it is skipped, so that one line never fills the memory."""
+_PIECE_BYTES = 1 << 20
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
@@ -32,46 +38,52 @@ ReadItem = AnnotatedDocument | BadRecord
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, a folder or standard input (``-``), opened by its reader.
+    """A file, a folder or standard input (``-``), opened by its reader. ``.gz`` files are unpacked on the way.
 
     Attributes:
-        path: The path as the user gave it.
+        path: The path as the user gave it; of a member of an archive the path of its unpacked copy.
         start: Bytes already taken from standard input to recognise its format.
+        origin: ``ARCHIVE/MEMBER`` for what was unpacked, else empty.
     """
 
     path: str
     start: bytes = b""
+    origin: str = ""
 
     @property
     def stem(self) -> str:
         """The start of default document keys: the file's name without its suffix."""
-        return "stdin" if self.path == STDIN else Path(self.path).stem
+        return "stdin" if self.path == STDIN else Path(unpacked_name(self.origin or self.path)).stem
 
     @property
     def provenance(self) -> str:
-        """The ``source`` of imported items, ``import:FILE`` without folders."""
-        return "import:" + ("stdin" if self.path == STDIN else Path(self.path).name)
+        """The ``source`` of imported items: ``import:FILE`` without folders, ``import:ARCHIVE/MEMBER``."""
+        name = "stdin" if self.path == STDIN else self.origin or Path(self.path).name
+        return f"import:{name}"
 
     def lines(self) -> Generator[bytes, None, None]:
         """Lines with their line feed, one at a time; only line feeds end a line.
 
+        A line of more than ``MAX_LINE_BYTES`` comes in pieces, of which only the last has a line feed.
+
         Raises:
-            FormatError: The file is empty or cannot be read.
+            FormatError: The file is empty, or cannot be read (any further).
             InputMissingError: It does not exist.
         """
+        empty = True
         with self._opened() as stream:
-            rest = stream if not self.start else _chained(self.start, stream)
-            first = next(iter(rest), b"")
-            if not first:
-                raise FormatError("the file is empty", path=self.path)
-            yield first
-            yield from rest
+            for part in (io.BytesIO(self.start), stream):
+                for piece in line_pieces(part):
+                    empty = False
+                    yield piece
+        if empty:
+            raise FormatError("the file is empty", path=self.path)
 
     def content(self) -> bytes:
         """All bytes.
 
         Raises:
-            FormatError: The file is empty or cannot be read.
+            FormatError: The file is empty, or cannot be read to its end.
             InputMissingError: It does not exist.
         """
         return b"".join(self.lines())
@@ -82,10 +94,14 @@ class Source:
             yield standard_input()
             return
         try:
-            with open(self.path, "rb") as stream:
+            with _open(self.path) as stream:
                 yield stream
         except FileNotFoundError:
             raise InputMissingError(f"{self.path}: no such file") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            problem = f"the gzip data is cut off or damaged: {error}"
+            hint = "what came before was read; fetch the file again, gzip -t FILE checks it"
+            raise FormatError(problem, path=self.path, hint=hint) from error
         except OSError as error:
             raise FormatError(f"cannot be read: {error.strerror}", path=self.path) from error
 
@@ -142,7 +158,31 @@ def standard_input() -> BinaryIO:
     return buffer or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
 
 
-def _chained(start: bytes, rest: BinaryIO) -> Iterator[bytes]:
-    """The lines of ``start`` (which ends with a line, or the input) and then of ``rest``."""
-    yield from io.BytesIO(start)
-    yield from rest
+def line_pieces(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a stream, and those of more than ``MAX_LINE_BYTES`` in pieces: see :meth:`Source.lines`."""
+    limit = MAX_LINE_BYTES
+    while piece := stream.readline(limit):
+        limit = MAX_LINE_BYTES if piece.endswith(b"\n") else _PIECE_BYTES
+        yield piece
+
+
+def is_gzip(path: str) -> bool:
+    """Whether a file is unpacked on the way, which its name says.
+
+    >>> is_gzip("train.jsonl.gz"), is_gzip("train.jsonl")
+    (True, False)
+    """
+    return path.lower().endswith(GZIP_SUFFIX)
+
+
+def unpacked_name(path: str) -> str:
+    """The path without ``.gz``.
+
+    >>> unpacked_name("train.jsonl.GZ"), unpacked_name("train.jsonl")
+    ('train.jsonl', 'train.jsonl')
+    """
+    return path[: -len(GZIP_SUFFIX)] if is_gzip(path) else path
+
+
+def _open(path: str) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzip(path) else open(path, "rb")

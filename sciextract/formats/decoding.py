@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from sciextract.errors import FormatError
+from sciextract.formats import base
 from sciextract.formats.base import Source
 
 _OTHER_MARKS = {
@@ -22,10 +23,16 @@ _BINARY_MARKS = {
     b"\x89PNG": "a picture",
     b"SQLite format 3\x00": "an SQLite file",
 }
+_TAR_MARK, _TAR_MARK_START = b"ustar", 257
+_UNPACK = "archives are read when their names end in .zip, packed files when they end in .gz"
+_PACKED = {b"PK\x03\x04", b"\x1f\x8b"}
 
 
 def decoded_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
-    """Line numbers (from 1) and lines with their ends; a line that is not UTF-8 gives its error.
+    """Line numbers (from 1) and lines with their ends.
+
+    A line that is not UTF-8, or has more than ``base.MAX_LINE_BYTES``, gives its error; reading goes on
+    behind it.
 
     Raises:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
@@ -34,9 +41,13 @@ def decoded_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
     lines = source.lines()
     first = next(lines)
     refuse_binary(first, source.path)
-    for number, raw in enumerate(chain([first], lines), start=1):
-        yield number, _decoded(raw, source.path, number, byte_start)
-        byte_start += len(raw)
+    pieces = chain([first], lines)
+    del first
+    for number, raw in enumerate(pieces, start=1):
+        skipped = _skip_rest(raw, pieces)
+        error = _too_long(source.path, number) if skipped else None
+        yield number, error or _decoded(raw, source.path, number, byte_start)
+        byte_start += len(raw) + skipped
 
 
 def decoded_content(source: Source) -> str:
@@ -69,7 +80,28 @@ def refuse_binary(start: bytes, path: str) -> None:
             )
     for mark, kind in _BINARY_MARKS.items():
         if start.startswith(mark):
-            raise FormatError(f"this is {kind}, allowed is UTF-8 text", path=path)
+            hint = _UNPACK if mark in _PACKED else ""
+            raise FormatError(f"this is {kind}, allowed is UTF-8 text", path=path, hint=hint)
+    if start.startswith(_TAR_MARK, _TAR_MARK_START):
+        hint = "unpack it and give the folder, or pack it as .zip"
+        raise FormatError("this is a tar archive, allowed is UTF-8 text", path=path, hint=hint)
+
+
+def _skip_rest(raw: bytes, pieces: Iterator[bytes]) -> int:
+    """How many bytes of the line that ``raw`` starts lie behind it; they are read and dropped."""
+    skipped = 0
+    while not raw.endswith(b"\n") and (raw := next(pieces, b"")):
+        skipped += len(raw)
+    return skipped
+
+
+def _too_long(path: str, number: int) -> FormatError:
+    return FormatError(
+        f"the line has more than {base.MAX_LINE_BYTES >> 20} MiB and is left out",
+        path=path,
+        line=number,
+        hint="each record must stand on a line of its own",
+    )
 
 
 def _decoded(raw: bytes, path: str, number: int, byte_start: int) -> str | FormatError:

@@ -124,7 +124,15 @@ class _ItemReader:
             mentions,
             *self._made_by(item, field),
             tuple([number_at(score, where, self._place) for score in scores]),
+            self._mention_states(item, len(mentions), f"{field}.mention_states"),
         )
+
+    def _mention_states(self, item: Record, count: int, field: str) -> tuple[State, ...]:
+        values = list_at(item.get("mention_states"), field, self._place)
+        if values and len(values) != count:
+            problem = f"{len(values)} states found, allowed are {count}, one a mention"
+            raise self._place.error(problem, field=field)
+        return tuple([self._state(value, field) for value in values])
 
     def _new_id(self, item: Record, field: str) -> str:
         item_id = label_at(item.get("id"), f"{field}.id", self._place)
@@ -154,11 +162,14 @@ class _ItemReader:
         if score is not None:
             score = number_at(score, f"{field}.score", self._place)
         state = item.get("state", State.IMPORTED.value)
-        if not isinstance(state, str) or state not in _STATES:
-            problem = f"{shown(state)} found, allowed are {', '.join(_STATES)}"
-            raise self._place.error(problem, field=f"{field}.state")
         source = string_at(item.get("source", self._provenance), f"{field}.source", self._place)
-        return score, _STATES[state], source
+        return score, self._state(state, f"{field}.state"), source
+
+    def _state(self, value: object, field: str) -> State:
+        if not isinstance(value, str) or value not in _STATES:
+            problem = f"{shown(value)} found, allowed are {', '.join(_STATES)}"
+            raise self._place.error(problem, field=field)
+        return _STATES[value]
 
 
 class _CandidateReader:

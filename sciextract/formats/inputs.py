@@ -1,13 +1,23 @@
-"""From paths to sources: files, folders, standard input, and which format each one has."""
+"""From paths to sources: files, folders, archives, standard input, and which format each one has."""
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
 from sciextract.errors import FormatError, InputMissingError
-from sciextract.formats.base import STDIN, BadRecord, ReadItem, Source, standard_input
+from sciextract.formats.base import (
+    STDIN,
+    BadRecord,
+    ReadItem,
+    Source,
+    is_gzip,
+    line_pieces,
+    standard_input,
+    unpacked_name,
+)
 from sciextract.formats.decoding import refuse_binary
 from sciextract.formats.registry import (
     FormatSpec,
@@ -15,10 +25,14 @@ from sciextract.formats.registry import (
     has_suffix,
     readable,
     recognise,
+    recognise_by_name,
     recognise_folder,
 )
 
 _HEAD_BYTES = 1 << 16
+_SEEN_BYTES = 1 << 14
+_OPENING_LINES = {b"[", b"{", b"[{"}
+_ARCHIVE_SUFFIX = ".zip"
 
 
 def read_inputs(paths: Sequence[str], format_id: str | None) -> Iterator[ReadItem]:
@@ -27,43 +41,88 @@ def read_inputs(paths: Sequence[str], format_id: str | None) -> Iterator[ReadIte
     for path in paths:
         if path != STDIN and not os.path.exists(path):
             raise InputMissingError(f"{path}: no such file or folder")
-    alone = len(paths) == 1 and not os.path.isdir(paths[0])
+    alone = len(paths) == 1 and not (os.path.isdir(paths[0]) or _is_archive(paths[0]))
     return _read_all(paths, spec, alone)
 
 
 def _read_all(paths: Sequence[str], spec: FormatSpec | None, alone: bool) -> Iterator[ReadItem]:
     for path in paths:
+        read = _read_archive(path, spec) if _is_archive(path) else _read_path(path, spec, alone)
         try:
-            for source, found in _sources(path, spec):
-                yield from _read_one(source, found, alone)
+            yield from read
         except FormatError as error:
             if len(paths) == 1:
                 raise
             yield BadRecord(error)
 
 
+def _is_archive(path: str) -> bool:
+    return path.lower().endswith(_ARCHIVE_SUFFIX) and not os.path.isdir(path)
+
+
+def _read_archive(path: str, spec: FormatSpec | None) -> Iterator[ReadItem]:
+    """What the folder in the archive holds, named by its place in the archive."""
+    from sciextract.formats.archive import Names, open_archive
+
+    with open_archive(path) as folder:
+        names = Names(path, folder)
+        try:
+            for source, found in _sources(str(folder), spec):
+                yield from map(names.item, _read_one(names.source(source), found, alone=False))
+        except FormatError as error:
+            raise names.error(error) from error
+        except InputMissingError as error:
+            raise InputMissingError(names.text(error.message), names.text(error.hint)) from error
+
+
+def _read_path(path: str, spec: FormatSpec | None, alone: bool) -> Iterator[ReadItem]:
+    for source, found in _sources(path, spec):
+        yield from _read_one(source, found, alone)
+
+
 def _read_one(source: Source, spec: FormatSpec | None, alone: bool) -> Iterator[ReadItem]:
+    """The items of a source; an error behind the first of them costs only the rest."""
+    found = False
     try:
         if spec is None:
             source, spec = _recognised(source)
-        yield from spec.load_reader()(source)
+        _refuse_packed(source, spec)
+        for item in spec.load_reader()(source):
+            found = True
+            yield item
     except FormatError as error:
-        if alone:
+        if alone and not found:
             raise
         yield BadRecord(error)
 
 
+def _refuse_packed(source: Source, spec: FormatSpec) -> None:
+    """Only text is unpacked on the way: readers of other formats open their files themselves."""
+    if is_gzip(source.path) and (spec.binary or spec.kind == "folder"):
+        problem = f"{spec.id} files cannot be read while they are packed"
+        hint = f"unpack it first: gunzip {source.path}"
+        raise FormatError(problem, path=source.path, hint=hint)
+
+
 def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, FormatSpec | None]]:
     if path == STDIN or not os.path.isdir(path):
-        yield Source(path), spec
+        yield Source(path), spec or recognise_by_name(unpacked_name(path))
         return
     whole = spec if spec and spec.kind == "folder" else None
     if not spec:
-        whole = recognise_folder(sorted(os.listdir(path)))
+        whole = recognise_folder(_names_below(path))
     if whole:
         yield Source(path), whole
         return
-    yield from ((Source(file), spec) for file in _files_below(path, spec))
+    for file in _files_below(path, spec):
+        yield Source(file), spec or recognise_by_name(unpacked_name(file))
+
+
+def _names_below(folder: str) -> Iterator[str]:
+    """Names of the files that are not hidden, at any depth."""
+    for _, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (name for name in names if not name.startswith("."))
 
 
 def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
@@ -75,7 +134,7 @@ def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             file = os.path.join(parent, name)
-            wanted = has_suffix(name, suffixes) and not name.startswith(".")
+            wanted = has_suffix(unpacked_name(name), suffixes) and not name.startswith(".")
             if wanted and os.path.isfile(file):
                 found = True
                 yield file
@@ -87,23 +146,29 @@ def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
 def _recognised(source: Source) -> tuple[Source, FormatSpec]:
     """The source's format, and the source with what was taken from standard input put back."""
     if source.path == STDIN:
-        start = _head(standard_input())
-        return Source(STDIN, start), recognise(STDIN, _first_line(start, STDIN))
+        start = _head(line_pieces(standard_input()))
+        return Source(STDIN, start), recognise(STDIN, _text_of(start, STDIN))
     with closing(source.lines()) as lines:
         start = _head(lines)
-    return source, recognise(source.path, _first_line(start, source.path))
+    return source, recognise(unpacked_name(source.path), _text_of(start, source.path))
 
 
 def _head(lines: Iterable[bytes]) -> bytes:
-    """The start of the input up to and with its first non-blank line."""
-    start = b""
+    """The start of the input: its first non-blank line, or more where that only opens a structure.
+
+    Only then are more lines taken, since a pipe may have no second line for hours.
+    """
+    start, spread = b"", False
     for line in lines:
         start += line
-        if line.strip():
+        content = line.removeprefix(codecs.BOM_UTF8).strip()
+        spread = spread or content.startswith(b"<") or content in _OPENING_LINES
+        if len(start) >= _SEEN_BYTES or (content and not spread):
             break
     return start
 
 
-def _first_line(start: bytes, path: str) -> str:
+def _text_of(start: bytes, path: str) -> str:
     refuse_binary(start, path)
-    return start.decode("utf-8", "replace").removeprefix("\ufeff").lstrip("\r\n")[:_HEAD_BYTES]
+    head = start.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")[:_HEAD_BYTES]
+    return head.decode("utf-8", "replace")

@@ -133,6 +133,8 @@ def _group(cluster: Cluster) -> Record:
     }
     if cluster.mention_scores:
         item["mention_scores"] = list(cluster.mention_scores)
+    if cluster.mention_states:
+        item["mention_states"] = [state.value for state in cluster.mention_states]
     return item
 
 

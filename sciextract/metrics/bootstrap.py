@@ -102,15 +102,19 @@ def _resampled(systems: Sequence[Floats], resamples: int, seed: int) -> list[Flo
     """F1 of every resample, one array a system, all under the same draws."""
     documents = len(systems[0])
     scores: list[list[Floats]] = [[] for _ in systems]
-    for weights in _draws(documents, resamples, seed):
+    for weights in draws(documents, resamples, seed):
         for system, per_document in zip(scores, systems, strict=True):
             summed = weights @ per_document.reshape(documents, -1)
             system.append(_mean_f1(summed.reshape(len(weights), *per_document.shape[1:])))
     return [np.concatenate(blocks) for blocks in scores]
 
 
-def _draws(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each document is drawn. *Shape:* (resamples of a block, documents)."""
+def draws(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each document is drawn with replacement, in blocks of resamples.
+
+    Yields:
+        *Shape:* (resamples of a block, documents), at least one document.
+    """
     generator = np.random.default_rng(seed)
     block = max(1, _BLOCK // documents)
     even = np.full(documents, 1 / documents)

@@ -14,7 +14,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
 from sciextract.formats import BadRecord, open_writer, read, registry
 from sciextract.formats.base import ReadItem, Source
-from sciextract.formats.registry import FormatSpec, recognise
+from sciextract.formats.registry import recognise
+from sciextract.formats.spec import FormatSpec
 
 ABSTRACT = "We parse graphs with a small network."
 
@@ -64,8 +65,8 @@ def test_an_unknown_format_lists_the_allowed_ids(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'brut'") as caught:
         read([write(tmp_path / "a.txt", ABSTRACT)], "brut")
     assert "scierc" in caught.value.hint and "paragraphs" in caught.value.hint
-    with pytest.raises(UsageError, match="cannot write the format 'csv'"):
-        open_writer("csv", io.StringIO())
+    with pytest.raises(UsageError, match="cannot write the format 'ris'"):
+        open_writer("ris", io.StringIO())
 
 
 def test_an_empty_file_alone_is_an_error(tmp_path: Path) -> None:

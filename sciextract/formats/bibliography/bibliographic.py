@@ -1,0 +1,76 @@
+"""What the bibliographic readers share: from title, abstract and fields to a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats.base import Place, shown
+from sciextract.text.analyse import join_title, make_document
+
+NO_ABSTRACT = "the record has no abstract: its text is the title only"
+_SPACE = re.compile(r"\s+")
+
+
+def make_record(
+    place: Place,
+    title: str,
+    abstract: str,
+    fields: Mapping[str, Any],
+    warnings: tuple[str, ...] = (),
+) -> AnnotatedDocument:
+    """The document of a bibliographic record, named as ``place`` is; empty fields are left out.
+
+    A record that has a title only is a document: titles hold terms, tasks and methods as well. It gets
+    a warning.
+
+    Raises:
+        FormatError: It has neither title nor abstract.
+    """
+    if not title.strip() and not abstract.strip():
+        raise place.error("no text: the record has neither a title nor an abstract")
+    named = {"title": title, **fields} if title else fields
+    kept = {name: value for name, value in named.items() if value not in (None, "", [], {}, ())}
+    if not abstract.strip():
+        warnings = (*warnings, NO_ABSTRACT)
+    text = join_title(title, abstract)
+    document = make_document(place.doc_key, text, kept, title_length=len(title))
+    return AnnotatedDocument(document, warnings=warnings)
+
+
+def keep_unusable(fields: dict[str, Any], given: Mapping[str, object], format_id: str) -> None:
+    """Keep values that have no usable form under the format's name, such as the year "in press"."""
+    left = {name: value for name, value in given.items() if value and not fields.get(name)}
+    if left:
+        fields[format_id] = left
+
+
+def unwrapped(text: str) -> str:
+    """The text with its line breaks, and the white space around them, as one space; ends trimmed.
+
+    For formats whose line breaks are layout. White space without a line feed is kept exactly.
+
+    >>> unwrapped(" A title\\n   on  two lines\\n")
+    'A title on  two lines'
+    """
+    if "\n" in text:
+        text = _SPACE.sub(_unbroken, text)
+    return text.strip(" \t\r\n")
+
+
+def _unbroken(space: re.Match[str]) -> str:
+    return " " if "\n" in space[0] else space[0]
+
+
+def string_of(record: Mapping[str, Any], name: str, place: Place) -> str:
+    """A field that is a string, or absent and then empty.
+
+    Raises:
+        FormatError: It is something else.
+    """
+    value = record.get(name)
+    if not isinstance(value, str | None):
+        raise place.error(f"{shown(value)} found, allowed is a string", field=name)
+    return value or ""

@@ -1,0 +1,231 @@
+"""LaTeX of bibliography files to plain Unicode text, without losing a character that is no markup.
+
+Abstracts in BibTeX files are LaTeX only in part: publishers paste ``5%`` and ``C:\\temp`` unescaped. A LaTeX
+parser (``pylatexenc``) takes the rest of such a line for a comment and drops commands it does not know, so this
+decoder replaces what it knows and leaves the rest as it stands.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_COMBINING = {
+    "'": "\u0301",
+    "`": "\u0300",
+    "^": "\u0302",
+    '"': "\u0308",
+    "~": "\u0303",
+    "=": "\u0304",
+    ".": "\u0307",
+    "u": "\u0306",
+    "v": "\u030c",
+    "H": "\u030b",
+    "t": "\u0361",
+    "c": "\u0327",
+    "d": "\u0323",
+    "b": "\u0331",
+    "r": "\u030a",
+    "k": "\u0328",
+}
+
+
+def _table(pairs: str) -> dict[str, str]:
+    """Commands and what they stand for, written in turn."""
+    words = pairs.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def _greek() -> dict[str, str]:
+    """``alpha`` and ``Alpha``, also as ``textalpha``."""
+    names = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma
+        tau upsilon phi chi psi omega"""
+    found: dict[str, str] = {}
+    for name in names.split():
+        unicode_name = name.replace("lambda", "lamda").upper()
+        for command, case in ((name, "SMALL"), (name.capitalize(), "CAPITAL")):
+            letter = unicodedata.lookup(f"GREEK {case} LETTER {unicode_name}")
+            found |= {command: letter, f"text{command}": letter}
+    return found
+
+
+#: Letters of words: the space behind such a command is no space of the text.
+_LETTERS = _table("""
+    ss ß ae æ AE Æ oe œ OE Œ o ø O Ø aa å AA Å l ł L Ł i ı j ȷ dh ð DH Ð th þ TH Þ dj đ DJ Đ ng ŋ NG Ŋ
+""")
+_SYMBOLS = _greek() | _table(r"""
+    S § P ¶ dag † ddag ‡ pounds £ copyright © textregistered ® texttrademark ™ textdegree ° degree °
+    textmu µ textohm Ω textonehalf ½ textonequarter ¼ texteuro € euro € textendash – textemdash —
+    textquoteright ’ textquoteleft ‘ textquotedblleft “ textquotedblright ” textquotesingle ' textquotedbl "
+    textbackslash \ textasciitilde ~ textasciicircum ^ textless < textgreater > textbar | textunderscore _
+    textbullet • textdollar $ textpercent % textbraceleft { textbraceright } textellipsis … dots … ldots …
+    cdots ⋯ textperiodcentered · lq ‘ rq ’ times × cdot · pm ± mp ∓ div ÷ ast ∗ circ ∘ bullet •
+    le ≤ leq ≤ leqslant ≤ ge ≥ geq ≥ geqslant ≥ neq ≠ ne ≠ approx ≈ sim ∼ simeq ≃ equiv ≡ propto ∝
+    ll ≪ gg ≫ lt < gt > to → rightarrow → leftarrow ← leftrightarrow ↔ mapsto ↦ Rightarrow ⇒ Leftarrow ⇐
+    Leftrightarrow ⇔ uparrow ↑ downarrow ↓ infty ∞ partial ∂ nabla ∇ sum ∑ prod ∏ int ∫ in ∈ notin ∉
+    subset ⊂ subseteq ⊆ cup ∪ cap ∩ emptyset ∅ forall ∀ exists ∃ wedge ∧ vee ∨ neg ¬ oplus ⊕ otimes ⊗
+    perp ⊥ parallel ∥ langle ⟨ rangle ⟩ ell ℓ hbar ℏ prime ′ dagger † star ⋆ lbrace { rbrace }
+    varepsilon ε vartheta ϑ varphi φ varrho ϱ varsigma ς varpi ϖ
+    log log ln ln exp exp sin sin cos cos tan tan min min max max arg arg lim lim det det
+""")
+#: Commands that only change the look; what they apply to stays.
+_LOOK = frozenset(
+    [
+        "emph",
+        "text",
+        "textit",
+        "textbf",
+        "textsc",
+        "textrm",
+        "texttt",
+        "textsf",
+        "textsl",
+        "textup",
+        "textmd",
+        "textnormal",
+        "textsuperscript",
+        "textsubscript",
+        "underline",
+        "uline",
+        "mbox",
+        "hbox",
+        "url",
+        "path",
+        "mathrm",
+        "mathit",
+        "mathbf",
+        "mathsf",
+        "mathtt",
+        "mathcal",
+        "mathbb",
+        "mathnormal",
+        "boldsymbol",
+        "operatorname",
+        "ensuremath",
+        "enquote",
+        "em",
+        "it",
+        "bf",
+        "sc",
+        "rm",
+        "tt",
+        "sl",
+        "sf",
+        "itshape",
+        "bfseries",
+        "scshape",
+        "rmfamily",
+        "ttfamily",
+        "small",
+        "protect",
+        "relax",
+        "displaystyle",
+        "textstyle",
+        "left",
+        "right",
+        "big",
+        "Big",
+        "bigl",
+        "bigr",
+    ]
+)
+_SPACES = {",": "\u2009", ";": " ", ":": " ", " ": " ", "\n": " ", "\\": " "}
+
+_TOKEN = re.compile(
+    r"""
+      (?P<math>(?<!\\)\$(?=\S)(?:\\.|[^$\\]){1,500}?(?<=\S)\$(?![0-9])|\\\((?:(?!\\\)).){1,500}\\\))
+    | \\(?P<accent>["'`^~=.]|[uvHtcdbrk](?![A-Za-z]))\s*
+        (?:\{\s*(?P<braced>\\[ij](?![A-Za-z])|[^\W\d_]{0,2})\s*\}|(?P<bare>\\[ij](?![A-Za-z])|[^\W\d_]))
+    | \\(?P<name>[A-Za-z]+)(?P<space>\s*)(?P<empty>\{\})?
+    | \\(?P<escaped>[&%$\#_{}])
+    | \\(?P<spacing>[,;:\ \n\\!\-/@])
+    | (?P<brace>[{}])
+    | (?P<tie>(?<=[^\s/~])~(?=[^\s~]))
+    | (?P<dash>(?<!-)-{2,3}(?!-))
+    | (?P<quote>``|'')
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_SIGNS = {"--": "–", "---": "—", "``": "“", "''": "”"}
+_ARGUMENTS = re.compile(r"(?:\{(?:[^{}]|\{[^{}]*\})*\})+")
+_LONE_SCRIPT = re.compile(r"[_^](?:\{[^{}]*\}|.)")
+_LONG_SCRIPT = re.compile(r"(?<!\\)[_^]\{[^{}]{2,}\}")
+_HELD = ("\ue000", "\ue001")
+_MARKUP = re.compile(r"[\\{}$~]|--|``|''")
+
+
+def decode_latex(text: str) -> str:
+    r"""Accents, symbols, dashes and quotes as Unicode; braces and changes of font are dropped.
+
+    Formulas that need nothing but symbols lose their dollars, others are left as they are. Commands that are
+    not known stay with their arguments.
+
+    >>> decode_latex(r"{S}ch\"{o}lkopf's 5% of $\alpha$-helices, $\frac{1}{n}$")
+    "Schölkopf's 5% of α-helices, $\\frac{1}{n}$"
+    """
+    if not _MARKUP.search(text):
+        return text
+    pieces: list[str] = []
+    position = 0
+    while found := _TOKEN.search(text, position):
+        pieces.append(text[position : found.start()])
+        replaced, position = _replaced(found, text)
+        pieces.append(replaced)
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def _replaced(found: re.Match[str], text: str) -> tuple[str, int]:
+    """What stands for a token, and where to go on."""
+    kind = found.lastgroup
+    if found["math"]:
+        return _formula(found["math"]), found.end()
+    if found["accent"]:
+        return _accented(found), found.end()
+    if found["name"]:
+        return _command(found, text)
+    if kind == "escaped":
+        return found["escaped"], found.end()
+    if kind == "spacing":
+        return _SPACES.get(found["spacing"], ""), found.end()
+    if kind == "tie":
+        return "\u00a0", found.end()
+    return _SIGNS.get(found[0], ""), found.end()
+
+
+def _accented(found: re.Match[str]) -> str:
+    base = found["braced"] if found["braced"] is not None else found["bare"]
+    base = base.removeprefix("\\") or "\u00a0"
+    marked = base[0] + _COMBINING[found["accent"]] + base[1:]
+    return unicodedata.normalize("NFC", marked)
+
+
+def _command(found: re.Match[str], text: str) -> tuple[str, int]:
+    name = found["name"]
+    if name in _LETTERS:
+        return _LETTERS[name], found.end()
+    if name in _SYMBOLS:
+        return _SYMBOLS[name] + found["space"], found.end()
+    if name in _LOOK:
+        return "", found.end()
+    arguments = _ARGUMENTS.match(text, found.end())
+    end = arguments.end() if arguments else found.end()
+    return text[found.start() : end], end
+
+
+def _formula(math: str) -> str:
+    """A formula of symbols only as text; any other as it stands."""
+    inner = math[1:-1] if math[0] == "$" else math[2:-2]
+    if _LONE_SCRIPT.fullmatch(inner):
+        return decode_latex(inner[1:])
+    if any(sign in inner for sign in _HELD) or "$" in inner.replace("\\$", ""):
+        return math
+    plain = decode_latex(_LONG_SCRIPT.sub(_held, inner))
+    if "\\" in plain:
+        return math
+    return plain.replace(_HELD[0], "{").replace(_HELD[1], "}")
+
+
+def _held(script: re.Match[str]) -> str:
+    """A script of several characters keeps its braces: ``10^{-3}`` is not ``10^-3``."""
+    return f"{script[0][0]}{_HELD[0]}{script[0][2:-1]}{_HELD[1]}"

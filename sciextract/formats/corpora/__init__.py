@@ -1,0 +1,1 @@
+"""Formats of corpora: UIMA CAS XMI, BioC, Parquet, Hugging Face datasets."""

@@ -1,0 +1,121 @@
+"""BioC XML: a collection of documents, read and written one document at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+from xml.etree.ElementTree import Element
+
+from bioc.biocxml.encoder import encode_document
+from lxml import etree
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import FormatError
+from sciextract.formats.base import BadRecord, ReadItem, Source
+from sciextract.formats.corpora.bioc_documents import parse_document
+from sciextract.formats.corpora.bioc_writing import to_bioc
+from sciextract.formats.corpora.xml_characters import xml_safe
+from sciextract.formats.json_lines import Record
+from sciextract.formats.safe_xml import local_name, numbered_elements
+from sciextract.formats.sink import LineSink
+
+_ABOUT = frozenset({"source", "date", "key", "infon"})
+_LISTS = {
+    "passage": "passages",
+    "sentence": "sentences",
+    "annotation": "annotations",
+    "relation": "relations",
+    "location": "locations",
+    "node": "nodes",
+}
+_OPENING = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE collection SYSTEM "BioC.dtd">
+<collection><source>sciextract</source><date></date><key>sciextract.key</key>"""
+
+
+def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
+    """Read the documents of a BioC XML collection.
+
+    Raises:
+        FormatError: The file is empty, broken XML or has no `document` at all; documents in front of the
+            place where it breaks are given first.
+    """
+    about: Record = {}
+    number = 0
+    for line, element in numbered_elements(source, _ABOUT | {"document"}):
+        name = local_name(element)
+        if name != "document":
+            about[element.get("key") or name] = element.text or ""
+            continue
+        number += 1
+        yield _item(element, source, number, line, about)
+    if not number:
+        problem = "no document found, allowed is a BioC collection with `document` elements"
+        raise FormatError(problem, path=source.path)
+
+
+def _item(element: Element, source: Source, number: int, line: int, about: Record) -> ReadItem:
+    record = _record(element)
+    if any(about.values()):
+        record["collection"] = dict(about)
+    try:
+        return parse_document(record, source, number, line)
+    except FormatError as error:
+        return BadRecord(error)
+
+
+def _record(element: Element) -> Record:
+    """An element as the object that BioC JSON has for it; nested no deeper than the XML may be."""
+    record: Record = dict(element.attrib)
+    if local_name(element) == "document":
+        record["passages"] = None
+    for child in element:
+        name = local_name(child)
+        if name == "infon":
+            record.setdefault("infons", {})[child.get("key", "")] = child.text or ""
+        elif name in _LISTS:
+            _append(record, _LISTS[name], _record(child))
+        elif len(child):
+            _append(record, name, _record(child))
+        else:
+            record[name] = child.text or ""
+    return record
+
+
+def _append(record: Record, name: str, item: Any) -> None:
+    if not isinstance(record.get(name), list):
+        record[name] = []
+    record[name].append(item)
+
+
+class BiocXmlWriter:
+    """Writes a BioC collection, one document a line.
+
+    Everything fits but characters that XML cannot hold; those become visible ones and are counted.
+    """
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream.
+
+        Raises:
+            OutputError: The file cannot be opened.
+        """
+        self.losses: Counter[str] = Counter()
+        self._sink = LineSink(destination)
+        self._sink.write_line(_OPENING)
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append one document.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the disk is full.
+        """
+        encoded = encode_document(to_bioc(document, lambda text: xml_safe(text, self.losses)))
+        self._sink.write_line(etree.tostring(encoded, encoding="unicode"))
+
+    def close(self) -> None:
+        """End the collection and flush; close the file that was opened here."""
+        self._sink.write_line("</collection>")
+        self._sink.close()

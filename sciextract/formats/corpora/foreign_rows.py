@@ -1,0 +1,211 @@
+"""Rows of tables that others made: texts, titles and abstracts, tagged tokens, or SciERC fields."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import TokenRange
+from sciextract.errors import FormatError
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.corpora.arrow_rows import are_own, parse_row
+from sciextract.formats.corpus_items import CorpusItems
+from sciextract.formats.json_lines import Record, unknown_fields
+from sciextract.formats.jsonl import parse_record
+from sciextract.formats.scierc import sentences_at
+from sciextract.formats.texts import key_of
+from sciextract.text.ptb import from_token_lists
+
+_TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
+_TEXT_COLUMNS = ("text", "title", "abstract", "sentences")
+_ALLOWED = (
+    "columns `text`, or `title` and `abstract`, or `tokens` and `ner_tags`, or SciERC's `sentences`, `ner`, "
+    "`relations` and `clusters`"
+)
+_BEFORE, _BEGINS, _ENDS = "O", ("B", "U", "S"), ("L", "E", "U", "S")
+_BATCH_ROWS = 256
+
+
+def documents_of(
+    batches: Iterator[pa.RecordBatch],
+    schema: pa.Schema,
+    source: Source,
+    features: Mapping[str, Any],
+    *,
+    first: int = 1,
+) -> Iterator[ReadItem]:
+    """The documents of a table, our own or another's, row by row.
+
+    Args:
+        batches: Its rows.
+        schema: Its columns.
+        source: The file.
+        features: Hugging Face's description of the columns, which names the classes of tags.
+        first: The number of the first row.
+
+    Raises:
+        FormatError: No column holds text.
+    """
+    parse = _parser_of(schema, source, features)
+    number = first - 1
+    for batch in batches:
+        for start in range(0, batch.num_rows, _BATCH_ROWS):
+            for row in _rows(batch.slice(start, _BATCH_ROWS)):
+                number += 1
+                try:
+                    if isinstance(row, str):
+                        raise Place(source.path, number).error(row)
+                    yield parse(row, source, number)
+                except FormatError as error:
+                    yield BadRecord(error)
+
+
+def class_features(schema: pa.Schema) -> Mapping[str, Any]:
+    """Hugging Face's description of the columns, which it keeps beside the schema; empty if there is none."""
+    try:
+        info = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+        features = info["info"]["features"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return features if isinstance(features, dict) else {}
+
+
+def _rows(batch: pa.RecordBatch) -> list[Record | str]:
+    """Rows as plain values; for one that Python cannot hold what is wrong with it."""
+    try:
+        return [*batch.to_pylist()]
+    except (ValueError, OverflowError, pa.ArrowException) as error:
+        if batch.num_rows == 1:
+            return [f"the row cannot be read: {error}"]
+        return [row for i in range(batch.num_rows) for row in _rows(batch.slice(i, 1))]
+
+
+def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -> Any:
+    if are_own(schema):
+        return parse_row
+    tags = next((name for name in _TAG_COLUMNS if name in schema.names), "")
+    if "tokens" in schema.names and tags and not {*_TEXT_COLUMNS} & {*schema.names}:
+        names = _names_in(features.get(tags)) or _names_in(class_features(schema).get(tags))
+        return partial(_tagged, column=tags, names=names)
+    if {*_TEXT_COLUMNS} & {*schema.names}:
+        return _record
+    found = ", ".join(map(shown, schema.names[:20])) or "none"
+    problem = f"no text in the columns {found}"
+    raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
+
+
+def _names_in(feature: object) -> list[str] | None:
+    """The class names in the description of a column, however deep it nests lists."""
+    if isinstance(feature, list) and feature:
+        return _names_in(feature[0])
+    if not isinstance(feature, dict):
+        return None
+    names = feature.get("names")
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return names
+    return _names_in(feature.get("feature"))
+
+
+def _record(row: Record, source: Source, number: int) -> AnnotatedDocument:
+    """A row with text or SciERC columns; they are read like JSON lines with the same fields."""
+    record = _plain_row(row)
+    for layer in ("ner", "relations"):
+        if isinstance(record.get("sentences"), list) and isinstance(record.get(layer), list):
+            record[layer] = [_items(sentence) for sentence in record[layer]]
+    record.pop("schema_version", None)
+    return parse_record(record, source, number)
+
+
+def _items(sentence: object) -> object:
+    """Items of a sentence as lists: Arrow has no lists of mixed types, so files hold objects or strings."""
+    if not isinstance(sentence, list):
+        return sentence
+    return [[*item.values()] if isinstance(item, dict) else _numbered(item) for item in sentence]
+
+
+def _numbered(item: object) -> object:
+    """Offsets as numbers; the last value is the label."""
+    if not isinstance(item, list):
+        return item
+    return [*(_number(value) for value in item[:-1]), *item[-1:]]
+
+
+def _number(value: object) -> object:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        return int(value)
+    return value
+
+
+def _tagged(
+    row: Record, source: Source, number: int, *, column: str, names: Sequence[str] | None
+) -> AnnotatedDocument:
+    record = _plain_row(row)
+    key, key_field = key_of(record, source, number)
+    place = Place(source.path, number, key)
+    sentences = sentences_at([record.get("tokens") or []], place)
+    text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
+    tags = [_tag(value, names, column, place) for value in record.get(column) or []]
+    if len(tags) != len(tokens):
+        problem = f"{len(tags)} tags found, allowed are {len(tokens)}, one a token"
+        raise place.error(problem, field=column)
+    items = CorpusItems(key, source.provenance)
+    for mention, label in _mentions(tags):
+        items.entity([tokens.char_span(mention)], label)
+    fields = unknown_fields(record, {key_field, "tokens", column}, place)
+    return AnnotatedDocument(Document(key, text, tokens, fields), items.annotations())
+
+
+def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) -> str:
+    if isinstance(value, str):
+        return value
+    if type(value) is int and names is None:
+        hint = "save it with Hugging Face's ClassLabel names, or with the tags as strings"
+        raise place.error(f"the class {value} has no name", field=column, hint=hint)
+    if type(value) is int and names and value < len(names):
+        return names[value] if value >= 0 else _BEFORE
+    raise place.error(
+        f"{shown(value)} found, allowed are tags such as 'B-Task' or their numbers", field=column
+    )
+
+
+def _mentions(tags: Sequence[str]) -> Iterator[tuple[TokenRange, str]]:
+    """Runs of tags in IOB1, IOB2 or BILOU; a tag without a letter in front is a label of its own."""
+    start, open_label = 0, ""
+    for index, tag in enumerate([*tags, _BEFORE]):
+        prefix, dash, label = tag.partition("-")
+        if not dash or len(prefix) != 1:
+            prefix, label = "I", "" if tag == _BEFORE else tag
+        if open_label and (label != open_label or prefix in _BEGINS):
+            yield TokenRange(start, index), open_label
+            open_label = ""
+        if label and not open_label:
+            start, open_label = index, label
+        if label and prefix in _ENDS:
+            yield TokenRange(start, index + 1), label
+            open_label = ""
+
+
+def _plain_row(row: Record) -> Record:
+    """The row's values as JSON has them; empty ones are left out."""
+    return {str(name): _plain(value) for name, value in row.items() if value is not None}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,0 +1,106 @@
+"""Parquet, one row a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import FormatError, InputMissingError, OutputError
+from sciextract.formats.base import STDIN, ReadItem, Source, is_gzip
+from sciextract.formats.corpora.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer
+from sciextract.formats.corpora.foreign_rows import class_features, documents_of
+
+_BATCH_ROWS = 256
+
+
+def read_parquet(source: Source) -> Iterator[ReadItem]:
+    """Read our own Parquet files, and those of others with text, tagged tokens or SciERC fields.
+
+    Raises:
+        FormatError: The file is no Parquet file, is damaged, or no column holds text.
+        InputMissingError: It does not exist.
+    """
+    with _opened(source) as file:
+        schema = file.schema_arrow
+        batches = _batches(file, source)
+        yield from documents_of(batches, schema, source, class_features(schema))
+
+
+def _opened(source: Source) -> pq.ParquetFile:
+    try:
+        if source.path == STDIN or is_gzip(source.path):
+            return pq.ParquetFile(pa.BufferReader(source.content()))
+        return pq.ParquetFile(source.path)
+    except FileNotFoundError:
+        raise InputMissingError(f"{source.path}: no such file") from None
+    except ARROW_ERRORS as error:
+        raise FormatError(f"this is no Parquet file: {error}", path=source.path) from error
+
+
+def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from file.iter_batches(batch_size=_BATCH_ROWS)
+    except ARROW_ERRORS as error:
+        raise FormatError(f"the file is damaged: {error}", path=source.path) from error
+
+
+class ParquetWriter:
+    """Writes row groups of about a thousand documents, rejected items included.
+
+    Attributes:
+        losses: Lone surrogates, which become U+FFFD; everything else fits.
+    """
+
+    def __init__(self, destination: Path | str) -> None:
+        """Write to a file.
+
+        Raises:
+            OutputError: The file cannot be opened.
+        """
+        self._path = destination
+        self._rows = RowBuffer(self._append)
+        if not isinstance(destination, str | Path) or str(destination) == STDIN:
+            raise OutputError("Parquet is no text", "name a file with --output")
+        try:
+            self._file = pq.ParquetWriter(str(destination), SCHEMA, compression="zstd")
+        except ARROW_ERRORS as error:
+            raise self._failed(error) from error
+
+    @property
+    def losses(self) -> Counter[str]:
+        """What could not be held so far."""
+        return self._rows.losses
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append one document.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        self._rows.add(document)
+
+    def close(self) -> None:
+        """Write what is left and end the file.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        self._rows.flush()
+        try:
+            self._file.close()
+        except ARROW_ERRORS as error:
+            raise self._failed(error) from error
+
+    def _append(self, batch: pa.RecordBatch) -> None:
+        try:
+            self._file.write_batch(batch)
+        except ARROW_ERRORS as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: Exception) -> OutputError:
+        return OutputError(f"{self._path}: cannot be written: {error}", "choose another --output")

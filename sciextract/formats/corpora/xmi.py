@@ -1,0 +1,244 @@
+"""UIMA CAS XMI, as INCEpTION, WebAnno and DKPro Core write it; one file is one document.
+
+Reading does not go through ``dkpro-cassis``: it cannot load a file whose type system is absent or incomplete,
+lets offsets outside the text pass with a warning, and its errors name no element. Types are told by
+:mod:`~sciextract.formats.corpora.xmi_types`. Writing uses it (:mod:`~sciextract.formats.corpora.xmi_writer`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sciextract.documents.annotations import Entity
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import Span
+from sciextract.errors import FormatError
+from sciextract.formats.base import STDIN, Place, ReadItem, Source
+from sciextract.formats.corpora.xmi_elements import FeatureStructure, Xmi
+from sciextract.formats.corpora.xmi_types import (
+    LINK,
+    METADATA,
+    NAMED_ENTITY,
+    SPAN_LAYER,
+    TypeSystem,
+    find_type_system,
+    is_custom,
+    is_silent,
+)
+from sciextract.formats.corpora.xmi_writer import XmiWriter
+from sciextract.formats.corpus_items import CorpusItems
+from sciextract.formats.given_tokens import are_sound, token_table
+from sciextract.formats.safe_xml import local_name, parse
+from sciextract.formats.tools.imported import warnings_of
+
+__all__ = ["XmiWriter", "read_xmi"]
+
+_LABEL_FEATURES = ("value", "label")
+_ENDS = (("Governor", "Dependent"), ("Source", "Target"))
+_UNTYPED_LAYERS = (NAMED_ENTITY, SPAN_LAYER)
+#: The feature that links a mention to a knowledge base.
+_CONCEPT = "identifier"
+
+
+def read_xmi(source: Source) -> Iterator[ReadItem]:
+    """Read the document of an XMI file; a type system lying among XMI files gives no document.
+
+    Raises:
+        FormatError: The file is empty, broken, no XMI, has no text, or an annotation lies outside the text or
+            refers to one that is not there.
+    """
+    root = parse(source)
+    if local_name(root) == "typeSystemDescription":
+        _refuse_lone_type_system(source)
+        return
+    place = Place(source.path)
+    xmi = Xmi(root, place)
+    used = {each.type_name for each in xmi.structures.values()}
+    yield _Reading(xmi, find_type_system(source, used), source, place).document()
+
+
+def _refuse_lone_type_system(source: Source) -> None:
+    folder = Path(source.path).parent
+    if source.path == STDIN or not any(folder.glob("*.xmi")):
+        problem = "this is a type system, it holds no document"
+        raise FormatError(problem, path=source.path, hint="give the .xmi files that belong to it")
+
+
+class _Reading:
+    """Reads one CAS; what is no mention, relation or cluster is counted, and kept where it is about one."""
+
+    def __init__(self, xmi: Xmi, types: TypeSystem, source: Source, place: Place) -> None:
+        self._xmi = xmi
+        self._types = types
+        self._place = place
+        self._all = list(xmi.structures.values())
+        about = [each.features for each in self._all if each.type_name == METADATA]
+        self._metadata = about[0] if about else {}
+        self._key = self._metadata.get("documentId") or source.stem
+        self._items = CorpusItems(self._key, source.provenance)
+        self._entities: dict[str, Entity] = {}
+        self._kept: dict[str, dict[str, str]] = {}
+        self._labelled: dict[str, bool] = {}
+        self._remarks: Counter[str] = Counter()
+
+    def document(self) -> AnnotatedDocument:
+        chained = self._chains()
+        linked = {link.xmi_id for chain in chained for link in chain}
+        for each in self._all:
+            if self._is_mention(each) and each.xmi_id not in linked:
+                self._add_mention(each)
+        for each in self._all:
+            if self._ends_of(each):
+                self._add_relation(each)
+        for chain in chained:
+            self._add_cluster(chain)
+        self._count_others(linked)
+        tokens = self._spans_of(self._types.is_token, "tokens")
+        sentences = self._spans_of(self._types.is_sentence, "sentences")
+        table = token_table(self._xmi.text, tokens, sentences, self._items.spans)
+        document = Document(self._key, self._xmi.text, table, self._fields())
+        warnings = warnings_of(self._remarks)
+        return AnnotatedDocument(document, self._items.annotations(), warnings=warnings)
+
+    def _is_mention(self, each: FeatureStructure) -> bool:
+        placed = each.span is not None and self._types.is_mention(each.type_name)
+        return placed and not self._ends_of(each)
+
+    def _ends_of(self, each: FeatureStructure) -> tuple[str, str] | None:
+        """The features that hold head and tail of a relation layer that users made."""
+        found = [ends for ends in _ENDS if any(end in each.features for end in ends)]
+        return found[0] if found and is_custom(each.type_name) else None
+
+    def _add_mention(self, each: FeatureStructure) -> None:
+        if each.span is None or each.span.char_start == each.span.char_end:
+            self._remarks[f"{each.short_name} without any characters: not read"] += 1
+            return
+        label, rest = self._label_of(each)
+        if not label and not self._has_labels(each.type_name):
+            label = each.short_name
+        entity = self._items.entity([each.span], label)
+        self._entities[each.xmi_id] = entity
+        self._keep(entity.id, rest)
+
+    def _label_of(self, each: FeatureStructure) -> tuple[str, dict[str, str]]:
+        """The label of a layer's item, and its other features."""
+        declared = self._label_features(each.type_name)
+        names = [*_LABEL_FEATURES, *declared]
+        if not declared and each.type_name not in _UNTYPED_LAYERS:
+            names += [name for name in each.features if not self._may_refer(each.features[name])]
+        for name in names:
+            if value := each.features.get(name):
+                return value, {k: v for k, v in each.features.items() if k != name}
+        return "", each.features
+
+    def _may_refer(self, value: str) -> bool:
+        return all(part in self._xmi.structures for part in value.split())
+
+    def _has_labels(self, type_name: str) -> bool:
+        """Whether items of this layer have labels at all; otherwise the layer itself is the label."""
+        if type_name not in self._labelled:
+            self._labelled[type_name] = (
+                type_name in _UNTYPED_LAYERS
+                or (is_custom(type_name) and bool(self._label_features(type_name)))
+                or any(
+                    each.type_name == type_name and self._label_of(each)[0] for each in self._all
+                )
+            )
+        return self._labelled[type_name]
+
+    def _label_features(self, type_name: str) -> list[str]:
+        return [name for name in self._types.features_of(type_name) if name != _CONCEPT]
+
+    def _add_relation(self, each: FeatureStructure) -> None:
+        ends = self._ends_of(each)
+        if ends is None or not all(end in each.features for end in ends):
+            self._remarks[f"{each.short_name} with one end only: not read"] += 1
+            return
+        targets = [self._xmi.target(each, end) for end in ends]
+        spans = [target.span for target in targets]
+        if any(span is None or span.char_start == span.char_end for span in spans):
+            self._remarks[f"{each.short_name} of something without any characters: not read"] += 1
+            return
+        head, tail = (self._mention(target) for target in targets)
+        label, rest = self._label_of(each)
+        made = self._items.relation(head, tail, label or each.short_name, None)
+        self._keep(made.id, {k: v for k, v in rest.items() if k not in ends})
+
+    def _mention(self, target: FeatureStructure) -> Entity:
+        """The entity that a relation means; a token or another annotation becomes one without a type."""
+        return self._entities.get(target.xmi_id) or self._items.mention(
+            target.span or Span(0, 0), ""
+        )
+
+    def _chains(self) -> list[list[FeatureStructure]]:
+        """The links of each chain in their order."""
+        heads = [each for each in self._all if each.span is None and "first" in each.features]
+        return [self._links(head) for head in heads]
+
+    def _links(self, chain: FeatureStructure) -> list[FeatureStructure]:
+        links: dict[str, FeatureStructure] = {}
+        each, feature = chain, "first"
+        while feature in each.features:
+            each, feature = self._xmi.target(each, feature), "next"
+            if each.xmi_id in links:
+                problem = f"the chain comes back to {self._xmi.field_of(each)}"
+                raise self._place.error(problem, field=self._xmi.field_of(chain))
+            links[each.xmi_id] = each
+        return list(links.values())
+
+    def _add_cluster(self, chain: list[FeatureStructure]) -> None:
+        mentions = []
+        for link in chain:
+            if link.span is None or link.span.char_start == link.span.char_end:
+                self._remarks[f"{link.short_name} without any characters: not read"] += 1
+                continue
+            kind = link.features.get("referenceType", "")
+            mention = self._items.mention(link.span, kind)
+            mentions.append(mention)
+            rest = {k: v for k, v in link.features.items() if k != "next" and v != mention.label}
+            self._keep(mention.id, rest)
+        if mentions:
+            self._items.cluster(mentions, None)
+
+    def _count_others(self, linked: set[str]) -> None:
+        for each in self._all:
+            name = each.type_name
+            known = (
+                is_silent(name)
+                or self._types.is_token(name)
+                or self._types.is_sentence(name)
+                or self._is_mention(each)
+                or self._ends_of(each)
+                or each.xmi_id in linked
+                or (each.span is None and "first" in each.features)
+            )
+            if not known or (name == LINK and each.xmi_id not in linked):
+                self._remarks[f"annotation of the layer {each.short_name}: not read"] += 1
+        if self._xmi.other_views:
+            self._remarks["annotation of another view: not read"] += self._xmi.other_views
+
+    def _spans_of(self, wanted: Any, what: str) -> list[Span]:
+        """Tokens or sentences in text order; none where they overlap."""
+        spans = sorted(
+            {each.span for each in self._all if each.span is not None and wanted(each.type_name)}
+        )
+        filled = [span for span in spans if span.char_start < span.char_end]
+        if are_sound(filled):
+            return filled
+        self._remarks[f"{what} overlap: derived from the text instead"] += 1
+        return []
+
+    def _keep(self, item_id: str, features: dict[str, str]) -> None:
+        if features:
+            self._kept.setdefault(item_id, {}).update(features)
+
+    def _fields(self) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        if self._metadata:
+            kept["metadata"] = self._metadata
+        if self._kept:
+            kept["features"] = self._kept
+        return {"xmi": kept} if kept else {}

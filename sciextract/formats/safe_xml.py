@@ -1,0 +1,186 @@
+"""XML of unknown origin: streamed, every problem placed, nothing expanded and nothing fetched.
+
+The parser of the standard library does this with a few hooks. ``defusedxml`` would add a dependency whose
+refusals name no line, and which swaps the streaming parser for a slower one.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Iterator
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from sciextract.errors import FormatError
+from sciextract.formats.base import Source, shown
+from sciextract.formats.decoding import refuse_binary
+
+_CHUNK_BYTES = 1 << 16
+#: Code that walks over elements may recurse: this stays far below Python's own limit.
+_DEEPEST = 200
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_ENTITIES = (
+    "entities can make a small file huge and read other files: replace them by their text"
+)
+_NOT_UTF8 = "name the encoding in the first line of the file, or convert: iconv -f latin1 -t utf-8"
+
+
+def iter_elements(source: Source, tag: str) -> Iterator[Element]:
+    """Each element of that local name when it is complete; nothing else is kept in memory.
+
+    Of elements inside an element of the same name only the outermost is given. Names in namespaces are
+    ``{uri}local``, as in :mod:`xml.etree.ElementTree`; ``tag`` is compared without the namespace.
+
+    Raises:
+        FormatError: The file is empty, broken, truncated or wrongly encoded, declares entities or default
+            attributes, or is nested deeper than 200 levels; with line and column. What was complete before
+            that place is given first.
+        InputMissingError: It does not exist.
+    """
+    return (element for _, element in numbered_elements(source, {tag}))
+
+
+def numbered_elements(source: Source, tags: Collection[str]) -> Iterator[tuple[int, Element]]:
+    """Like :func:`iter_elements` for several local names, each with the line its start tag ends on.
+
+    Raises:
+        FormatError: As there.
+        InputMissingError: As there.
+    """
+    return _read(_Reader(source.path, frozenset(tags)), source)
+
+
+def parse(source: Source) -> Element:
+    """The root element of the whole file.
+
+    Raises:
+        FormatError: As for :func:`iter_elements`.
+        InputMissingError: The file does not exist.
+    """
+    (_, root), *_ = _read(_Reader(source.path, None), source)
+    return root
+
+
+def local_name(element: Element) -> str:
+    """The element's name without its namespace."""
+    return element.tag.rpartition("}")[2]
+
+
+def _read(reader: _Reader, source: Source) -> Iterator[tuple[int, Element]]:
+    started = False
+    for line in source.lines():
+        if not started and not line.startswith(_UTF16):
+            refuse_binary(line, source.path)
+        started = True
+        for start in range(0, len(line), _CHUNK_BYTES):
+            yield from reader.feed(line[start : start + _CHUNK_BYTES])
+    yield from reader.feed(b"", last=True)
+
+
+class _Reader:
+    """Feeds the parser and builds only the elements that are asked for."""
+
+    def __init__(self, path: str, tags: frozenset[str] | None) -> None:
+        self._path = path
+        self._tags = tags
+        self._open: list[str] = []
+        self._builder: TreeBuilder | None = None
+        self._wanted_depth = 0
+        self._wanted_line = 0
+        self._complete: list[tuple[int, Element]] = []
+        self._names: dict[str, str] = {}
+        self._parser = self._make_parser()
+
+    def _make_parser(self) -> expat.XMLParserType:
+        parser = expat.ParserCreate(namespace_separator="}")
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.EntityDeclHandler = self._refuse_entity
+        parser.AttlistDeclHandler = self._refuse_default
+        parser.SkippedEntityHandler = self._refuse_unknown_entity
+        return parser
+
+    def feed(self, chunk: bytes, *, last: bool = False) -> Iterator[tuple[int, Element]]:
+        """The elements that ``chunk`` completes; an error comes after them."""
+        problem: FormatError | None = None
+        try:
+            self._parser.Parse(chunk, last)
+        except FormatError as error:
+            problem = error
+        except expat.ExpatError as error:
+            problem = self._broken(error, chunk)
+        except (LookupError, ValueError) as error:
+            problem = self._error(f"the declared encoding cannot be read: {error}")
+        complete, self._complete = self._complete, []
+        yield from complete
+        if problem is not None:
+            raise problem
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._open.append(name)
+        if len(self._open) > _DEEPEST:
+            raise self._error(f"elements are nested deeper than {_DEEPEST} levels")
+        if self._builder is None:
+            if self._tags is not None and name.rpartition("}")[2] not in self._tags:
+                return
+            self._builder = TreeBuilder()
+            self._wanted_depth = len(self._open)
+            self._wanted_line = self._parser.CurrentLineNumber
+            self._parser.CharacterDataHandler = self._builder.data
+        named = {self._full_name(key): value for key, value in attributes.items()}
+        self._builder.start(self._full_name(name), named)
+
+    def _end(self, name: str) -> None:
+        if self._builder is not None:
+            self._builder.end(self._full_name(name))
+            if len(self._open) == self._wanted_depth:
+                self._complete.append((self._wanted_line, self._builder.close()))
+                self._builder = None
+                self._parser.CharacterDataHandler = None
+        self._open.pop()
+
+    def _full_name(self, name: str) -> str:
+        """``{uri}local`` for the parser's ``uri}local``."""
+        if "}" not in name:
+            return name
+        return self._names.setdefault(name, "{" + name)
+
+    def _refuse_entity(self, name: str, *_: object) -> None:
+        raise self._error(f"the file declares the entity {shown(name)}", _NO_ENTITIES)
+
+    def _refuse_unknown_entity(self, name: str, *_: object) -> None:
+        raise self._error(f"the entity {shown(name)} is not defined in the file", _NO_ENTITIES)
+
+    def _refuse_default(
+        self, element: str, attribute: str, kind: str, default: str | None, required: int
+    ) -> None:
+        if default is not None:
+            raise self._error(
+                f"the file declares a default for the attribute {shown(attribute)}", _NO_ENTITIES
+            )
+
+    def _error(self, problem: str, hint: str = "") -> FormatError:
+        line, column = self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
+        return FormatError(problem, path=self._path, line=line, column=column, hint=hint)
+
+    def _broken(self, error: expat.ExpatError, chunk: bytes) -> FormatError:
+        words = expat.ErrorString(error.code) or str(error)
+        problem, hint = f"broken XML: {words}", ""
+        if not chunk and self._open:
+            name = self._open[-1].rpartition("}")[2]
+            problem = f"broken XML: the file ends inside the element {shown(name)}"
+        if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
+            hint = "" if _is_utf8(chunk) else _NOT_UTF8
+        return FormatError(
+            problem, path=self._path, line=error.lineno, column=error.offset + 1, hint=hint
+        )
+
+
+def _is_utf8(chunk: bytes) -> bool:
+    """Whether ``chunk`` is UTF-8, a character cut at either end aside."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(chunk.lstrip(bytes(range(0x80, 0xC0))))
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Formats that put annotations beside or below the text: brat, PubTator, CoNLL columns."""

@@ -1,0 +1,135 @@
+"""Writer of CoNLL columns: a token a line, IOB2 tags, flat."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import TokenRange
+from sciextract.documents.tokens import TokenTable
+from sciextract.formats.json_lines import dump_line
+from sciextract.formats.sink import LineSink
+from sciextract.formats.standoff.conll_columns import (
+    COMMENT,
+    FIELD,
+    SEPARATOR,
+    TaggedRange,
+    find_tokens,
+    tags_of,
+    written_form,
+)
+from sciextract.formats.standoff.standoff import LabelNames, live, live_entities
+from sciextract.formats.token_layers import token_layers
+
+# What ends a cell for programs that split at any white space.
+_REFUSED_IN_LABELS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class ConllWriter:
+    """Writes ``-DOCSTART-``, a comment with the exact text, and the tokens with their tags.
+
+    Tags hold neither nested, overlapping, discontinuous and untyped entities nor relations and clusters;
+    of entities that overlap, the longest is written and the others are counted in ``losses``.
+    """
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        self.losses: Counter[str] = Counter()
+        self._labels = LabelNames(_REFUSED_IN_LABELS)
+        self._sink = LineSink(destination)
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append one document.
+
+        Raises:
+            OutputError: The file cannot be written, or an entity leaves the text.
+        """
+        live_entities(document)
+        layers = token_layers(_entities_only(document))
+        self.losses.update(layers.losses)
+        self._count(document.annotations)
+        chosen = [self._flat(sentence) for sentence in layers.ner]
+        self._write_start(document.document, layers.table, chosen)
+        self._write_rows(document.document, layers.table, chosen)
+
+    def close(self) -> None:
+        """Flush, and close the file that was opened here."""
+        self._sink.close()
+
+    def _count(self, annotations: Annotations) -> None:
+        relations, clusters = live(annotations.relations), live(annotations.clusters)
+        counts = {"relation": len(relations), "cluster": len(clusters)}
+        self.losses.update({kind: count for kind, count in counts.items() if count})
+
+    def _flat(self, sentence: list[tuple[TokenRange, Entity]]) -> list[TaggedRange]:
+        """The entities of a sentence that can stand beside each other, the longest first."""
+        chosen: list[TaggedRange] = []
+        taken: set[int] = set()
+        for tokens, entity in sorted(sentence, key=_longest_first):
+            covered = range(tokens.token_start, tokens.token_end)
+            if taken.isdisjoint(covered):
+                taken.update(covered)
+                chosen.append(TaggedRange(tokens, self._labels.name_of(entity.label)))
+            else:
+                self.losses["nested or overlapping entity"] += 1
+        return chosen
+
+    def _write_start(
+        self, document: Document, table: TokenTable, chosen: list[list[TaggedRange]]
+    ) -> None:
+        forms = [written_form(token) for token in table.strings(document.text)]
+        given: dict[str, Any] = {"doc_key": document.doc_key, "text": document.text}
+        if find_tokens(document.text, forms) != table.spans:
+            given["token_ranges"] = [[span.char_start, span.char_end] for span in table.spans]
+        names = {each.label for sentence in chosen for each in sentence}
+        changed = self._labels.changed
+        if names & changed.keys():
+            given["labels"] = {name: changed[name] for name in sorted(names & changed.keys())}
+        self._sink.write_line(f"{SEPARATOR}\tO")
+        self._sink.write_line(COMMENT + dump_line(given))
+        self._sink.write_line("")
+
+    def _write_rows(
+        self, document: Document, table: TokenTable, chosen: list[list[TaggedRange]]
+    ) -> None:
+        forms = table.strings(document.text)
+        columns = _other_columns(document.fields, len(forms))
+        for sentence, ranges in zip(table.sentences, chosen, strict=True):
+            tags = tags_of(len(sentence), [_shifted(each, sentence.token_start) for each in ranges])
+            for index, tag in enumerate(tags, start=sentence.token_start):
+                others = columns[index] if columns else []
+                self._sink.write_line("\t".join([written_form(forms[index]), *others, tag]))
+            self._sink.write_line("")
+
+
+def _entities_only(document: AnnotatedDocument) -> AnnotatedDocument:
+    return replace(document, annotations=Annotations(document.annotations.entities))
+
+
+def _longest_first(item: tuple[TokenRange, Entity]) -> tuple[int, int]:
+    tokens = item[0]
+    return -len(tokens), tokens.token_start
+
+
+def _shifted(each: TaggedRange, first: int) -> TaggedRange:
+    tokens = TokenRange(each.tokens.token_start - first, each.tokens.token_end - first)
+    return TaggedRange(tokens, each.label)
+
+
+def _other_columns(fields: Mapping[str, Any], count: int) -> list[list[str]]:
+    """The other columns as they were read; none where the tokens are no longer the same."""
+    kept = fields.get(FIELD)
+    columns = kept.get("columns") if isinstance(kept, Mapping) else None
+    if not isinstance(columns, list) or len(columns) != count:
+        return []
+    if not all(isinstance(cells, list) for cells in columns):
+        return []
+    if len({len(cells) for cells in columns}) != 1:
+        return []
+    return [[written_form(str(cell)) or "_" for cell in cells] for cells in columns]

@@ -1,0 +1,1 @@
+"""Formats of annotation tools: Prodigy, doccano, Label Studio, spaCy DocBin."""

@@ -1,0 +1,273 @@
+"""How far two annotators of the same texts agree: entities, tokens, relations, coreference.
+
+Neither annotator is right: every score is the same when the two change places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain, pairwise
+from statistics import fmean
+
+import numpy as np
+
+from sciextract.documents.annotations import State
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import Span
+from sciextract.documents.tokens import TokenTable
+from sciextract.metrics.agreement_report import (
+    AgreementReport,
+    ClusterAgreement,
+    CoreferenceAgreement,
+    F1Agreement,
+    RelationAgreement,
+    RelationLabelAgreement,
+    SpanAgreement,
+    SpanLabelAgreement,
+    TokenAgreement,
+)
+from sciextract.metrics.bootstrap import RESAMPLES, SEED, interval
+from sciextract.metrics.differences import Difference, differences
+from sciextract.metrics.kappa import kappa
+from sciextract.metrics.overlap import matched
+from sciextract.metrics.relations import RelationKey, relation_keys
+from sciextract.metrics.report import Interval
+from sciextract.metrics.scorable import Mention, Scorable, ScoredEntity, mention_of, scorable
+from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
+from sciextract.metrics.tally import NOTHING, Labelled, Tally, compare, compare_by_label
+
+__all__ = ["AgreementReport", "Difference", "agreement", "differences"]
+
+_CLUSTER_METRICS = ("muc", "b3", "ceafe", "lea")
+_RELATION_KINDS = ("strict", "boundaries", "shared_spans")
+_CLUSTERS, _MENTIONS = ("coreference", "clusters"), ("coreference", "mentions")
+
+
+def agreement(
+    first: Sequence[AnnotatedDocument],
+    second: Sequence[AnnotatedDocument],
+    symmetric_labels: frozenset[str] = frozenset(),
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> AgreementReport:
+    """Compare two annotators. Rejected items are left out, equal items of one annotator count once.
+
+    Args:
+        first: The documents as the first annotator has them.
+        second: The same texts in the same order as the second annotator has them.
+        symmetric_labels: Relation labels without direction (``LabelSchema.symmetric_labels``).
+        resamples: How many times documents are drawn for the intervals; 0 for no intervals.
+        seed: Of the random draws; equal seeds give equal intervals.
+
+    Raises:
+        ValueError: The two sides have different numbers of documents, or two texts differ.
+    """
+    pairs = [_pair(*each) for each in zip(first, second, strict=True)]
+    scores = _Scores([_tallies(pair, symmetric_labels) for pair in pairs], resamples, seed)
+    return AgreementReport(
+        documents=len(pairs),
+        spans=_span_agreement(scores),
+        tokens=_token_agreement(pairs, resamples, seed),
+        relations=_relation_agreement(scores),
+        coreference=_coreference_agreement(scores),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One text as both have it.
+
+    Attributes:
+        shared: Mentions that both have, whatever their labels.
+        units: What both label: the tokens; where the two tables differ, the pieces between the edges of both.
+    """
+
+    first: Scorable
+    second: Scorable
+    shared: frozenset[Mention]
+    units: TokenTable
+
+
+def _pair(first: AnnotatedDocument, second: AnnotatedDocument) -> _Pair:
+    if first.document.text != second.document.text:
+        raise ValueError(f"{first.document.doc_key!r}: the two annotators have different texts")
+    return _Pair(
+        scorable(first),
+        scorable(second),
+        _mentions(first) & _mentions(second),
+        _units(first.document, second.document),
+    )
+
+
+def _mentions(document: AnnotatedDocument) -> frozenset[Mention]:
+    entities = document.annotations.entities
+    return frozenset([mention_of(each) for each in entities if each.state is not State.REJECTED])
+
+
+def _units(first: Document, second: Document) -> TokenTable:
+    if first.tokens.spans == second.tokens.spans:
+        return first.tokens
+    spans = {*first.tokens.spans, *second.tokens.spans}
+    edges = sorted({edge for span in spans for edge in (span.char_start, span.char_end)})
+    pieces = [Span(start, end) for start, end in pairwise(edges)]
+    tables = (first.tokens, second.tokens)
+    return TokenTable(tuple([p for p in pieces if any(table.covering(p) for table in tables)]), ())
+
+
+def _tallies(pair: _Pair, symmetric: frozenset[str]) -> Tallies:
+    """Everything that is counted in one document; the second annotator stands where predictions do."""
+    first, second = pair.first, pair.second
+    found: Tallies = {
+        path: counts
+        for path, counts in tally(first, second, symmetric).items()
+        if path[0] == "coreference"
+    }
+    found |= _labelled(("spans", "exact"), first.entities, second.entities)
+    boundaries = [frozenset([each.mention for each in side.entities]) for side in (first, second)]
+    found["spans", "boundaries"] = compare(*boundaries)
+    found |= _overlap_tallies(first.entities, second.entities)
+    sides = zip(
+        _RELATION_KINDS, _keys(first, pair, symmetric), _keys(second, pair, symmetric), strict=True
+    )
+    for kind, *keys in sides:
+        found |= _labelled(("relations", kind), *keys)
+    return found
+
+
+def _labelled(path: ScorePath, first: frozenset[Labelled], second: frozenset[Labelled]) -> Tallies:
+    """The tally of two sets, and by label under ``(task, "labels", label, kind)``."""
+    task, kind = path
+    labels = compare_by_label(first, second)
+    found: Tallies = {path: compare(first, second)}
+    return found | {(task, "labels", label, kind): counts for label, counts in labels.items()}
+
+
+def _overlap_tallies(first: frozenset[ScoredEntity], second: frozenset[ScoredEntity]) -> Tallies:
+    found: Tallies = {("spans", "overlap"): NOTHING}
+    for label in {each.label for each in first | second}:
+        sides = [[each.mention for each in side if each.label == label] for side in (first, second)]
+        both = matched(*sides)
+        counts = Tally(both, len(sides[1]), both, len(sides[0]))
+        found["spans", "labels", label, "overlap"] = counts
+        found["spans", "overlap"] = found["spans", "overlap"].plus(counts)
+    return found
+
+
+def _keys(side: Scorable, pair: _Pair, symmetric: frozenset[str]) -> list[frozenset[RelationKey]]:
+    """The relations of one side as each of ``_RELATION_KINDS`` compares them."""
+    strict = relation_keys(side.relations, symmetric, strict=True)
+    boundaries = relation_keys(side.relations, symmetric, strict=False)
+    shared = [key for key in boundaries if {key.head.mention, key.tail.mention} <= pair.shared]
+    return [strict, boundaries, frozenset(shared)]
+
+
+class _Scores:
+    """Scores over documents, by the path of what was counted, with their intervals."""
+
+    def __init__(self, documents: Sequence[Tallies], resamples: int, seed: int) -> None:
+        self._documents = documents
+        self._resamples = resamples
+        self._seed = seed
+
+    def f1(self, *path: str) -> F1Agreement:
+        """The score of one path."""
+        rows = self._rows([path])
+        return F1Agreement(_mean_f1(rows), *self._counts(path), self._interval(rows))
+
+    def clusters(self, *names: str) -> ClusterAgreement:
+        """The mean of one coreference metric or more."""
+        rows = self._rows([("coreference", name) for name in names])
+        spread = self._interval(rows)
+        counts, mentions = self._counts(_CLUSTERS), self._counts(_MENTIONS)
+        return ClusterAgreement(_mean_f1(rows), *counts, spread, *mentions)
+
+    def labels(self, task: str) -> list[str]:
+        """The labels that occur in a task, sorted."""
+        paths = chain.from_iterable(self._documents)
+        return sorted({path[2] for path in paths if path[:2] == (task, "labels")})
+
+    def _rows(self, paths: Sequence[ScorePath]) -> list[list[Tally]]:
+        """The tallies of each document in which one of the two has something to count."""
+        rows = [[each.get(path, NOTHING) for path in paths] for each in self._documents]
+        return [row for row in rows if any(map(any, row))]
+
+    def _counts(self, path: ScorePath) -> tuple[int, int, int]:
+        total = _sum([each.get(path, NOTHING) for each in self._documents])
+        return int(total.gold), int(total.predicted), int(total.recall_hits)
+
+    def _interval(self, rows: Sequence[Sequence[Tally]]) -> Interval | None:
+        if len(rows) < 2 or not self._resamples:
+            return None
+        return interval(np.array(rows, dtype=np.float64), self._resamples, self._seed)
+
+
+def _mean_f1(rows: Sequence[Sequence[Tally]]) -> float | None:
+    """The mean over metrics of the F1 of all documents together."""
+    return fmean([_sum(column).f1 for column in zip(*rows, strict=True)]) if rows else None
+
+
+def _sum(tallies: Iterable[Tally]) -> Tally:
+    return reduce(Tally.plus, tallies, NOTHING)
+
+
+def _span_agreement(scores: _Scores) -> SpanAgreement:
+    return SpanAgreement(
+        exact=scores.f1("spans", "exact"),
+        boundaries=scores.f1("spans", "boundaries"),
+        overlap=scores.f1("spans", "overlap"),
+        labels={
+            label: SpanLabelAgreement(
+                scores.f1("spans", "labels", label, "exact"),
+                scores.f1("spans", "labels", label, "overlap"),
+            )
+            for label in scores.labels("spans")
+        },
+    )
+
+
+def _relation_agreement(scores: _Scores) -> RelationAgreement:
+    return RelationAgreement(
+        **{kind: scores.f1("relations", kind) for kind in _RELATION_KINDS},
+        labels={
+            label: RelationLabelAgreement(
+                **{kind: scores.f1("relations", "labels", label, kind) for kind in _RELATION_KINDS}
+            )
+            for label in scores.labels("relations")
+        },
+    )
+
+
+def _coreference_agreement(scores: _Scores) -> CoreferenceAgreement:
+    metrics = {name: scores.clusters(name) for name in _CLUSTER_METRICS}
+    return CoreferenceAgreement(**metrics, conll=scores.clusters(*CONLL_METRICS))
+
+
+def _token_agreement(pairs: Sequence[_Pair], resamples: int, seed: int) -> TokenAgreement:
+    labelled = [
+        (_token_labels(pair.first, pair.units), _token_labels(pair.second, pair.units))
+        for pair in pairs
+    ]
+    names = {name for sides in labelled for side in sides for labels in side for name in labels}
+    by_label = {
+        name: [([name in each for each in a], [name in each for each in b]) for a, b in labelled]
+        for name in sorted(names)
+    }
+    return TokenAgreement(
+        kappa(labelled, resamples, seed),
+        {name: kappa(each, resamples, seed) for name, each in by_label.items()},
+    )
+
+
+def _token_labels(side: Scorable, units: TokenTable) -> list[frozenset[str]]:
+    """The labels of all entities that touch each token; none for a token outside of entities."""
+    labels: list[set[str]] = [set() for _ in range(len(units))]
+    for mention, label in side.entities:
+        for fragment in map(Span, mention[::2], mention[1::2]):
+            tokens = units.covering(fragment)
+            if tokens is not None:
+                for index in range(tokens.token_start, tokens.token_end):
+                    labels[index].add(label)
+    return [frozenset(each) for each in labels]

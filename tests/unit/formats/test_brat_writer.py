@@ -1,0 +1,222 @@
+"""brat standoff, written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bioc import brat
+
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema_file import load_schema
+from sciextract.documents.spans import Span
+from sciextract.errors import OutputError
+from sciextract.formats import BadRecord, open_writer, read
+from sciextract.text.analyse import make_document
+from tests.shared_data import shared_path
+from tests.unit.formats.brat_files import (
+    EVENTS,
+    TEXT,
+    document_of,
+    lines_of,
+    mentions,
+    only,
+    pair,
+    written,
+)
+
+
+def test_every_line_comes_back(tmp_path: Path) -> None:
+    found = document_of(tmp_path / "in", EVENTS)
+    assert written(found, tmp_path / "out") == {}
+    assert sorted(lines_of(tmp_path / "out")) == sorted(
+        line.rstrip("\t") for line in EVENTS.splitlines()
+    )
+    configuration = (tmp_path / "out" / "annotation.conf").read_text("utf-8")
+    assert "Action\tAgent*:<ANY>, Theme*:<ANY>" in configuration
+    assert "Negation\tArg:<ANY>" in configuration
+
+
+def changed(document: AnnotatedDocument, index: int, **values: Any) -> AnnotatedDocument:
+    entities = list(document.annotations.entities)
+    entities[index] = replace(entities[index], **values)
+    return replace(document, annotations=replace(document.annotations, entities=tuple(entities)))
+
+
+def test_lines_that_refer_to_something_gone_are_counted(tmp_path: Path) -> None:
+    found = changed(document_of(tmp_path / "in", EVENTS), 1, state=State.REJECTED)
+    losses = written(found, tmp_path / "out")
+    assert losses == {"annotation line of a kind that is not interpreted": 4}
+    assert lines_of(tmp_path / "out") == [
+        "T1\tAction 13 17\trank",
+        "T3\tMaterial 18 28\tβ-proteins",
+        "R1\tSetting Arg1:T1 Arg2:T3",
+        "*\tEquiv T3",
+    ]
+
+
+def test_an_edited_mention_keeps_its_id_and_its_notes(tmp_path: Path) -> None:
+    found = changed(document_of(tmp_path / "in", EVENTS), 1, fragments=(Span(5, 12),), label="X")
+    assert written(found, tmp_path / "out") == {}
+    assert "T2\tX 5 12\tkernels" in lines_of(tmp_path / "out")
+    assert "N1\tReference T2 Wiki:Q1\ttree kernel" in lines_of(tmp_path / "out")
+
+
+def test_an_event_whose_trigger_has_another_type_is_counted(tmp_path: Path) -> None:
+    found = changed(document_of(tmp_path / "in", EVENTS), 0, label="X")
+    assert written(found, tmp_path / "out") == {
+        "annotation line of a kind that is not interpreted": 3
+    }
+
+
+def test_new_mentions_get_new_ids(tmp_path: Path) -> None:
+    found = changed(document_of(tmp_path / "in", EVENTS), 2, id="new", fragments=(Span(30, 34),))
+    written(found, tmp_path / "out")
+    assert "T4\tMaterial 30 34\tThey" in lines_of(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "value", [1, [], {"mentions": 1}, {"mentions": [[1]], "relations": [], "groups": []}]
+)
+def test_a_field_of_that_name_that_is_not_ours_is_left_alone(tmp_path: Path, value: Any) -> None:
+    document = AnnotatedDocument(make_document("gk", TEXT, {"brat": value}))
+    assert written(document, tmp_path / "out") == {}
+    assert lines_of(tmp_path / "out") == []
+
+
+def hand_made(text: str = TEXT) -> AnnotatedDocument:
+    entities = (
+        Entity("a", (Span(0, 12),), "Method"),
+        Entity("b", (Span(18, 34),), "Material"),
+        Entity("c", (Span(0, 4), Span(18, 28)), ""),
+        Entity("d", (Span(5, 12),), "Ω type", state=State.REJECTED),
+    )
+    relations = (Relation("r", "a", "b", "Used-for"), Relation("s", "d", "b", "Used-for"))
+    clusters = (Cluster("k", ("a", "c", "d")),)
+    return AnnotatedDocument(make_document("gk", text), Annotations(entities, relations, clusters))
+
+
+def test_mentions_are_cut_at_line_breaks(tmp_path: Path) -> None:
+    assert written(hand_made(), tmp_path / "out") == {}
+    assert lines_of(tmp_path / "out") == [
+        "T1\tMethod 0 12\tTree kernels",
+        "T2\tMaterial 18 29;30 34\tβ-proteins. They",
+        "T3\tMention 0 4;18 28\tTree β-proteins",
+        "R1\tUsed-for Arg1:T1 Arg2:T2",
+        "*\tCOREF T1 T3",
+    ]
+
+
+def test_another_library_reads_the_same(tmp_path: Path) -> None:
+    written(hand_made(), tmp_path / "out")
+    with open(tmp_path / "out" / "gk.txt") as text, open(tmp_path / "out" / "gk.ann") as ann:
+        found = brat.load(text, ann)
+    assert [(e.id, e.type, e.text) for e in found.entities] == [
+        ("T1", "Method", "Tree kernels"),
+        ("T2", "Material", "β-proteins. They"),
+        ("T3", "Mention", "Tree β-proteins"),
+    ]
+    assert found.relations[0].arguments == {"Arg1": "T1", "Arg2": "T2"}
+    assert found.equiv_relations[0].argids == {"T1", "T3"}
+
+
+def test_the_schema_becomes_the_configuration(tmp_path: Path) -> None:
+    schema = load_schema("scierc")
+    written(hand_made(), tmp_path / "out", schema=schema)
+    configuration = (tmp_path / "out" / "annotation.conf").read_text("utf-8").splitlines()
+    entities = configuration[1 : configuration.index("[relations]") - 1]
+    assert entities[:2] == ["Task", "Method"]
+    assert entities[-1] == "Mention"
+    symmetric = {
+        line.split("\t")[0] for line in configuration if line.endswith("<REL-TYPE>:symmetric")
+    }
+    assert symmetric == schema.symmetric_labels
+    colours = (tmp_path / "out" / "visual.conf").read_text("utf-8").splitlines()
+    assert "Task\tbgColor:#4c78d8" in colours
+    assert "Mention | mention without a type" in colours
+
+
+def test_keys_never_leave_the_folder_and_come_back(tmp_path: Path) -> None:
+    keys = ["../../etc/passwd", "/abs", "a/b", "A/B", "", ".hid", "con", "10.1/x y", "a.txt/b", "a"]
+    writer = open_writer("brat", tmp_path / "out")
+    for key in [*keys, "a"]:
+        writer.write(AnnotatedDocument(make_document(key, "x")))
+    writer.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    found = [
+        item.document.doc_key
+        for item in read([tmp_path / "out"])
+        if not isinstance(item, BadRecord)
+    ]
+    assert sorted(found) == sorted([*keys, "a"])
+
+
+def test_a_subfolder_of_an_export_knows_its_labels(tmp_path: Path) -> None:
+    entity = Entity("e", (Span(0, 1),), "Ω type")
+    document = AnnotatedDocument(make_document("part/1 2", "x"), Annotations((entity,)))
+    written(document, tmp_path / "out")
+    found = only(list(read([tmp_path / "out" / "part"], "brat")))
+    assert found.document.doc_key == "part/1 2"
+    assert mentions(found) == [("x", "Ω type")]
+
+
+def test_a_damaged_notes_file_is_reported_and_the_rest_read(tmp_path: Path) -> None:
+    written(replace(hand_made(), document=make_document("a b", TEXT)), tmp_path / "out")
+    with open(tmp_path / "out" / "sciextract.jsonl", "a") as notes:
+        notes.write('{"file": "a_b", "fragments": {"T1": [[0, "x"]]}}\n{broken\n')
+    bad, good = read([tmp_path / "out"])
+    assert isinstance(bad, BadRecord) and "sciextract.jsonl:4:2: broken JSON" in str(bad.error)
+    assert isinstance(good, AnnotatedDocument) and good.document.doc_key == "a b"
+
+
+def test_lone_surrogates_are_replaced_and_counted(tmp_path: Path) -> None:
+    document = AnnotatedDocument(make_document("gk", "a\ud800b"))
+    assert written(document, tmp_path / "out") == {"text with lone surrogates": 1}
+    assert only(list(read([tmp_path / "out"]))).document.text == "a\ufffdb"
+
+
+def test_a_span_outside_the_text_stops_the_export(tmp_path: Path) -> None:
+    document = AnnotatedDocument(
+        make_document("gk", "x"), Annotations((Entity("e", (Span(0, 2),), "A"),))
+    )
+    with pytest.raises(OutputError, match=r"doc_key 'gk': entity e: \[0, 2\) found"):
+        written(document, tmp_path / "out")
+
+
+def test_a_folder_with_content_is_left_alone(tmp_path: Path) -> None:
+    pair(tmp_path)
+    with pytest.raises(OutputError, match="not empty"):
+        open_writer("brat", tmp_path)
+
+
+def items_of(document: AnnotatedDocument) -> tuple[Any, ...]:
+    """All items in the terms of the text, and what was kept of the file."""
+    found = document.annotations
+    by_id = {each.id: (each.fragments, each.label) for each in found.entities}
+    return (
+        document.document.text,
+        sorted(by_id.values()),
+        sorted((by_id[each.head], by_id[each.tail], each.label) for each in found.relations),
+        sorted([by_id[mention] for mention in each.mentions] for each in found.clusters),
+        document.document.fields,
+    )
+
+
+def test_real_files_come_back_equal(tmp_path: Path) -> None:
+    source = shared_path("formats/brat")
+    documents = [item for item in read([source]) if isinstance(item, AnnotatedDocument)]
+    assert len(documents) == len(list(source.glob("*.txt"))) == 11
+    writer = open_writer("brat", tmp_path / "out")
+    for document in documents:
+        writer.write(document)
+    writer.close()
+    assert writer.losses == {}
+    again = [item for item in read([tmp_path / "out"]) if isinstance(item, AnnotatedDocument)]
+    assert [*map(items_of, again)] == [*map(items_of, documents)]
+    for file in source.glob("*.ann"):
+        before = sorted(line.rstrip() for line in file.read_text("utf-8").splitlines())
+        after = sorted(line.rstrip() for line in lines_of(tmp_path / "out", file.stem))
+        assert after == [line.replace("protein1", "protein 1") for line in before]

@@ -1,0 +1,233 @@
+"""CoNLL columns, in and out."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
+from sciextract.errors import FormatError
+from sciextract.formats import BadRecord, open_writer, read
+from sciextract.formats.base import ReadItem
+from sciextract.formats.standoff.conll_columns import tagged_ranges
+from sciextract.text.analyse import make_document
+from tests.shared_data import shared_path
+
+SENTENCES = "Tree\tB-Method\nkernels\tI-Method\nwork\tO\n\nThey\tO\nrun\tO\n"
+
+
+def items_of(folder: Path, content: str | bytes, format_id: str | None = "conll") -> list[ReadItem]:
+    path = folder / "made.conll"
+    path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return list(read([path], format_id))
+
+
+def document_of(folder: Path, content: str) -> AnnotatedDocument:
+    (item,) = items_of(folder, content)
+    assert isinstance(item, AnnotatedDocument), item.error
+    return item
+
+
+def entities_of(document: AnnotatedDocument) -> list[tuple[str, str]]:
+    text = document.document.text
+    return [(each.text_of(text), each.label) for each in document.annotations.entities]
+
+
+def written(*documents: AnnotatedDocument) -> tuple[str, dict[str, int]]:
+    stream = io.StringIO()
+    writer = open_writer("conll", stream)
+    for document in documents:
+        writer.write(document)
+    writer.close()
+    return stream.getvalue(), dict(writer.losses)
+
+
+def test_without_separators_each_sentence_is_a_document(tmp_path: Path) -> None:
+    first, second = items_of(tmp_path, SENTENCES, None)
+    assert isinstance(first, AnnotatedDocument) and isinstance(second, AnnotatedDocument)
+    assert (first.document.doc_key, first.document.text) == ("made:1", "Tree kernels work")
+    assert (second.document.doc_key, second.document.text) == ("made:5", "They run")
+    assert entities_of(first) == [("Tree kernels", "Method")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"-DOCSTART- -X- -X- O\n\n{SENTENCES}\n-DOCSTART-\tO\n\nx\tO\n",
+        f"{SENTENCES}\n-DOCSTART- O\n\nx\tO\n",
+    ],
+)
+def test_separators_make_documents_of_sentences(tmp_path: Path, content: str) -> None:
+    first, second = items_of(tmp_path, content)
+    assert isinstance(first, AnnotatedDocument) and isinstance(second, AnnotatedDocument)
+    assert first.document.text == "Tree kernels work They run"
+    assert len(first.document.tokens.sentences) == 2
+    assert second.document.text == "x"
+
+
+def test_blanks_windows_line_ends_and_a_mark_are_read(tmp_path: Path) -> None:
+    found = document_of(tmp_path, "\ufeffTree B-A\r\nker\u00a0nels I-A\r\n")
+    assert entities_of(found) == [("Tree ker\u00a0nels", "A")]
+
+
+def test_treebank_brackets_become_characters(tmp_path: Path) -> None:
+    found = document_of(tmp_path, "-LRB-\tO\nTK\tB-A\n-RRB-\tO\n")
+    assert found.document.text == "( TK )"
+    content, _ = written(found)
+    assert "-LRB-\tO\nTK\tB-A\n-RRB-\tO\n" in content
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ("I-A I-A B-A I-B O I-A", [(0, 2, "A"), (2, 3, "A"), (3, 4, "B"), (5, 6, "A")]),
+        ("B-A I-A L-A U-B B-A L-A", [(0, 3, "A"), (3, 4, "B"), (4, 6, "A")]),
+        ("S-A B-A E-A I-A E-A", [(0, 1, "A"), (1, 3, "A"), (3, 5, "A")]),
+        ("B I O B", [(0, 2, ""), (3, 4, "")]),
+        ("O O", []),
+    ],
+)
+def test_all_schemes_are_read_by_one_rule(tags: str, expected: list[Any]) -> None:
+    found = tagged_ranges(tags.split())
+    assert [(r.tokens.token_start, r.tokens.token_end, r.label) for r in found] == expected
+
+
+def test_other_columns_and_comments_are_kept(tmp_path: Path) -> None:
+    content = "# newdoc\n# text = x y\nx\tNN\tO\tB-A\ny\tVB\tO\tO\n"
+    found = document_of(tmp_path, content)
+    assert found.document.fields == {
+        "conll": {"columns": [["NN", "O"], ["VB", "O"]], "comments": ["# newdoc", "# text = x y"]}
+    }
+    assert found.warnings == (
+        "conll: kept but not interpreted: other columns (2)",
+        "conll: kept but not interpreted: comments (2)",
+    )
+    assert "x\tNN\tO\tB-A\ny\tVB\tO\tO\n" in written(found)[0]
+
+
+@pytest.mark.parametrize("row", ["# O", "#\tB-A", "#tag O", "# document = x\tO"])
+def test_a_number_sign_may_be_a_token(tmp_path: Path, row: str) -> None:
+    assert document_of(tmp_path, f"x O\n{row}\n".replace("x O", "x\tO" if "\t" in row else "x O"))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "problem"),
+    [
+        ("Tree\n", "made.conll:3: 'Tree' found, allowed are a token and its tag"),
+        ("Tree\tMethod\n", "made.conll:3: the tag 'Method' found, allowed are O, or B-"),
+        ("Tree\tB-\n", "the tag 'B-' found"),
+        ("\tO\n", "allowed are a token and its tag"),
+        ("a\tO\nb\tNN\tO\n", "made.conll:4: doc_key 'made:3': 3 columns found, allowed are 2"),
+        (b"caf\xe9\tO\n", "made.conll:3: byte 0xe9"),
+        (
+            '# document = {"text": 3}\na\tO\n',
+            "doc_key 'made:3': text: 3 found, allowed is a string",
+        ),
+        ('# document = {"text": "b"}\na\tO\n', "text: its tokens are not those of the text"),
+        ("# document = {\na\tO\n", "made.conll:3:2: broken JSON"),
+        (
+            '# document = {"text": "ab", "token_ranges": [[0, 9]]}\nab\tO\n',
+            "token_ranges: [0, 9] found, allowed is [start, end] with 0 <= start < end <= 2",
+        ),
+        (
+            '# document = {"text": "abc", "token_ranges": [[0, 2]]}\nbc\tO\n',
+            "the token 'bc' found, the text there is 'ab'",
+        ),
+        (
+            '# document = {"text": "aa", "token_ranges": [[1, 2], [0, 1]]}\na\tO\na\tO\n',
+            "token 1 has the range [0, 1)",
+        ),
+        ('# document = {"text": "ab", "token_ranges": 1}\nab\tO\n', "allowed is a list"),
+    ],
+)
+def test_a_broken_sentence_names_its_place(
+    tmp_path: Path, sentence: str | bytes, problem: str
+) -> None:
+    middle = sentence.encode("utf-8") if isinstance(sentence, str) else sentence
+    first, bad, last = items_of(tmp_path, b"x\tO\n\n" + middle + b"\ny\tO\n")
+    assert isinstance(first, AnnotatedDocument) and isinstance(last, AnnotatedDocument)
+    assert isinstance(bad, BadRecord)
+    assert problem in str(bad.error)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "-DOCSTART- O\n\n"])
+def test_nothing_to_read_is_an_error(tmp_path: Path, content: str) -> None:
+    with pytest.raises(FormatError, match="empty"):
+        items_of(tmp_path, content)
+
+
+TEXT = "Tree kernels rank.\tThey work."
+
+
+def test_what_tags_cannot_hold_is_counted() -> None:
+    entities = (
+        Entity("a", (Span(0, 12),), "Method"),
+        Entity("b", (Span(5, 17),), "Task"),
+        Entity("c", (Span(5, 12),), "Task"),
+        Entity("d", (Span(0, 4), Span(13, 17)), "Task"),
+        Entity("e", (Span(13, 23),), "Task"),
+        Entity("f", (Span(24, 28),), ""),
+        Entity("g", (Span(24, 29),), "Ω x"),
+    )
+    layers = Annotations(entities, (Relation("r", "a", "b", "Of"),), (Cluster("k", ("a",)),))
+    content, losses = written(AnnotatedDocument(make_document("d", TEXT), layers))
+    assert losses == {
+        "relation": 1,
+        "cluster": 1,
+        "nested or overlapping entity": 2,
+        "discontinuous entity": 1,
+        "entity across sentences": 1,
+        "entity without a type": 1,
+    }
+    assert content.splitlines()[:5] == [
+        "-DOCSTART-\tO",
+        '# document = {"doc_key":"d","text":"Tree kernels rank.\\tThey work.","labels":{"Ω_x":"Ω x"}}',
+        "",
+        "Tree\tB-Method",
+        "kernels\tI-Method",
+    ]
+
+
+def test_the_exact_text_and_labels_come_back(tmp_path: Path) -> None:
+    entity = Entity("g", (Span(24, 29),), "Ω x")
+    document = AnnotatedDocument(make_document("α 1", TEXT), Annotations((entity,)))
+    content, losses = written(document)
+    found = document_of(tmp_path, content)
+    assert losses == {}
+    assert (found.document.doc_key, found.document.text) == ("α 1", TEXT)
+    assert found.document.tokens == document.document.tokens
+    assert entities_of(found) == [("work.", "Ω x")]
+
+
+def test_a_text_without_tokens_is_a_document(tmp_path: Path) -> None:
+    found = document_of(tmp_path, written(AnnotatedDocument(make_document("e", "")))[0])
+    assert (found.document.doc_key, found.document.text) == ("e", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "documents", "entities"),
+    [
+        ("wikigold-sample.conll", 6, 280),
+        ("wnut17-dev-sample.conll", 200, 192),
+        ("scibert-ncbi-dev-4col.txt", 80, 66),
+    ],
+)
+def test_real_files_come_back_equal(
+    tmp_path: Path, name: str, documents: int, entities: int
+) -> None:
+    found = [
+        i for i in read([shared_path(f"formats/conll2003/{name}")]) if not isinstance(i, BadRecord)
+    ]
+    assert len(found) == documents
+    assert sum(len(each.annotations.entities) for each in found) == entities
+    content, losses = written(*found)
+    assert losses == {}
+    again = [i for i in items_of(tmp_path, content) if not isinstance(i, BadRecord)]
+    assert [each.document for each in again] == [each.document for each in found]
+    assert [*map(entities_of, again)] == [*map(entities_of, found)]
+    assert [each.document.fields for each in again] == [each.document.fields for each in found]

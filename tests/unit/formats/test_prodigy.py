@@ -1,0 +1,258 @@
+"""Prodigy tasks, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciextract.documents.annotations import Cluster, Relation, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import OutputError
+from sciextract.formats import open_writer, read
+from sciextract.formats.registry import recognise
+from tests.unit.formats.tool_files import (
+    TEXT,
+    documents_of,
+    entity,
+    groups,
+    items_of,
+    made,
+    mentions,
+    problem_of,
+    triples,
+    written,
+)
+
+WORDS = [(0, 2), (3, 8), (9, 10), (11, 17), (17, 18), (19, 23), (24, 28), (28, 29)]
+
+
+def span(first: int, last: int, label: str | None = None, **more: Any) -> dict[str, Any]:
+    where = {"start": WORDS[first][0], "end": WORDS[last][1]}
+    return where | {"token_start": first, "token_end": last, "label": label} | more
+
+
+def task(**changes: Any) -> dict[str, Any]:
+    tokens = [
+        {"text": TEXT[start:end], "start": start, "end": end, "id": number, "ws": True}
+        for number, (start, end) in enumerate(WORDS)
+    ]
+    record: dict[str, Any] = {
+        "text": TEXT,
+        "tokens": tokens,
+        "spans": [span(1, 3, "Task"), span(3, 3, "Material", text="graphs", score=0.5), span(5, 5)],
+        "relations": [
+            {
+                "head": 3,
+                "child": 3,
+                "label": "Part-of",
+                "head_span": span(3, 3, "Material"),
+                "child_span": span(1, 3, "Task"),
+            },
+            {
+                "head": 5,
+                "child": 3,
+                "head_span": span(5, 5),
+                "child_span": span(3, 3),
+                "label": "COREF",
+            },
+        ],
+        "answer": "accept",
+        "meta": {"source": "made", "doc_key": "gk-1", "year": 2020},
+        "_input_hash": 1,
+    }
+    return {key: value for key, value in (record | changes).items() if value is not ...}
+
+
+def test_spans_relations_and_clusters(tmp_path: Path) -> None:
+    (found,) = documents_of(tmp_path, "prodigy", task())
+    assert mentions(found) == [("Task", "parse 😀 graphs"), ("Material", "graphs"), ("", "They")]
+    assert triples(found) == [("graphs", "Part-of", "parse 😀 graphs")]
+    assert groups(found) == [["graphs", "They"]]
+    items = found.annotations
+    assert [each.score for each in items.entities] == [None, 0.5, None]
+    assert {each.state for each in items.entities} == {State.IMPORTED}
+    assert {each.source for each in items.entities} == {"import:made.jsonl"}
+    assert [len(each) for each in found.document.tokens.sentences] == [5, 3]
+    assert found.document.doc_key == "gk-1" and found.document.fields["year"] == 2020
+    assert found.document.fields["_input_hash"] == 1 and found.warnings == ()
+
+
+def test_a_rejected_task_is_explicit_negatives(tmp_path: Path) -> None:
+    (found,) = documents_of(tmp_path, "prodigy", task(answer="reject"))
+    items = found.annotations
+    states = [each.state for each in items.entities]
+    states += [each.state for each in items.relations] + [each.state for each in items.clusters]
+    assert states == [State.REJECTED] * 5
+
+
+def test_an_ignored_task_has_no_items_but_a_warning(tmp_path: Path) -> None:
+    (found,) = documents_of(tmp_path, "prodigy", task(answer="ignore"))
+    assert found.annotations.entities == () and found.document.text == TEXT
+    assert found.warnings == (
+        "the task was ignored by its annotator, with 3 spans and 2 relations in it (once)",
+    )
+    assert len(found.document.fields["prodigy"]["spans"]) == 3
+
+
+def test_binary_tasks_of_one_text_stay_several_records(tmp_path: Path) -> None:
+    one, two = task(spans=[span(1, 1, "Task")], relations=...), task(spans=..., relations=...)
+    found = documents_of(tmp_path, "prodigy", one, two | {"answer": "reject"})
+    assert [len(each.annotations.entities) for each in found] == [1, 0]
+
+
+def test_relations_by_token_alone(tmp_path: Path) -> None:
+    relations = [
+        {"head": 3, "child": 1, "label": "A"},
+        {"head": 6, "child": 3, "label": None},
+    ]
+    (found,) = documents_of(tmp_path, "prodigy", task(relations=relations))
+    graphs = "parse 😀 graphs"
+    assert triples(found) == [(graphs, "A", graphs), ("help", "relation", graphs)]
+    assert mentions(found)[-1] == ("", "help")
+    assert found.warnings == ("relation without a label, read as 'relation' (once)",)
+
+
+def test_without_tokens_and_answer_they_are_derived(tmp_path: Path) -> None:
+    (found,) = documents_of(tmp_path, "prodigy", task(tokens=..., answer=..., meta=...))
+    assert found.document.doc_key == "made:1"
+    assert found.document.tokens.problems(len(TEXT)) == []
+
+
+def test_equal_spans_are_two_entities_with_two_ids(tmp_path: Path) -> None:
+    (found,) = documents_of(tmp_path, "prodigy", task(spans=[span(1, 1, "T")] * 2, relations=...))
+    first, second = found.annotations.entities
+    assert first.id != second.id
+    assert documents_of(tmp_path, "prodigy", task(spans=[span(1, 1, "T")] * 2, relations=...)) == [
+        found
+    ]
+
+
+def test_token_indices_that_do_not_fit_are_counted(tmp_path: Path) -> None:
+    wrong = span(1, 1, "Task") | {"token_end": 4}
+    (found,) = documents_of(tmp_path, "prodigy", task(spans=[wrong], relations=...))
+    assert mentions(found) == [("Task", "parse")]
+    assert found.warnings == ("span whose token indices do not fit its characters (once)",)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"text": ...}, r"no text: the task has 'tokens', 'spans'"),
+    ({"text": 7}, r"text: 7 found, allowed is a string"),
+    ({"answer": "maybe"}, r"answer: 'maybe' found, allowed are accept, reject, ignore"),
+    ({"answer": ["accept"]}, r"answer: \['accept'\] found"),
+    ({"spans": {}}, r"spans: \{\} found, allowed is a list"),
+    ({"spans": [7]}, r"spans\[0\]: 7 found, allowed is an object"),
+    ({"spans": [{"start": 3}]}, r"spans\[0\]: \[3, None\] found"),
+    ({"spans": [{"start": 3, "end": 99}]}, r"\[3, 99\] found, .* <= 29"),
+    ({"spans": [{"start": 5, "end": 5}]}, r"\[5, 5\] found"),
+    ({"spans": [{"start": 0, "end": 2, "label": 7}]}, r"spans\[0\]\.label: 7 found"),
+    ({"spans": [span(1, 1, "T", text="graph")]}, r"'graph' found, but `text` has 'parse' there"),
+    ({"tokens": [{"start": 0}]}, r"tokens\[0\]: \[0, None\] found"),
+    ({"tokens": [{"text": "x", "start": 0, "end": 2}]}, r"tokens\[0\]\.text: 'x' found"),
+    ({"tokens": [{"start": 3, "end": 8}, {"start": 0, "end": 2}]}, r"tokens\[1\]: it starts at 0"),
+    ({"relations": [{"head": 99, "child": 1}]}, r"relations\[0\]\.head: 99 found, .* 8 tokens"),
+    ({"relations": [{"head": "1", "child": 1}]}, r"relations\[0\]\.head: '1' found"),
+    ({"relations": [{"head": 1, "child": 2}], "tokens": ...}, r"one of the 0 tokens"),
+    ({"relations": [{"head_span": 7, "child": 1}]}, r"head_span: 7 found, allowed is an object"),
+]
+
+
+@pytest.mark.parametrize(("changes", "problem"), BAD)
+def test_a_bad_task_names_its_place_and_the_others_are_read(
+    changes: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    first, second, third = items_of(tmp_path, "prodigy", task(), task(**changes), task())
+    assert isinstance(first, AnnotatedDocument) and isinstance(third, AnnotatedDocument)
+    with pytest.raises(AssertionError, match=problem):
+        raise AssertionError(problem_of(second))
+    assert "made.jsonl:2: doc_key 'gk-1'" in problem_of(second)
+
+
+def test_a_task_is_written_with_tokens_that_fit_its_spans() -> None:
+    nested = made(
+        entity("A", (3, 8)),
+        entity("B", (4, 17), label="Method", score=0.25),
+        entity("C", (18, 23), label=""),
+        relations=(Relation("R", "B", "A", "Used-for"),),
+        clusters=(Cluster("K", ("A", "C")),),
+    )
+    ((record,), losses) = written("prodigy", nested)
+    tokens = record["tokens"]
+    assert [each["text"] for each in tokens][:5] == ["We", "p", "arse", "😀", "graphs"]
+    assert "".join(each["text"] + " " * each["ws"] for each in tokens) == TEXT
+    for found in record["spans"]:
+        assert tokens[found["token_start"]]["start"] == found["start"]
+        assert tokens[found["token_end"]]["end"] == found["end"]
+    assert record["spans"][1] == record["relations"][0]["head_span"]
+    assert record["spans"][1]["score"] == 0.25 and "label" not in record["spans"][2]
+    assert [each["label"] for each in record["relations"]] == ["Used-for", "COREF"]
+    assert record["meta"] == {"title": "Graphs", "year": 2020, "doc_key": "d"}
+    assert "_task_hash" not in record and losses == {}
+
+
+@pytest.mark.parametrize(
+    ("states", "answer"),
+    [
+        ([State.UNDECIDED, State.UNDECIDED], None),
+        ([State.UNDECIDED, State.ACCEPTED], "accept"),
+        ([State.UNDECIDED, State.REJECTED], "accept"),
+        ([], "accept"),
+    ],
+)
+def test_what_nobody_decided_on_has_no_answer(states: list[State], answer: str | None) -> None:
+    items = [entity(str(index), (0, 2), state=state) for index, state in enumerate(states)]
+    ((record,), _) = written("prodigy", made(*items))
+    assert record.get("answer") == answer
+
+
+def test_what_the_format_cannot_hold_is_counted() -> None:
+    ((record,), losses) = written(
+        "prodigy",
+        made(
+            entity("A", (0, 2), (3, 8)),
+            entity("B", (3, 8)),
+            entity("C", (3, 8)),
+            entity("D", (11, 17)),
+            entity("E", (19, 23), state=State.REJECTED),
+            relations=(
+                Relation("R", "A", "B", "X"),
+                Relation("S", "C", "D", "X"),
+                Relation("T", "B", "D", "COREF"),
+                Relation("U", "E", "D", "X"),
+            ),
+            clusters=(
+                Cluster("K", ("B", "D")),
+                Cluster("L", ("D", "A")),
+                Cluster("M", ("B", "C", "E")),
+            ),
+        ),
+    )
+    assert losses == {
+        "discontinuous entity": 1,
+        "second entity in the same place": 1,
+        "relation of an entity that does not fit": 1,
+        "relation COREF, which stands for coreference": 1,
+        "mention of a second cluster": 3,
+        "mention of an entity that does not fit": 1,
+        "cluster of fewer than two mentions": 2,
+    }
+    assert [each["label"] for each in record["relations"]] == ["X", "COREF"]
+
+
+def test_an_entity_outside_of_the_text_is_an_internal_error(tmp_path: Path) -> None:
+    writer = open_writer("prodigy", tmp_path / "made.jsonl")
+    with pytest.raises(OutputError, match=r"doc_key 'd': entity A: the range \[3, 99\)"):
+        writer.write(made(entity("A", (3, 99))))
+
+
+def test_an_export_of_ours_that_keeps_its_fields_is_still_ours(tmp_path: Path) -> None:
+    (found,) = documents_of(tmp_path, "prodigy", task())
+    path = tmp_path / "own.jsonl"
+    writer = open_writer("jsonl", path)
+    writer.write(found)
+    writer.close()
+    assert recognise(str(path), path.read_text("utf-8")).id == "jsonl"
+    assert [item.annotations for item in read([path]) if isinstance(item, AnnotatedDocument)] == [
+        found.annotations
+    ]
