@@ -22,7 +22,7 @@ PACKAGED := $(shell find sciextract trainer schemas sample_data -type f ! -name 
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs model screenshot bench-annotate bench-text pins clean
+.PHONY: help demo test check format docs model screenshot bench-annotate bench-text bench-store bench-kills pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,12 @@ bench-annotate: $(DEV_ENV)/.installed ## Measure the speed of annotate (BENCH_AR
 
 bench-text: $(DEV_ENV)/.installed ## Compare tokens and sentences with other libraries (DATA=...)
 	@$(IN_DEV) python benchmarks/text_layer.py --data $(DATA) $(BENCH_ARGS)
+
+bench-store: $(DEV_ENV)/.installed ## Measure the project file: import, actions, search, export (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/store.py $(BENCH_ARGS)
+
+bench-kills: $(DEV_ENV)/.installed ## Kill a working process 200 times and look at what is left (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/store_kills.py $(BENCH_ARGS)
 
 pins: ## Write constraints.txt anew from the newest versions
 	@tools/pins.sh "$(PYTHON)" .cache/pins

@@ -116,3 +116,45 @@ class MissingExtraError(SciextractError):
             f"{feature} needs packages that are not installed",
             f'pip install "sciextract[{extra}]"',
         )
+
+
+class ProjectError(SciextractError):
+    """A project file cannot be used, or an action on it cannot be done."""
+
+
+class ProjectMissingError(ProjectError):
+    """There is no project file of that name, or none can be found."""
+
+    exit_code = ExitCode.MISSING
+
+
+class NotAProjectError(ProjectError):
+    """The file is no SQLite file, or an SQLite file of another program."""
+
+
+class ProjectVersionError(ProjectError):
+    """A newer version of sciextract wrote the project."""
+
+
+class ProjectDamagedError(ProjectError):
+    """SQLite finds the project file damaged."""
+
+
+class ProjectBusyError(ProjectError):
+    """Another process has been writing to the project for too long."""
+
+
+class ProjectReadOnlyError(ProjectError):
+    """The project lies on read-only media, or the user may not write it."""
+
+
+class ProjectFullError(ProjectError):
+    """The disk is full; the action was not saved, what was saved before is whole."""
+
+
+class ActionRefusedError(ProjectError):
+    """A person's action breaks a rule of the schema, or is there already; nothing was changed."""
+
+
+class UndoRefusedError(ProjectError):
+    """There is nothing to undo or redo, or others have built on it; nothing was changed."""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Annotates the sample abstracts for the eye, then as data: tools/demo.sh SCIEXTRACT OUTPUT
+# Annotates the sample abstracts for the eye, as data, and in a project: tools/demo.sh SCIEXTRACT OUTPUT
 set -eu
 sciextract=$1
 output=$2
@@ -25,3 +25,12 @@ for key in ("entities", "links", "groups"):
     for item in record[key][:1]:
         print(f'  "{key}": [{json.dumps(item, ensure_ascii=False)}, ... {len(record[key])} in all]')
 END
+
+project=$(dirname "$output")/demo.sciextract
+rm -rf "$project" "$project-backups" "$(dirname "$output")/brat"
+show init "$project"
+show import sample_data/library.ris sample_data/library.bib --project "$project"
+show annotate --project "$project"
+show search network --in mentions --project "$project" --limit 3
+show status --project "$project"
+show export --project "$project" --undecided --format brat --output "$(dirname "$output")/brat"

@@ -14,12 +14,15 @@ from sciextract.cli.console import is_terminal, say
 from sciextract.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sciextract.workflows.annotate_job import AnnotateJob, Report, Target
 
 _WAYS = """Nothing to annotate. Ways to call it:
   sciextract annotate papers.jsonl                     show files or folders here
   sciextract annotate papers/ --export jsonl --output results.jsonl
   cat abstract.txt | sciextract annotate               read a pipe
+  sciextract annotate --project my.sciextract          predict what a project still needs
   sciextract annotate --sample                         try it with the sample abstracts"""
 
 
@@ -34,7 +37,9 @@ def annotate(
     ] = None,
     export: Annotated[
         str | None,
-        typer.Option(metavar="FORMAT", help="Write data, not the readable view: jsonl or scierc."),
+        typer.Option(
+            metavar="FORMAT", help="Write data, not the readable view: jsonl, scierc, brat, csv..."
+        ),
     ] = None,
     output: Annotated[
         str | None,
@@ -43,6 +48,13 @@ def annotate(
     input_format: Annotated[
         str | None,
         typer.Option("--format", metavar="F", help="Format of the input (default: its content)."),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DB",
+            help="Import INPUT into this project, predict what it needs, and export the project.",
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -87,7 +99,9 @@ def annotate(
 ) -> None:
     """Predict entities, relations and coreference in abstracts.
 
-    Without --export the result is a readable view. Input formats: jsonl, scierc, csv, tsv, text, paragraphs.
+    Without --export the result is a readable view. Without INPUT, the project of this folder
+    ($SCIEXTRACT_PROJECT, or the only *.sciextract file here) is predicted and exported; what a person has
+    decided there is never changed.
 
     Examples:
 
@@ -102,9 +116,19 @@ def annotate(
 
     thresholds = parse_thresholds(threshold or [])
     path = output_path(output)
+    choice = ModelChoice(model, thresholds, candidates, threads, precision, batch_size)
+    found = _project(project, inputs or [], sample)
+    if found is not None:
+        from sciextract.cli.annotate_project import annotate_project
+
+        wanted = export or ("jsonl" if output else None)
+        _refuse(resume=resume, candidates=candidates, schema=schema is not None, sample=sample)
+        annotate_project(
+            found, inputs or [], input_format, choice, wanted, path, force, as_json, quiet
+        )
     job = AnnotateJob(
         inputs=_sources(inputs or [], sample),
-        choice=ModelChoice(model, thresholds, candidates, threads, precision, batch_size),
+        choice=choice,
         target=Target(export or ("jsonl" if output else None), path, resume, force),
         input_format=input_format,
         schema=schema,
@@ -130,6 +154,36 @@ def _run(job: AnnotateJob, quiet: bool) -> Report:
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         screen.end()
+
+
+def _project(named: str | None, inputs: list[str], sample: bool) -> Path | None:
+    """The project that is meant, if any: a named one, else that of this folder when nothing comes in."""
+    from sciextract.workflows.project_choice import implied_project
+
+    if named is not None:
+        return implied_project(named)
+    if inputs or sample or (_comes_in() and not _is_at_its_end()):
+        return None
+    return implied_project(None)
+
+
+def _is_at_its_end() -> bool:
+    """Whether a pipe holds nothing, as scripts leave it; waits for its first byte."""
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    return peek is not None and not peek(1)
+
+
+def _refuse(**options: bool) -> None:
+    """Options that make no sense with a project.
+
+    Raises:
+        UsageError: One of them is given.
+    """
+    for name, given in options.items():
+        if given:
+            raise UsageError(
+                f"--{name} is not for projects", "leave it out, or name files instead of a project"
+            )
 
 
 def _sources(words: list[str], sample: bool) -> list[str]:

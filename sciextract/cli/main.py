@@ -11,7 +11,13 @@ import typer
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
 from sciextract.cli.console import framed
+from sciextract.cli.doctor import doctor
 from sciextract.cli.evaluate import evaluate
+from sciextract.cli.history import backup, log, redo, undo
+from sciextract.cli.looking import search, status
+from sciextract.cli.project_files import export, import_, init
+from sciextract.cli.stats import stats
+from sciextract.cli.teams import adjudicate, agree, merge
 from sciextract.cli.training import retrain
 from sciextract.errors import ExitCode
 from sciextract.text.visible import visible
@@ -23,8 +29,12 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(annotate)
-app.command()(evaluate)
+_COMMANDS = (
+    *(annotate, evaluate, init, import_, export, status, search, log, undo, redo, backup),
+    *(doctor, stats, merge, agree, adjudicate),
+)
+for command in _COMMANDS:
+    app.command(command.__name__.rstrip("_"))(command)
 app.command()(retrain)
 
 

@@ -78,6 +78,8 @@ class Cluster:
     Attributes:
         mention_scores: Per mention the probability of its best link into the cluster, aligned with
             ``mentions``; empty for clusters no model made.
+        mention_states: Per mention what has been decided about it, aligned with ``mentions``; empty when
+            each has the cluster's own state.
     """
 
     id: str
@@ -86,6 +88,7 @@ class Cluster:
     state: State = State.UNDECIDED
     source: str = ""
     mention_scores: tuple[float, ...] = ()
+    mention_states: tuple[State, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

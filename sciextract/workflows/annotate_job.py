@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 from sciextract.documents.document import ModelId
@@ -15,6 +16,7 @@ from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import get_format
+from sciextract.formats.spec import FormatSpec
 from sciextract.workflows.annotate import AnnotateSummary, Listener, Predictor, annotate
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
 from sciextract.workflows.output import (
@@ -24,6 +26,10 @@ from sciextract.workflows.output import (
     check_standard_output,
 )
 from sciextract.workflows.resume import EarlierRun
+from sciextract.workflows.whole_output import check_target, whole_output
+
+RESUMABLE = ("jsonl", "scierc")
+"""Formats in which every line names its document, so that a run can go on where a file ends."""
 
 ViewFactory = Callable[[TextIO, LabelSchema | None], Writer]
 """Makes the writer of the readable view: of a stream, and a schema for the colours."""
@@ -53,17 +59,35 @@ class Target:
             OutputError: The file cannot be written, or has content.
         """
         if self.export is not None:
-            get_format(self.export, "write")
+            self._check_format(get_format(self.export, "write"))
         if candidates and self.export != "jsonl":
             raise UsageError("--candidates needs a format that holds them", "add --export jsonl")
         if self.resume and self.force:
             raise UsageError("--resume and --force exclude each other", "leave one of them out")
-        if self.path is not None:
+        if self.path is not None and self.is_stream:
             check_output(self.path, inputs, overwrite=self.resume or self.force)
+        elif self.path is not None:
+            kept = [Path(each) for each in inputs if each != STDIN]
+            check_target(Path(self.path), force=self.force, kept=kept)
         elif self.resume:
             raise UsageError("--resume needs the file to go on with", "name it with --output")
         else:
             check_standard_output(inputs)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the results are lines of text, not a binary file or a folder."""
+        return self.export is None or get_format(self.export, "write").output == "stream"
+
+    def _check_format(self, spec: FormatSpec) -> None:
+        if self.resume and spec.id not in RESUMABLE:
+            raise UsageError(
+                f"--resume cannot go on with {spec.id}", f"it can with {', '.join(RESUMABLE)}"
+            )
+        if self.path is None and not self.is_stream:
+            kind = "a folder" if spec.output == "folder" else "a binary file"
+            problem = f"--export {spec.id} makes {kind}, which cannot go to standard output"
+            raise UsageError(problem, "name it with --output")
 
     def earlier(self, model: ModelId) -> EarlierRun | None:
         """The run to go on with, if there is one."""
@@ -72,8 +96,12 @@ class Target:
         return EarlierRun.open(self.path, self.export, model)
 
     @contextmanager
-    def stream(self, earlier: EarlierRun | None) -> Iterator[TextIO]:
-        """The destination, closed at the end."""
+    def destination(self, earlier: EarlierRun | None) -> Iterator[TextIO | Path]:
+        """Where a writer writes: a stream, closed at the end, or a path that is put in place then."""
+        if self.path is not None and not self.is_stream:
+            with whole_output(Path(self.path)) as partial:
+                yield partial
+            return
         if self.path is not None:
             stream: Any = OutputFile(self.path, earlier.byte_end if earlier else None)
         else:
@@ -161,8 +189,8 @@ class AnnotateJob:
         earlier = self.target.earlier(predictor.model)
         if earlier is not None:
             items = earlier.remaining(items, listener.skipped)
-        with self.target.stream(earlier) as stream:
-            writer = self._writer(stream, view, schema or display_schema(predictor.config))
+        with self.target.destination(earlier) as destination:
+            writer = self._writer(destination, view, schema or display_schema(predictor.config))
             summary = annotate(items, predictor, writer, listener)
             writer.close()
         resumed = earlier.documents if earlier else 0
@@ -182,11 +210,15 @@ class AnnotateJob:
             listener.note(f"scierc files do not name their model; {extractor.model} goes on")
         return extractor
 
-    def _writer(self, stream: TextIO, view: ViewFactory, schema: LabelSchema | None) -> Writer:
+    def _writer(
+        self, destination: TextIO | Path, view: ViewFactory, schema: LabelSchema | None
+    ) -> Writer:
         if self.target.export is None:
-            return view(stream, schema)
-        options = {"candidates": True} if self.choice.candidates else {}
-        return open_writer(self.target.export, stream, **options)
+            return view(cast(TextIO, destination), schema)
+        known: dict[str, Any] = {"candidates": self.choice.candidates, "schema": schema}
+        wanted = get_format(self.target.export, "write").options
+        options = {name: value for name, value in known.items() if name in wanted}
+        return open_writer(self.target.export, destination, **options)
 
 
 def output_path(word: str | None) -> str | None:

@@ -69,6 +69,8 @@ def _files(path: str) -> Iterator[str]:
 
 
 def _records_in(file: str, format_id: str | None) -> int | None:
+    if has_suffix(file, (".zip", ".gz")):
+        return None
     found = format_id or recognise(file, _first_line(file)).id
     if found == "text":
         return 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from sciextract.cli.main import main
+from sciextract.documents.schema_file import load_schema
 from sciextract.inference.extractor import Extractor
+from sciextract.store import create_project, open_project
+from sciextract.workflows.import_files import import_files
 from tests.cli.fakes import RuleExtractor, install
+from tests.cli.projects import GOLD, PLAIN, write_lines
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ def user_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.delenv("SCIEXTRACT_PROJECT", raising=False)
+    monkeypatch.setenv("SCIEXTRACT_USER", "ann")
 
 
 @pytest.fixture
@@ -48,7 +55,8 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Command:
         data = stdin.encode() if isinstance(stdin, str) else stdin
         out, err = io.BytesIO(), io.BytesIO()
         with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), "utf-8"))
+            pipe = io.BufferedReader(io.BytesIO(data))
+            patched.setattr(sys, "stdin", io.TextIOWrapper(pipe, "utf-8"))
             stdout = io.TextIOWrapper(out, "utf-8", write_through=True)
             stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)
             patched.setattr(sys, "stdout", stdout)
@@ -62,3 +70,30 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Command:
             )
 
     return run
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with one annotated and one plain abstract, to be copied."""
+    folder = tmp_path_factory.mktemp("made")
+    path = folder / "p.sciextract"
+    create_project(path, load_schema("scierc"), "ann").close()
+    papers = write_lines(folder / "papers.jsonl", GOLD, PLAIN)
+    with open_project(path, "ann") as project:
+        import_files(project, [str(papers)])
+    return path
+
+
+@pytest.fixture
+def project(work: Path, made: Path) -> Path:
+    """The only project of the folder: an annotated abstract and a plain one."""
+    return Path(shutil.copy(made, work))

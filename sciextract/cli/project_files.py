@@ -1,0 +1,166 @@
+"""``sciextract init``, ``import`` and ``export``: what goes into a project file and out of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.cli.console import is_terminal
+from sciextract.cli.options import AuthorOption, JsonOption, ProjectOption, QuietOption
+from sciextract.cli.words import counted, report, warn_of_network
+
+if TYPE_CHECKING:
+    from sciextract.workflows.export_project import ExportReport
+    from sciextract.workflows.import_files import ImportReport
+
+
+def init(
+    project: Annotated[str, typer.Argument(metavar="DB", help="The project file to make.")],
+    schema: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Label schema: a bundled name or a TOML file.")
+    ] = "scierc",
+    author: AuthorOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a project: one SQLite file that keeps abstracts, predictions and every correction.
+
+    Examples:
+
+        sciextract init parsing.sciextract
+
+        sciextract init genes.sciextract --schema genia
+    """
+    from sciextract.documents.schema_file import load_schema
+    from sciextract.store import create_project
+
+    with create_project(project, load_schema(schema), author) as made:
+        summary = {"project": str(made.path), "schema": made.schema.name}
+    words = (
+        f"{project} is ready (labels: {summary['schema']}); next: "
+        f"sciextract import FILES --project {project}"
+    )
+    warn_of_network(made.path)
+    report(summary, words, as_json=as_json, aside=False, quiet=False)
+
+
+def import_(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders, zip archives, or - for a pipe."),
+    ],
+    project: ProjectOption = None,
+    input_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="F", help="Format of the files (default: their content)."),
+    ] = None,
+    add_labels: Annotated[
+        bool, typer.Option("--add-labels", help="Add labels that the project's schema lacks.")
+    ] = False,
+    author: AuthorOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Bring abstracts, and annotations if they have some, into a project.
+
+    A text that is there already is not doubled: its record is kept and its annotations are added. What was
+    decided in the project is never changed.
+
+    Examples:
+
+        sciextract import library.ris refs.bib --project parsing.sciextract
+
+        sciextract import corpus/ --format brat --add-labels
+    """
+    from sciextract.cli.import_screen import ImportScreen
+    from sciextract.store import open_project
+    from sciextract.workflows.import_files import import_files
+    from sciextract.workflows.project_choice import find_project
+
+    screen = ImportScreen(shown=not quiet and is_terminal(sys.stderr))
+    with open_project(find_project(project), author) as opened:
+        if not quiet:
+            warn_of_network(opened.path)
+        try:
+            done = import_files(
+                opened, paths, input_format, add_labels=add_labels, listener=screen.listener()
+            )
+        finally:
+            screen.end()
+    report(done.to_json(), _imported(done), as_json=as_json, aside=False, quiet=quiet)
+    raise typer.Exit(done.exit_code)
+
+
+def export(
+    export_format: Annotated[
+        str, typer.Option("--format", metavar="F", help="Format to write, such as jsonl or brat.")
+    ],
+    project: ProjectOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="File or folder (default: standard output)."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail, and write nothing, if anything would be lost.")
+    ] = False,
+    undecided: Annotated[
+        bool, typer.Option("--undecided", help="Also what nobody has decided yet.")
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(metavar="S", help="What one source said, e.g. model:sci, not what holds now."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the project's current view: what was imported, accepted, edited and added.
+
+    What the format cannot hold is counted and reported. The output appears whole or not at all.
+
+    Examples:
+
+        sciextract export --format brat --output corpus --project parsing.sciextract
+
+        sciextract export --format scierc --strict > train.jsonl
+    """
+    from sciextract.store import open_project
+    from sciextract.workflows.export_project import ExportJob
+    from sciextract.workflows.project_choice import find_project
+
+    job = ExportJob(export_format, output, strict, undecided, source, force)
+    with open_project(find_project(project), read=True) as opened:
+        done = job.run(opened)
+    aside = output in (None, "-")
+    report(done.to_json(), _exported(done), as_json=as_json, aside=aside, quiet=quiet)
+    raise typer.Exit(done.exit_code)
+
+
+def _imported(done: ImportReport) -> str:
+    counts = done.counts
+    parts = [f"{counted(counts.documents, 'new abstract')}"]
+    if counts.known:
+        parts.append(f"{counts.known:,} known already")
+    if counts.items:
+        parts.append(counted(counts.items, "annotation"))
+    if done.added_labels:
+        parts.append(f"labels added: {', '.join(done.added_labels)}")
+    if counts.flagged:
+        parts.append(f"{counts.flagged:,} flagged because they break a rule of the schema")
+    if counts.against_decisions:
+        parts.append(f"{counts.against_decisions:,} annotations stay rejected as you decided")
+    if done.bad:
+        parts.append(f"{counted(done.bad, 'bad record')} left out")
+    return f"{'; '.join(parts)}; {done.seconds:.1f} s"
+
+
+def _exported(done: ExportReport) -> str:
+    place = done.output or "standard output"
+    if done.strict and done.losses:
+        words = f"nothing written: {done.format} would lose something, which --strict forbids"
+    else:
+        words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
+    for kind, count in done.losses.items():
+        words += f"; {done.format} cannot hold {kind}: {count}"
+    return words

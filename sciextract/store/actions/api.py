@@ -1,0 +1,278 @@
+"""The actions of a project: each one is one transaction and one event, and can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sciextract.documents.spans import Span
+from sciextract.store.actions import bulk, clusters, entities, guard, links, marks, relations
+from sciextract.store.context import Context, Outcome
+from sciextract.store.draft import Draft
+from sciextract.store.rows import Completeness, Layer
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+Work = Callable[[Draft, Context], object]
+ALL_LAYERS = tuple(Layer)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRef:
+    """An entity of a document."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRef:
+    """A relation of a document."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRef:
+    """A mention's place in a cluster."""
+
+    cluster_id: str
+    entity_id: str
+
+
+ItemRef = EntityRef | RelationRef | LinkRef
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a bulk action would do."""
+
+    documents: int
+    items: int
+
+
+class Actions:
+    """Everything that a person does to items, clusters and abstracts.
+
+    Every method takes the document's number and raises :class:`~sciextract.errors.ActionRefusedError` with
+    the reason when the schema or the state does not allow it; then nothing has changed. ``seconds`` is
+    the time the person spent on the decision.
+
+    Args:
+        project: The open project.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def accept(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
+        """The item is right. Arguments are accepted with their relation, anchors with their mention."""
+        return self._one(number, "accept", _told(item), _accept(item), seconds)
+
+    def reject(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
+        """The item is wrong. A mention takes its relations and its cluster links along."""
+        return self._one(number, "reject", _told(item), _reject(item), seconds)
+
+    def set_label(
+        self, number: int, item: EntityRef | RelationRef, label: str, seconds: float | None = None
+    ) -> Outcome:
+        """The item is of another type."""
+        is_entity = isinstance(item, EntityRef)
+        work = entities.set_entity_label if is_entity else relations.set_relation_label
+        told = {**_told(item), "label": label}
+        return self._one(number, "label", told, _call(work, item.id, label), seconds)
+
+    def move_edge(
+        self, number: int, entity_id: str, edge: str, tokens: int, seconds: float | None = None
+    ) -> Outcome:
+        """Move an entity's ``start`` or ``end`` by tokens; positive ones go towards the text's end."""
+        told = {"entity": entity_id, "edge": edge, "tokens": tokens}
+        work = _call(entities.move_edge, entity_id, edge, tokens)
+        return self._one(number, "edge", told, work, seconds)
+
+    def set_fragments(
+        self, number: int, entity_id: str, spans: Sequence[Span], seconds: float | None = None
+    ) -> Outcome:
+        """The entity covers these characters."""
+        told = {"entity": entity_id, "spans": _edges(spans)}
+        work = _call(entities.set_fragments, entity_id, tuple(spans))
+        return self._one(number, "span", told, work, seconds)
+
+    def add_entity(
+        self, number: int, spans: Sequence[Span], label: str, seconds: float | None = None
+    ) -> Outcome:
+        """An entity that nobody had found."""
+        told = {"spans": _edges(spans), "label": label}
+        work = _call(entities.add_entity, tuple(spans), label)
+        return self._one(number, "add entity", told, work, seconds)
+
+    def add_relation(
+        self, number: int, head: str, tail: str, label: str, seconds: float | None = None
+    ) -> Outcome:
+        """A relation that nobody had found, from one entity to another."""
+        told = {"head": head, "tail": tail, "label": label}
+        work = _call(relations.add_relation, head, tail, label)
+        return self._one(number, "add relation", told, work, seconds)
+
+    def invert(self, number: int, relation_id: str, seconds: float | None = None) -> Outcome:
+        """The relation leads the other way."""
+        work = _call(relations.invert_relation, relation_id)
+        return self._one(number, "invert", {"relation": relation_id}, work, seconds)
+
+    def join(
+        self, number: int, entity_id: str, cluster_id: str, seconds: float | None = None
+    ) -> Outcome:
+        """The mention belongs to the cluster, and to no other one."""
+        told = {"entity": entity_id, "cluster": cluster_id}
+        return self._one(number, "join", told, _call(clusters.join, entity_id, cluster_id), seconds)
+
+    def new_cluster(
+        self, number: int, mentions: Sequence[str], seconds: float | None = None
+    ) -> Outcome:
+        """These mentions mean the same thing."""
+        work = _call(clusters.new_cluster, tuple(mentions))
+        return self._one(number, "new cluster", {"mentions": list(mentions)}, work, seconds)
+
+    def leave(self, number: int, entity_id: str, seconds: float | None = None) -> Outcome:
+        """The mention belongs to no cluster."""
+        work = _call(clusters.leave, entity_id)
+        return self._one(number, "leave", {"entity": entity_id}, work, seconds)
+
+    def merge(
+        self, number: int, cluster_id: str, other_id: str, seconds: float | None = None
+    ) -> Outcome:
+        """Both clusters mean the same thing."""
+        told = {"cluster": cluster_id, "other": other_id}
+        return self._one(
+            number, "merge", told, _call(clusters.merge, cluster_id, other_id), seconds
+        )
+
+    def split(
+        self, number: int, cluster_id: str, entity_id: str, seconds: float | None = None
+    ) -> Outcome:
+        """This mention of the cluster and the later ones mean something else."""
+        told = {"cluster": cluster_id, "entity": entity_id}
+        return self._one(
+            number, "split", told, _call(clusters.split, cluster_id, entity_id), seconds
+        )
+
+    def apply_to_identical(
+        self, number: int, entity_id: str, *, whole_project: bool = False
+    ) -> Outcome:
+        """What was decided about this entity holds for all identical strings, here or in the project."""
+        surface, label, rejected, numbers = self._identical(number, entity_id, whole_project)
+        told = {"text": surface, "label": label, "rejected": rejected}
+        kind = "all identical in the project" if whole_project else "all identical"
+        work = _call(bulk.reject_identical if rejected else bulk.label_identical, surface, label)
+        return self._project.perform(kind, told, numbers, work, backup=whole_project)
+
+    def preview_identical(
+        self, number: int, entity_id: str, *, whole_project: bool = False
+    ) -> Preview:
+        """How much :meth:`apply_to_identical` would change."""
+        surface, label, rejected, numbers = self._identical(number, entity_id, whole_project)
+        work = _call(bulk.reject_identical if rejected else bulk.label_identical, surface, label)
+        return Preview(*self._project.rehearse(numbers, work))
+
+    def accept_above(
+        self, score: float, number: int | None = None, layers: Collection[Layer] = ALL_LAYERS
+    ) -> Outcome:
+        """Accept all undecided items with at least this score, in one document or in the project."""
+        told = {"score": score, "layers": sorted(layers)}
+        work = _call(bulk.accept_above, score, tuple(layers))
+        whole = number is None
+        return self._project.perform(
+            "accept above", told, self._numbers(number), work, backup=whole
+        )
+
+    def preview_accept_above(
+        self, score: float, number: int | None = None, layers: Collection[Layer] = ALL_LAYERS
+    ) -> Preview:
+        """How much :meth:`accept_above` would change."""
+        work = _call(bulk.accept_above, score, tuple(layers))
+        return Preview(*self._project.rehearse(self._numbers(number), work))
+
+    def mark_done(
+        self,
+        number: int,
+        layers: Collection[Layer] = ALL_LAYERS,
+        undecided: marks.Undecided = "refuse",
+        seconds: float | None = None,
+    ) -> Outcome:
+        """Nothing is left to do in these layers; says what becomes of undecided items."""
+        told = {"layers": sorted(layers), "undecided": undecided}
+        work = _call(marks.mark_done, tuple(layers), undecided)
+        return self._one(number, "done", told, work, seconds)
+
+    def set_completeness(
+        self, number: int, completeness: Completeness, layers: Collection[Layer] = ALL_LAYERS
+    ) -> Outcome:
+        """How far these layers are; items stay as they are."""
+        told = {"layers": sorted(layers), "completeness": completeness}
+        work = _call(marks.set_completeness, tuple(layers), completeness)
+        return self._one(number, "completeness", told, work, None)
+
+    def flag(self, number: int, flagged: bool = True) -> Outcome:
+        """Set or clear the abstract's flag."""
+        return self._one(number, "flag", {"flagged": flagged}, _call(marks.flag, flagged), None)
+
+    def note(self, number: int, text: str) -> Outcome:
+        """Replace the abstract's note."""
+        return self._one(number, "note", {}, _call(marks.note, text), None)
+
+    def _one(
+        self, number: int, kind: str, told: dict[str, Any], work: Work, seconds: float | None
+    ) -> Outcome:
+        return self._project.perform(kind, told, [number], work, seconds)
+
+    def _numbers(self, number: int | None) -> Iterable[int]:
+        if number is not None:
+            return [number]
+        return self._project.documents_with_undecided()
+
+    def _identical(
+        self, number: int, entity_id: str, whole_project: bool
+    ) -> tuple[str, str, bool, list[int]]:
+        """String and label of the entity, whether it was rejected, and the documents to look at."""
+        draft = self._project.draft(number)
+        row = guard.entity_of(draft, entity_id)
+        surface = row.surface(draft.text)
+        numbers = self._project.documents_with(surface) if whole_project else [number]
+        return surface, row.label, not row.in_view and row.state == "rejected", numbers
+
+
+def _call(function: Callable[..., object], *arguments: object) -> Work:
+    """An action's function with its own arguments, still without document and context."""
+    return lambda draft, context: function(draft, context, *arguments)
+
+
+def _accept(item: ItemRef) -> Work:
+    if isinstance(item, LinkRef):
+        return lambda draft, context: links.accept_link(
+            draft, context, guard.link_of(draft, item.cluster_id, item.entity_id)
+        )
+    entity = isinstance(item, EntityRef)
+    return _call(entities.accept_entity if entity else relations.accept_relation, item.id)
+
+
+def _reject(item: ItemRef) -> Work:
+    if isinstance(item, LinkRef):
+        return lambda draft, context: links.reject_link(
+            draft, context, guard.link_of(draft, item.cluster_id, item.entity_id)
+        )
+    entity = isinstance(item, EntityRef)
+    return _call(entities.reject_entity if entity else relations.reject_relation, item.id)
+
+
+def _told(item: ItemRef) -> dict[str, Any]:
+    match item:
+        case EntityRef(id=entity_id):
+            return {"entity": entity_id}
+        case RelationRef(id=relation_id):
+            return {"relation": relation_id}
+    return {"cluster": item.cluster_id, "entity": item.entity_id}
+
+
+def _edges(spans: Sequence[Span]) -> list[list[int]]:
+    return [[each.char_start, each.char_end] for each in spans]

@@ -1,0 +1,187 @@
+"""What a person does to entities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sciextract.documents.annotations import State
+from sciextract.documents.spans import Span
+from sciextract.errors import ActionRefusedError
+from sciextract.store.actions.guard import (
+    check_entity_label,
+    check_fragments,
+    check_single,
+    decide,
+    entity_of,
+    touched,
+)
+from sciextract.store.actions.links import reject_link
+from sciextract.store.context import Context
+from sciextract.store.draft import Draft
+from sciextract.store.rows import EntityRow, Layer, RelationRow, edited_from
+
+START, END = "start", "end"
+
+
+def accept_entity(draft: Draft, context: Context, entity_id: str) -> None:
+    """The entity is right as it stands.
+
+    Raises:
+        ActionRefusedError: It was rejected, and the same entity is there now.
+    """
+    row = entity_of(draft, entity_id)
+    if row.state not in (State.ACCEPTED, State.EDITED, State.ADDED):
+        if row.state is State.REJECTED:
+            check_single(draft, row.fragments, row.label, row.id)
+        decide(row, State.ACCEPTED, draft, context)
+        touched(draft, Layer.ENTITIES)
+
+
+def reject_entity(draft: Draft, context: Context, entity_id: str) -> None:
+    """The entity is wrong: its relations and its place in clusters go with it.
+
+    What a person added is removed; what a model or an import made stays as an explicit negative.
+    """
+    row = entity_of(draft, entity_id)
+    for relation in draft.relations_of(entity_id):
+        _out(relation, draft, context)
+    for link in draft.links_of(entity_id):
+        reject_link(draft, context, link)
+    if row.state is State.ADDED:
+        _forget_references(draft, entity_id)
+    _out(row, draft, context)
+    touched(draft, Layer.ENTITIES)
+
+
+def set_entity_label(draft: Draft, context: Context, entity_id: str, label: str) -> None:
+    """The entity is of another type.
+
+    Raises:
+        ActionRefusedError: The schema has no such type, or the same entity is there already.
+    """
+    check_entity_label(context.schema, label)
+    row = entity_of(draft, entity_id)
+    if row.label == label:
+        accept_entity(draft, context, entity_id)
+        return
+    check_single(draft, row.fragments, label, row.id)
+    _edit(draft, context, row, replace(row, label=label))
+    _warn_of_illegal(draft, context, entity_id)
+
+
+def set_fragments(
+    draft: Draft, context: Context, entity_id: str, fragments: tuple[Span, ...]
+) -> None:
+    """The entity covers other characters.
+
+    Raises:
+        ActionRefusedError: They are no part of the text, or the same entity is there already.
+    """
+    check_fragments(draft, fragments)
+    row = entity_of(draft, entity_id)
+    if row.fragments == fragments:
+        return
+    check_single(draft, fragments, row.label, row.id)
+    _edit(draft, context, row, replace(row, fragments=fragments))
+
+
+def move_edge(draft: Draft, context: Context, entity_id: str, edge: str, tokens: int) -> None:
+    """Move the start or the end of an entity by whole tokens; positive ones go towards the text's end.
+
+    Raises:
+        ActionRefusedError: The entity would be empty or leave the text.
+    """
+    if edge not in (START, END):
+        raise ActionRefusedError(f"there is no edge {edge!r}; allowed: {START}, {END}")
+    row = entity_of(draft, entity_id)
+    set_fragments(draft, context, entity_id, _moved(draft, row, edge, tokens))
+
+
+def add_entity(
+    draft: Draft, context: Context, fragments: tuple[Span, ...], label: str
+) -> EntityRow:
+    """An entity that nobody had found. One that was undecided or rejected becomes accepted instead.
+
+    Raises:
+        ActionRefusedError: The span or the type is not allowed, or the entity is there already.
+    """
+    check_entity_label(context.schema, label)
+    check_fragments(draft, fragments)
+    twins = [row for row in draft.on_fragments(fragments) if row.label == label]
+    twins.sort(key=lambda row: row.state is State.REJECTED)
+    if twins and not twins[0].in_view:
+        decide(twins[0], State.ACCEPTED, draft, context)
+        touched(draft, Layer.ENTITIES)
+        return twins[0]
+    check_single(draft, fragments, label)
+    row = EntityRow(
+        *(context.fresh_id(), fragments, label, None, State.ADDED),
+        *(context.source_id, context.event_id),
+    )
+    draft.put(row)
+    context.items += 1
+    touched(draft, Layer.ENTITIES)
+    return row
+
+
+def _edit(draft: Draft, context: Context, old: EntityRow, new: EntityRow) -> None:
+    """What a person added stays added; anything else is edited from now on and remembers what it was."""
+    added = old.state is State.ADDED
+    draft.put(
+        replace(
+            new,
+            state=State.ADDED if added else State.EDITED,
+            was=None if added else edited_from(old),
+            event_id=context.event_id,
+        )
+    )
+    context.items += 1
+    touched(draft, Layer.ENTITIES)
+
+
+def _out(row: EntityRow | RelationRow, draft: Draft, context: Context) -> None:
+    if row.state is State.ADDED:
+        draft.drop(row)
+        context.items += 1
+    elif row.state is not State.REJECTED:
+        decide(row, State.REJECTED, draft, context)
+
+
+def _forget_references(draft: Draft, entity_id: str) -> None:
+    """What a model proposed about an entity goes with the entity, rejected or not."""
+    for relation in draft.relations_of(entity_id):
+        draft.drop(relation)
+    for link in draft.links_of(entity_id):
+        draft.drop(link)
+        cluster = draft.cluster(link.cluster_id)
+        if cluster is not None and not any(l.cluster_id == cluster.id for l in draft.links):
+            draft.drop(cluster)
+
+
+def _warn_of_illegal(draft: Draft, context: Context, entity_id: str) -> None:
+    """Relations that the new type makes illegal stay, and the person hears of it."""
+    for relation in draft.relations_of(entity_id):
+        head, tail = draft.entity(relation.head), draft.entity(relation.tail)
+        known = relation.label in context.schema.relation_labels
+        if not (relation.in_view and known and head and tail):
+            continue
+        if not context.schema.relation(relation.label).allows(head.label, tail.label):
+            context.warnings.append(
+                f"{relation.label} from {head.label} to {tail.label} is no legal pair any more"
+            )
+
+
+def _moved(draft: Draft, row: EntityRow, edge: str, steps: int) -> tuple[Span, ...]:
+    tokens = draft.stored.document.tokens
+    fragment = row.fragments[0] if edge == START else row.fragments[-1]
+    covered = tokens.covering(fragment)
+    if covered is None:
+        raise ActionRefusedError("the entity covers no token whose edge could be moved")
+    first = covered.token_start + (steps if edge == START else 0)
+    last = covered.token_end - 1 + (steps if edge == END else 0)
+    if not 0 <= first <= last < len(tokens):
+        raise ActionRefusedError("the entity would be empty or leave the text")
+    if edge == START:
+        moved = Span(tokens.spans[first].char_start, fragment.char_end)
+        return (moved, *row.fragments[1:])
+    return (*row.fragments[:-1], Span(fragment.char_start, tokens.spans[last].char_end))

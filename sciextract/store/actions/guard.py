@@ -1,0 +1,178 @@
+"""Finding what a person means, and refusing what the schema or the state does not allow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sciextract.documents.annotations import State
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.spans import Span
+from sciextract.errors import ActionRefusedError
+from sciextract.store.context import Context
+from sciextract.store.draft import Draft
+from sciextract.store.rows import (
+    ClusterRow,
+    Completeness,
+    EntityRow,
+    Layer,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+)
+
+DECIDED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
+
+
+def entity_of(draft: Draft, entity_id: str) -> EntityRow:
+    """The entity.
+
+    Raises:
+        ActionRefusedError: It is not there (any more).
+    """
+    row = draft.entity(entity_id)
+    if row is None:
+        raise gone("entity", entity_id)
+    return row
+
+
+def relation_of(draft: Draft, relation_id: str) -> RelationRow:
+    """The relation.
+
+    Raises:
+        ActionRefusedError: It is not there (any more).
+    """
+    row = draft.relation(relation_id)
+    if row is None:
+        raise gone("relation", relation_id)
+    return row
+
+
+def cluster_of(draft: Draft, cluster_id: str) -> ClusterRow:
+    """The cluster.
+
+    Raises:
+        ActionRefusedError: It is not there (any more).
+    """
+    row = draft.cluster(cluster_id)
+    if row is None:
+        raise gone("cluster", cluster_id)
+    return row
+
+
+def link_of(draft: Draft, cluster_id: str, entity_id: str) -> LinkRow:
+    """The mention's link to the cluster.
+
+    Raises:
+        ActionRefusedError: It is not there (any more).
+    """
+    row = draft.link(cluster_id, entity_id)
+    if row is None:
+        raise gone("mention of a cluster", entity_id)
+    return row
+
+
+def living_cluster(draft: Draft, cluster_id: str) -> ClusterRow:
+    """The cluster, if it still has mentions.
+
+    Raises:
+        ActionRefusedError: It is not there (any more), or it was taken apart.
+    """
+    row = cluster_of(draft, cluster_id)
+    if not draft.members(cluster_id):
+        raise gone("cluster", cluster_id)
+    return row
+
+
+def gone(kind: str, item_id: str) -> ActionRefusedError:
+    """An item that is not there."""
+    return ActionRefusedError(
+        f"the {kind} {item_id} is not in this abstract (any more)",
+        "another window or person may have changed it: look again",
+    )
+
+
+def check_entity_label(schema: LabelSchema, label: str) -> None:
+    """Refuse a label that is no entity type.
+
+    Raises:
+        ActionRefusedError: It is none.
+    """
+    if label not in schema.entity_labels:
+        raise _unknown("entity type", label, schema.entity_labels)
+
+
+def check_fragments(draft: Draft, fragments: tuple[Span, ...]) -> None:
+    """Refuse fragments that are no ascending, non-empty ranges of the text.
+
+    Raises:
+        ActionRefusedError: They are not.
+    """
+    end = 0
+    for each in fragments:
+        if not end <= each.char_start < each.char_end <= len(draft.text):
+            raise ActionRefusedError(
+                f"the span [{each.char_start}, {each.char_end}) is no part of the text; allowed are "
+                f"non-empty ranges from {end} to {len(draft.text)}, ascending"
+            )
+        end = each.char_end
+    if not fragments:
+        raise ActionRefusedError("an entity needs at least one span")
+
+
+def check_single(draft: Draft, fragments: tuple[Span, ...], label: str, but: str = "") -> None:
+    """Refuse an entity that is there already, accepted or still undecided.
+
+    Args:
+        but: The id of the entity itself.
+
+    Raises:
+        ActionRefusedError: It is.
+    """
+    for twin in draft.on_fragments(fragments):
+        if twin.label == label and twin.id != but and twin.state is not State.REJECTED:
+            name = twin.surface(draft.text)
+            how = "already" if twin.in_view else "by a proposal that is still undecided"
+            raise ActionRefusedError(f"{name!r} is a {label} {how}", "accept one, reject the other")
+
+
+def check_pair(draft: Draft, schema: LabelSchema, label: str, head: str, tail: str) -> None:
+    """Refuse a relation that the schema does not know or does not allow between these entities.
+
+    Raises:
+        ActionRefusedError: It does not; names the pair and the relations that are legal for it.
+    """
+    if label not in schema.relation_labels:
+        raise _unknown("relation type", label, schema.relation_labels)
+    if head == tail:
+        raise ActionRefusedError("a relation needs two entities, head and tail are the same")
+    types = entity_of(draft, head).label, entity_of(draft, tail).label
+    known = set(schema.entity_labels)
+    if set(types) <= known and not schema.relation(label).allows(*types):
+        legal = ", ".join(schema.legal_relations(*types)) or "none"
+        back = ", ".join(schema.legal_relations(types[1], types[0])) or "none"
+        raise ActionRefusedError(
+            f"{label} may not lead from {types[0]} to {types[1]}; allowed there: {legal}",
+            f"the other way round: {back}",
+        )
+
+
+def touched(draft: Draft, layer: Layer) -> None:
+    """A decision was made in a layer: it is in progress now, unless it is done."""
+    progress = draft.progress or ProgressRow()
+    if getattr(progress, layer) is Completeness.UNTOUCHED:
+        changed = {layer.value: Completeness.IN_PROGRESS}
+        draft.put(replace(progress, **changed))  # type: ignore[arg-type]
+
+
+def decide(
+    row: EntityRow | RelationRow | LinkRow, state: State, draft: Draft, context: Context
+) -> None:
+    """Put a row into a state by this event, and count it."""
+    draft.put(replace(row, state=state, event_id=context.event_id))
+    context.items += 1
+
+
+def _unknown(kind: str, label: str, allowed: tuple[str, ...]) -> ActionRefusedError:
+    return ActionRefusedError(
+        f"the schema has no {kind} {label!r}; allowed: {', '.join(allowed) or 'none'}"
+    )

@@ -1,0 +1,89 @@
+"""SQLite's errors in the words of a user."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sciextract.errors import (
+    NotAProjectError,
+    ProjectBusyError,
+    ProjectDamagedError,
+    ProjectError,
+    ProjectFullError,
+    ProjectReadOnlyError,
+)
+
+_CODE = 0xFF  # the lower byte of an extended result code is the primary one
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turns SQLite's errors into errors that name the project and the next step.
+
+    Raises:
+        ProjectError: The block raised an ``sqlite3.DatabaseError``; the subclass tells what happened.
+    """
+    try:
+        yield
+    except sqlite3.IntegrityError:
+        raise  # a rule of the tables: the caller knows what it means
+    except sqlite3.DatabaseError as error:
+        raise _in_words(error, path) from error
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """SQLite's primary result code, 0 where Python itself raised the error."""
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & _CODE
+
+
+def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
+    match primary_code(error):
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            problem = (
+                f"{path}: another process is writing to the project and does not come to an end"
+            )
+            return ProjectBusyError(problem, "close the other sciextract, or try again in a moment")
+        case sqlite3.SQLITE_FULL:
+            problem = (
+                f"{path}: the disk is full; the last action was not saved, all earlier ones are"
+            )
+            return ProjectFullError(problem, "make room on the disk, then do it again")
+        case sqlite3.SQLITE_IOERR:
+            problem = f"{path}: the disk does not take or give data ({error}); the last action was not saved"
+            return ProjectFullError(problem, "check the disk and its free space, then do it again")
+        case sqlite3.SQLITE_READONLY:
+            return read_only(path)
+        case sqlite3.SQLITE_CANTOPEN:
+            return _cannot_open(path)
+        case sqlite3.SQLITE_NOTADB:
+            return NotAProjectError(f"{path} is no SQLite file", "name the project with --project")
+        case sqlite3.SQLITE_CORRUPT:
+            return damaged(path, str(error))
+        case _:
+            return ProjectError(f"{path}: {error}", f"sciextract doctor --project {path}")
+
+
+def _cannot_open(path: Path) -> ProjectReadOnlyError:
+    return ProjectReadOnlyError(
+        f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, may not be used here",
+        f"copy {path.name} and {path.name}-wal together to a folder where you may write",
+    )
+
+
+def read_only(path: Path) -> ProjectReadOnlyError:
+    """The project cannot be written."""
+    return ProjectReadOnlyError(
+        f"{path} can only be read: the file, its folder or the medium is read-only",
+        "copy the project to a place where you may write",
+    )
+
+
+def damaged(path: Path, found: str) -> ProjectDamagedError:
+    """SQLite found the file damaged."""
+    return ProjectDamagedError(
+        f"{path} is damaged: {found}",
+        f"sciextract doctor --project {path} tells what can be saved and lists the backups",
+    )

@@ -1,0 +1,161 @@
+"""Making a project file, and opening one."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sqlite3
+from pathlib import Path
+
+from sciextract.documents.ids import new_id
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import ProjectError
+from sciextract.store import backup, events, header, label_schemas
+from sciextract.store.clock import now
+from sciextract.store.connection import connect, mode_for, transaction
+from sciextract.store.failures import damaged, read_only, translated
+from sciextract.store.header import check_header, newer
+from sciextract.store.integrity import problems
+from sciextract.store.migrations import migrate
+from sciextract.store.project import Project
+
+SUFFIX = ".sciextract"
+USER_VARIABLE = "SCIEXTRACT_USER"
+
+
+def create_project(path: str | Path, schema: LabelSchema, author: str | None = None) -> Project:
+    """Make a project file and open it. The file appears whole or not at all.
+
+    Args:
+        path: Where; nothing may be there yet.
+        schema: Its label schema.
+        author: The person who works on it: see :func:`person`.
+
+    Raises:
+        ProjectError: Something is there already, or nothing can be written there.
+    """
+    target = Path(path)
+    if target.exists():
+        raise ProjectError(f"{target} exists already", "choose another name, or open it as it is")
+    if not target.parent.is_dir():
+        problem = f"{target}: no such folder: {target.parent}"
+        raise ProjectError(problem, f"mkdir -p {target.parent}")
+    fresh = target.with_name(f".{target.name}.{new_id()}.new")
+    try:
+        _build(fresh, schema, person(author))
+        _put_in_place(fresh, target)
+    except FileExistsError:
+        raise ProjectError(f"{target} exists already", "open it as it is") from None
+    except OSError as error:
+        raise ProjectError(f"{target}: cannot be made: {error.strerror}") from error
+    finally:
+        fresh.unlink(missing_ok=True)
+    return open_project(target, author)
+
+
+def open_project(path: str | Path, author: str | None = None, *, read: bool = False) -> Project:
+    """Open a project; one of an earlier version is backed up and migrated first.
+
+    Args:
+        path: The file.
+        author: The person who works on it: see :func:`person`.
+        read: Whether reading is enough, so that nothing is ever written.
+
+    Raises:
+        ProjectMissingError: There is no such file.
+        NotAProjectError: It is no project.
+        ProjectVersionError: A newer sciextract wrote it.
+        ProjectDamagedError: It is damaged.
+        ProjectReadOnlyError: It is of an earlier version and cannot be written.
+        ProjectBusyError: Another process keeps it.
+    """
+    file = Path(path)
+    version = check_header(file)
+    mode = mode_for(file)
+    if version < header.VERSION:
+        if mode != "write":
+            raise read_only(file)
+        _upgrade(file)
+    mode = "read" if read and mode == "write" else mode
+    connection = connect(file, mode)
+    try:
+        _check_version(connection, file)
+        return Project(file, connection, person(author), mode)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def person(name: str | None = None) -> str:
+    """The source that a person is: the given name, ``$SCIEXTRACT_USER``, or the login name."""
+    found = name or os.environ.get(USER_VARIABLE) or _login()
+    cleaned = " ".join(found.split())
+    return f"person:{cleaned or 'me'}"
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "me"
+
+
+def _put_in_place(fresh: Path, target: Path) -> None:
+    """Give a new file its name, unless something has that name by now.
+
+    Raises:
+        FileExistsError: Something has.
+    """
+    try:
+        os.link(fresh, target)
+    except FileExistsError:
+        raise
+    except (
+        OSError
+    ):  # file systems of memory sticks know no links: take the name first, then fill it
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
+        os.replace(fresh, target)
+
+
+def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """The version once more: after a migration without a clean close it stands in the log only."""
+    with translated(path):
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > header.VERSION:
+        raise newer(path, version)
+
+
+def _build(path: Path, schema: LabelSchema, author: str) -> None:
+    path.touch(exist_ok=False)
+    connection = connect(path, "write")
+    try:
+        with translated(path):
+            migrate(connection)
+        with transaction(connection, path):
+            about = {"project": new_id(), "made": now()}
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
+            version = label_schemas.save(connection, schema)
+            found = connection.execute(
+                "INSERT INTO source(name, kind) VALUES (?, 'person')", (author,)
+            )
+            told = {"name": schema.name, "version": version}
+            events.append(connection, int(found.lastrowid or 0), "schema", told)
+        connection.execute("PRAGMA journal_mode = DELETE")
+    finally:
+        connection.close()
+
+
+def _upgrade(path: Path) -> None:
+    connection = connect(path, "write")
+    try:
+        with translated(path):
+            found = problems(connection)
+        if found:
+            raise damaged(path, found[0])
+        backup.make_backup(connection, path, "before migration")
+        with transaction(
+            connection, path
+        ):  # one process migrates, the other waits and finds it done
+            migrate(connection)
+    finally:
+        connection.close()

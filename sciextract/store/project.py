@@ -1,0 +1,289 @@
+"""An open project."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sciextract.documents.annotations import State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
+from sciextract.store import (
+    alarm,
+    backup,
+    documents,
+    events,
+    label_schemas,
+    search,
+    session,
+    summary,
+    undoing,
+    views,
+)
+from sciextract.store.actions.api import Actions, Work
+from sciextract.store.connection import Mode, settle, snapshot, transaction
+from sciextract.store.context import Context, Outcome
+from sciextract.store.draft import Draft
+from sciextract.store.failures import read_only, translated
+from sciextract.store.rows import IN_VIEW
+from sciextract.store.state_tables import apply, load_rows
+
+
+class Project:
+    """One SQLite file with everything: open it with :func:`~sciextract.store.open_project`.
+
+    A connection belongs to the thread that opened it; other threads open the project for themselves.
+
+    Attributes:
+        path: The file.
+        connection: SQLite's connection, in autocommit mode.
+        author: The person or model that acts: ``person:NAME``.
+        mode: ``write``, ``read`` or ``immutable``.
+        unclean: Marks of processes that did not close the project: it should be checked.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, author: str, mode: Mode) -> None:
+        self.path = path
+        self.connection = connection
+        self.author = author
+        self.mode = mode
+        self._session: str | None = None
+        self._closed = False
+        with translated(path):
+            self.unclean = session.left_behind(connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with translated(self.path):
+            self.close()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise error  # a plain query of the caller: its error names the project, too
+
+    def close(self) -> None:
+        """Close, so that everything is in the one file.
+
+        Raises:
+            ProjectError: The disk does not take it; nothing is lost, the next opening finishes it.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._session is not None:
+                with transaction(self.connection, self.path):
+                    alarm.remember(self.connection)
+                    session.end(self.connection, self._session)
+                self._session = None
+            if self.mode == "write":
+                settle(self.connection)
+        finally:
+            self.connection.close()
+
+    @cached_property
+    def actions(self) -> Actions:
+        """What a person can do to items, clusters and abstracts."""
+        return Actions(self)
+
+    @property
+    def schema(self) -> LabelSchema:
+        """The label schema that holds now."""
+        with translated(self.path):
+            return label_schemas.current(self.connection)
+
+    @property
+    def author_id(self) -> int:
+        """The number of the author among the sources."""
+        return self.source_id(self.author)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: waits for other processes, all or nothing.
+
+        Raises:
+            ProjectReadOnlyError: The project cannot be written.
+            ProjectError: It could not be done; nothing was changed.
+        """
+        if self.mode != "write":
+            raise read_only(self.path)
+        with transaction(self.connection, self.path):
+            started = None
+            if self._session is None:
+                started = session.begin(self.connection)
+            yield self.connection
+        self._session = self._session or started
+
+    def source_id(self, name: str) -> int:
+        """The number of a source: ``import:FILE``, ``model:...``, ``person:NAME``.
+
+        One that has none is given one inside of :meth:`writing`; elsewhere it is 0, which no source has.
+        Bytes of a file name that are no text become escapes.
+        """
+        name = name.encode("utf-8", "backslashreplace").decode("utf-8")
+        row = self.connection.execute("SELECT id FROM source WHERE name = ?", (name,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        if self.mode != "write" or not self.connection.in_transaction:
+            return 0
+        found = self.connection.execute(
+            "INSERT INTO source(name, kind) VALUES (?, ?)", (name, name.partition(":")[0])
+        )
+        return int(found.lastrowid or 0)
+
+    @property
+    def sources(self) -> dict[int, str]:
+        """Names of all sources by number."""
+        return dict(self.connection.execute("SELECT id, name FROM source"))
+
+    def draft(self, number: int) -> Draft:
+        """A document with all its state rows.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        with translated(self.path), snapshot(self.connection):
+            stored = documents.load(self.connection, number)
+            return Draft(stored, load_rows(self.connection, number))
+
+    def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
+        """A document with its items of certain states: the current view, unless others are asked for."""
+        return views.annotated(self.draft(number), self.sources, states)
+
+    def numbers(self) -> list[int]:
+        """Numbers of all documents, in the order in which they came."""
+        with translated(self.path):
+            return documents.numbers(self.connection)
+
+    def stream(self, states: frozenset[State] = IN_VIEW) -> Iterator[AnnotatedDocument]:
+        """All documents, one by one, in constant memory."""
+        last = 0
+        while found := documents.numbers(self.connection, last, 256):
+            for last in found:
+                yield self.document(last, states)
+
+    def documents_with(self, surface: str) -> list[int]:
+        """Numbers of the documents whose text has this string."""
+        with translated(self.path):
+            return search.documents_with(self.connection, surface)
+
+    def documents_with_undecided(self) -> list[int]:
+        """Numbers of the documents with undecided items."""
+        with translated(self.path):
+            rows = self.connection.execute(
+                "SELECT document_id FROM summary WHERE undecided > 0 ORDER BY document_id"
+            )
+            return [row[0] for row in rows]
+
+    def perform(
+        self,
+        kind: str,
+        params: Mapping[str, Any],
+        numbers: Iterable[int],
+        work: Work,
+        seconds: float | None = None,
+        *,
+        backup: bool = False,
+        always: bool = False,
+    ) -> Outcome:
+        """Do one action on some documents: one transaction, one event.
+
+        Args:
+            kind: The action's word in the log.
+            params: What it was told, for the log.
+            numbers: The documents to look at.
+            work: Changes the draft of each.
+            seconds: Time the person spent.
+            backup: Whether to make a dated backup first.
+            always: Whether the event is kept although it changes nothing.
+
+        Raises:
+            ActionRefusedError: It is not allowed; nothing has changed.
+            ProjectError: The file cannot be written; nothing has changed.
+        """
+        if backup:
+            self.backup(kind)
+        try:
+            with self.writing() as connection:
+                event_id = events.append(connection, self.author_id, kind, params, seconds)
+                context = self.context(event_id)
+                changed = sum(self._work_on(number, work, context) for number in numbers)
+                if not changed and not always:
+                    raise _NothingChanged
+        except _NothingChanged:
+            return Outcome(None, 0, 0, tuple(context.warnings))
+        return Outcome(event_id, changed, context.items, tuple(context.warnings))
+
+    def rehearse(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:
+        """How many documents and items an action would change; nothing is written."""
+        context = Context(0, self.author_id, self.schema, lambda name: 0)
+        changed = 0
+        for number in numbers:
+            draft = self.draft(number)
+            work(draft, context)
+            changed += bool(draft.changes())
+        return changed, context.items
+
+    def save(self, draft: Draft, context: Context) -> bool:
+        """Write what changed in a draft, inside :meth:`writing`; says whether anything did."""
+        changes = draft.changes()
+        if changes:
+            number = draft.stored.number
+            apply(self.connection, number, draft.text, changes)
+            events.append_changes(self.connection, context.event_id, number, changes)
+            summary.refresh(self.connection, draft)
+        return bool(changes)
+
+    def undo(self, event_id: int | None = None) -> tuple[events.Event, Outcome]:
+        """Take back the author's latest action, or a certain event (see :mod:`~sciextract.store.undoing`)."""
+        return undoing.undo(self, event_id)
+
+    def redo(self) -> tuple[events.Event, Outcome]:
+        """Do again what the author undid last."""
+        return undoing.redo(self)
+
+    def log(self, limit: int | None = None, before: int | None = None) -> list[events.Event]:
+        """Events, newest first."""
+        with translated(self.path):
+            return events.read_events(self.connection, limit, before)
+
+    def backup(self, reason: str) -> backup.Backup:
+        """Make a dated backup (see :mod:`~sciextract.store.backup`)."""
+        return backup.make_backup(self.connection, self.path, reason)
+
+    def set_schema(self, schema: LabelSchema) -> None:
+        """Give the project another label schema; the earlier one stays in the file. Annotations stay as they are."""
+        with self.writing() as connection:
+            version = label_schemas.save(connection, schema)
+            told = {"name": schema.name, "version": version}
+            events.append(connection, self.author_id, "schema", told)
+
+    def data_version(self) -> int:
+        """A number that changes when another process has written; cheap enough to ask every second."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def context(self, event_id: int, source_id: int | None = None) -> Context:
+        """The frame of an event, for what is done under it."""
+        by = self.author_id if source_id is None else source_id
+        return Context(event_id, by, self.schema, self.source_id)
+
+    def _work_on(self, number: int, work: Work, context: Context) -> bool:
+        draft = self.draft(number)
+        if draft.progress is None:
+            return False
+        work(draft, context)
+        return self.save(draft, context)
+
+
+class _NothingChanged(Exception):
+    """An action found nothing to do."""

@@ -1,0 +1,269 @@
+"""The rows of the state tables, as frozen objects and as plain values for the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from sciextract.documents.annotations import LabelScore, State
+from sciextract.documents.spans import Span
+
+IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
+"""States of the items that belong to the current view."""
+
+
+class Layer(StrEnum):
+    """A layer of annotation, whose completeness is tracked by itself."""
+
+    ENTITIES = "entities"
+    RELATIONS = "relations"
+    COREFERENCE = "coreference"
+
+
+class Completeness(StrEnum):
+    """How far a person has come with a layer of an abstract."""
+
+    UNTOUCHED = "untouched"
+    IN_PROGRESS = "in progress"
+    DONE = "done"
+
+
+Key = tuple[str, ...]
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressRow:
+    """Completeness per layer, flag and note of a document; it is in the project while it has this row."""
+
+    TABLE: ClassVar[str] = "progress"
+    KEY: ClassVar[Key] = ()
+
+    entities: Completeness = Completeness.UNTOUCHED
+    relations: Completeness = Completeness.UNTOUCHED
+    coreference: Completeness = Completeness.UNTOUCHED
+    flagged: bool = False
+    note: str = ""
+    warned: int = 0
+
+    @property
+    def key(self) -> Key:
+        """There is one such row a document."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRow:
+    """An entity: ``was`` holds label and fragments before the first human edit."""
+
+    TABLE: ClassVar[str] = "entity"
+    KEY: ClassVar[Key] = ("id",)
+
+    id: str
+    fragments: tuple[Span, ...]
+    label: str
+    score: float | None
+    state: State
+    source_id: int
+    event_id: int
+    was: str | None = None
+    alternatives: tuple[LabelScore, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """Its place in the table, within a document."""
+        return (self.id,)
+
+    @property
+    def char_start(self) -> int:
+        """Its first character."""
+        return self.fragments[0].char_start
+
+    @property
+    def char_end(self) -> int:
+        """The end (exclusive) of its last character."""
+        return self.fragments[-1].char_end
+
+    @property
+    def in_view(self) -> bool:
+        """Whether it belongs to the current view."""
+        return self.state in IN_VIEW
+
+    def surface(self, text: str) -> str:
+        """Its string, fragments joined by one space."""
+        return " ".join(fragment.of(text) for fragment in self.fragments)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """A directed relation between two entities of the same document."""
+
+    TABLE: ClassVar[str] = "relation"
+    KEY: ClassVar[Key] = ("id",)
+
+    id: str
+    head: str
+    tail: str
+    label: str
+    score: float | None
+    state: State
+    source_id: int
+    event_id: int
+    was: str | None = None
+    alternatives: tuple[LabelScore, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """Its place in the table, within a document."""
+        return (self.id,)
+
+    @property
+    def in_view(self) -> bool:
+        """Whether it belongs to the current view."""
+        return self.state in IN_VIEW
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRow:
+    """A coreference cluster; its members are links."""
+
+    TABLE: ClassVar[str] = "cluster"
+    KEY: ClassVar[Key] = ("id",)
+
+    id: str
+    score: float | None
+    state: State
+    source_id: int
+    event_id: int
+
+    @property
+    def key(self) -> Key:
+        """Its place in the table, within a document."""
+        return (self.id,)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A mention's place in a cluster."""
+
+    TABLE: ClassVar[str] = "link"
+    KEY: ClassVar[Key] = ("cluster_id", "entity_id")
+
+    cluster_id: str
+    entity_id: str
+    score: float | None
+    state: State
+    source_id: int
+    event_id: int
+    was: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """Its place in the table, within a document."""
+        return (self.cluster_id, self.entity_id)
+
+    @property
+    def in_view(self) -> bool:
+        """Whether it belongs to the current view."""
+        return self.state in IN_VIEW
+
+
+Row = ProgressRow | EntityRow | RelationRow | ClusterRow | LinkRow
+ROW_TYPES: dict[str, type[Row]] = {
+    each.TABLE: each for each in (ProgressRow, EntityRow, RelationRow, ClusterRow, LinkRow)
+}
+_FIELDS = {table: tuple(f.name for f in fields(kind)) for table, kind in ROW_TYPES.items()}
+COLUMNS = {
+    table: tuple(
+        column
+        for name in names
+        for column in (("char_start", "char_end", name) if name == "fragments" else (name,))
+    )
+    for table, names in _FIELDS.items()
+}
+"""Per state table the columns without ``document_id`` and ``surface_id``."""
+
+
+def to_values(row: Row) -> Values:
+    """A row as column values, each of a type that both SQLite and JSON hold."""
+    values: Values = {}
+    for name in _FIELDS[row.TABLE]:
+        value = getattr(row, name)
+        if name == "fragments":
+            values["char_start"], values["char_end"] = row.char_start, row.char_end  # type: ignore[union-attr]
+            values[name] = _fragments_text(value)
+        elif name == "alternatives":
+            values[name] = _labels_text(value)
+        else:
+            values[name] = _PLAIN.get(type(value), _same)(value)
+    return values
+
+
+def from_values(table: str, values: Mapping[str, Any]) -> Row:
+    """The row of a state table, from its column values."""
+    kind = ROW_TYPES[table]
+    found = {name: _value(name, values) for name in _FIELDS[table]}
+    return kind(**found)
+
+
+def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:
+    """What an item was before its first edit, for ``was``: kept over further edits."""
+    if row.was is not None:
+        return row.was
+    if isinstance(row, EntityRow):
+        fragments = [[each.char_start, each.char_end] for each in row.fragments]
+        return json.dumps({"label": row.label, "fragments": fragments})
+    if isinstance(row, RelationRow):
+        return json.dumps({"label": row.label, "head": row.head, "tail": row.tail})
+    return json.dumps({"cluster": row.cluster_id})
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_PLAIN: dict[type, Any] = {State: str, Completeness: str, bool: int}
+
+
+def _value(name: str, values: Mapping[str, Any]) -> Any:
+    value = values[name]
+    match name:
+        case "state":
+            return State(value)
+        case "fragments":
+            return _fragments(values)
+        case "alternatives":
+            return _labels(value)
+        case "flagged":
+            return bool(value)
+        case "entities" | "relations" | "coreference":
+            return Completeness(value)
+    return value
+
+
+def _fragments_text(fragments: tuple[Span, ...]) -> str | None:
+    """Only discontinuous mentions need more than the first and last character."""
+    if len(fragments) == 1:
+        return None
+    return ";".join(f"{each.char_start}-{each.char_end}" for each in fragments)
+
+
+def _fragments(values: Mapping[str, Any]) -> tuple[Span, ...]:
+    text = values["fragments"]
+    if text is None:
+        return (Span(values["char_start"], values["char_end"]),)
+    pairs = (part.split("-") for part in text.split(";"))
+    return tuple(Span(int(start), int(end)) for start, end in pairs)
+
+
+def _labels_text(labels: tuple[LabelScore, ...]) -> str | None:
+    if not labels:
+        return None
+    return json.dumps([[each.label, each.score] for each in labels], separators=(",", ":"))
+
+
+def _labels(text: str | None) -> tuple[LabelScore, ...]:
+    return tuple(LabelScore(label, score) for label, score in json.loads(text or "[]"))

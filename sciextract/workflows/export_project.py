@@ -1,0 +1,182 @@
+"""A project into a file of any format: whole or not at all, with what the format could not hold."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sciextract.documents.annotations import Annotations
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import ExitCode, UsageError
+from sciextract.formats import Writer, open_writer
+from sciextract.formats.base import STDIN
+from sciextract.formats.registry import get_format
+from sciextract.formats.spec import FormatSpec
+from sciextract.store.backup import folder_of
+from sciextract.store.ingest import said_by
+from sciextract.store.project import Project
+from sciextract.store.rows import IN_VIEW
+from sciextract.store.views import WITH_UNDECIDED
+from sciextract.workflows.output import StandardOutput
+from sciextract.workflows.whole_output import check_target, remove, whole_output
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """What an export did.
+
+    Attributes:
+        format: The format's id.
+        output: The file or folder, ``None`` for standard output.
+        documents: Documents written; none where a loss is a failure.
+        losses: What the format cannot hold, by kind.
+        strict: Whether any loss is a failure; then nothing is left at the output.
+    """
+
+    format: str
+    output: str | None
+    documents: int
+    losses: dict[str, int] = field(default_factory=dict)
+    strict: bool = False
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Done, or failed by losses where none are allowed."""
+        return ExitCode.FAILED if self.strict and self.losses else ExitCode.DONE
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return {
+            "format": self.format,
+            "output": self.output,
+            "documents": self.documents,
+            "losses": dict(self.losses),
+            "strict": self.strict,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ExportJob:
+    """What to export, and where to.
+
+    Attributes:
+        format: The format's id.
+        output: File or folder; ``None`` or ``-`` for standard output.
+        strict: Whether a loss is a failure.
+        undecided: Whether items that nobody has decided go along.
+        source: Export what this source said, not the current view.
+        force: Whether to replace what is at the output.
+    """
+
+    format: str
+    output: str | None = None
+    strict: bool = False
+    undecided: bool = False
+    source: str | None = None
+    force: bool = False
+
+    def check(self, project: Project, inputs: Iterable[str] = ()) -> None:
+        """Refuse what cannot be written, before anything is done.
+
+        Args:
+            project: What is exported.
+            inputs: Files and folders that the output must not replace.
+
+        Raises:
+            UsageError: No such format or source, or the format cannot go to standard output.
+            OutputError: The output exists, or cannot be written.
+            MissingExtraError: The libraries of the format are not installed.
+        """
+        spec = get_format(self.format, "write")
+        spec.load_writer()
+        if self.source is not None:
+            _named_source(project, self.source)
+        if self.output not in (None, STDIN):
+            kept = [project.path, folder_of(project.path), *map(Path, inputs)]
+            check_target(Path(str(self.output)), force=self.force, kept=kept)
+        elif spec.output != "stream":
+            kind = "a folder" if spec.output == "folder" else "a binary file"
+            problem = f"--format {spec.id} makes {kind}, which cannot go to standard output"
+            raise UsageError(problem, "name it with --output")
+
+    def run(self, project: Project) -> ExportReport:
+        """Export all documents of a project, in constant memory.
+
+        Raises:
+            SciextractError: It is refused: see :meth:`check`.
+            OutputError: The output cannot be written.
+        """
+        self.check(project)
+        spec = get_format(self.format, "write")
+        if self.output in (None, STDIN):
+            return self._to_standard_output(spec, project)
+        with whole_output(Path(str(self.output))) as partial:
+            report = self._written(spec, partial, project)
+            if report.exit_code is not ExitCode.DONE:
+                remove(partial)
+            return report
+
+    def _to_standard_output(self, spec: FormatSpec, project: Project) -> ExportReport:
+        if self.strict:  # what has gone into a pipe cannot be taken back
+            trial = self._written(spec, _Nowhere(), project)
+            if trial.exit_code is not ExitCode.DONE:
+                return trial
+        with StandardOutput() as stream:
+            return self._written(spec, stream, project)
+
+    def _written(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
+        writer, count = _writer(spec, destination, project), 0
+        for document in self._documents(project):
+            writer.write(document)
+            count += 1
+        writer.close()
+        report = ExportReport(self.format, self.output, count, dict(writer.losses), self.strict)
+        return report if report.exit_code is ExitCode.DONE else replace(report, documents=0)
+
+    def _documents(self, project: Project) -> Iterator[AnnotatedDocument]:
+        if self.source is not None:
+            return _said(project, _named_source(project, self.source))
+        return project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
+
+
+class _Nowhere(io.TextIOBase):
+    """Takes text and forgets it."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def _writer(spec: FormatSpec, destination: Any, project: Project) -> Writer:
+    options = {"schema": project.schema} if "schema" in spec.options else {}
+    return open_writer(spec.id, destination, **options)
+
+
+def _said(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
+    for number in project.numbers():
+        said = said_by(project.connection, number, source_id)
+        document = project.draft(number).stored.document
+        yield AnnotatedDocument(document, said or Annotations())
+
+
+def _named_source(project: Project, name: str) -> int:
+    """The number of a source by its name, or by the beginning of it where that is unique.
+
+    Raises:
+        UsageError: No source is called so, or several are; lists them.
+    """
+    said = "SELECT DISTINCT s.id, s.name FROM annotation_set a JOIN source s ON s.id = a.source_id"
+    known = {found: number for number, found in project.connection.execute(said)}
+    fitting = [found for found in known if found == name] or [
+        found for found in known if found.startswith(name)
+    ]
+    if len(fitting) == 1:
+        return int(known[fitting[0]])
+    problem = "several sources begin with" if fitting else "no source is called"
+    listed = ", ".join(sorted(fitting or known)) or "none"
+    raise UsageError(f"{problem} {name!r}", f"sources: {listed}")

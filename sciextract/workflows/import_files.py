@@ -1,0 +1,234 @@
+"""Files into a project: read, held against the schema, written in transactions of many documents."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import PurePath
+from typing import Any
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema, validate_annotations
+from sciextract.errors import ExitCode, FormatError, SchemaError
+from sciextract.formats import read
+from sciextract.formats.base import STDIN, BadRecord, ReadItem
+from sciextract.store.ingest import BATCH, Import, ImportCounts
+from sciextract.store.label_schemas import with_labels
+from sciextract.store.project import Project
+
+
+def _ignore(*_: object) -> None:
+    """Nobody listens."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportListener:
+    """Who hears of what happens during an import.
+
+    Attributes:
+        bad_record: Called with the error of a record that could not be read; the import goes on.
+        warned: Called with the key of a document and the remarks about it.
+        progress: Called with the number of documents behind us.
+    """
+
+    bad_record: Callable[[FormatError], None] = _ignore
+    warned: Callable[[str, tuple[str, ...]], None] = _ignore
+    progress: Callable[[int], None] = _ignore
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did.
+
+    Attributes:
+        counts: Documents and items.
+        bad: Records that could not be read.
+        warned: Documents with remarks.
+        added_labels: Types that were added to the schema.
+        seconds: How long it took.
+    """
+
+    counts: ImportCounts = field(default_factory=ImportCounts)
+    bad: int = 0
+    warned: int = 0
+    added_labels: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Done, partly done, or nothing usable."""
+        if not self.counts.documents + self.counts.known:
+            return ExitCode.FAILED
+        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return {
+            "documents": self.counts.documents,
+            "known": self.counts.known,
+            "items": self.counts.items,
+            "flagged": self.counts.flagged,
+            "against_decisions": self.counts.against_decisions,
+            "bad": self.bad,
+            "warned": self.warned,
+            "added_labels": self.added_labels,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def import_files(
+    project: Project,
+    paths: list[str],
+    format_id: str | None = None,
+    *,
+    add_labels: bool = False,
+    listener: ImportListener | None = None,
+) -> ImportReport:
+    """Import files, folders or standard input (``-``); one event in the log for each of them.
+
+    A text that the project has already is not doubled: its record is kept, and its annotations are added.
+    Before anything goes into a project that has documents, a backup is made.
+
+    Raises:
+        SchemaError: A label is not in the project's schema; nothing of that file was imported.
+        FormatError: The only file is unusable.
+        InputMissingError: A path does not exist.
+        ProjectError: The project cannot be written.
+    """
+    started = time.monotonic()
+    report = ImportReport()
+    job = _Job(project, report, listener or ImportListener(), add_labels)
+    sources = [(path, read([path], format_id)) for path in paths]
+    if project.numbers():
+        project.backup("before import")
+    for path, items in sources:
+        try:
+            job.run(path, items)
+        except FormatError as error:
+            if len(paths) == 1:
+                raise
+            job.bad(error)
+    report.seconds = time.monotonic() - started
+    return report
+
+
+class _Job:
+    """The import of one path after the other."""
+
+    def __init__(
+        self, project: Project, report: ImportReport, listener: ImportListener, add_labels: bool
+    ) -> None:
+        self._project = project
+        self._report = report
+        self._listener = listener
+        self._add_labels = add_labels
+        self._seen = 0
+
+    def run(self, path: str, items: Iterable[ReadItem]) -> None:
+        """Import one path; what was imported of it before a label stops it is taken back."""
+        target = Import(self._project, source_of(path), {"path": path})
+        readable = self._documents(items)
+        try:
+            for batch in _batches(readable, BATCH):
+                schema = self._schema_for(path, batch, readable)
+                target.add([(each, self._checked(each, schema)) for each in batch])
+                self._listener.progress(self._seen)
+        except SchemaError:
+            if target.event_id is not None:
+                self._project.undo(target.event_id)
+            raise
+        finally:
+            self._count(target.counts)
+
+    def bad(self, error: FormatError) -> None:
+        """Count and report a record that cannot be read."""
+        self._report.bad += 1
+        self._listener.bad_record(error)
+
+    def _documents(self, items: Iterable[ReadItem]) -> Iterator[AnnotatedDocument]:
+        for item in items:
+            self._seen += 1
+            if isinstance(item, BadRecord):
+                self.bad(item.error)
+            else:
+                yield item
+
+    def _schema_for(
+        self, path: str, batch: list[AnnotatedDocument], rest: Iterator[AnnotatedDocument]
+    ) -> LabelSchema:
+        """The project's schema, with the labels of the batch added if that is wanted.
+
+        Raises:
+            SchemaError: It lacks labels; names all that the file has, and the command that adds them.
+        """
+        schema = self._project.schema
+        unknown = _unknown_labels(batch, schema)
+        if not any(unknown):
+            return schema
+        if self._add_labels:
+            wider = with_labels(schema, *(sorted(labels) for labels in unknown))
+            self._project.set_schema(wider)
+            self._report.added_labels += [label for labels in unknown for label in sorted(labels)]
+            return wider
+        for document in rest:
+            more = _unknown_labels([document], schema)
+            unknown = (unknown[0] + more[0], unknown[1] + more[1])
+        raise _lacking(path, schema, unknown)
+
+    def _checked(self, document: AnnotatedDocument, schema: LabelSchema) -> tuple[str, ...]:
+        warnings = validate_annotations(document, schema)
+        if warnings or document.warnings:
+            self._report.warned += 1
+            self._listener.warned(document.document.doc_key, (*document.warnings, *warnings))
+        return warnings
+
+    def _count(self, counts: ImportCounts) -> None:
+        total = self._report.counts
+        for name in ImportCounts.__dataclass_fields__:
+            setattr(total, name, getattr(total, name) + getattr(counts, name))
+
+
+def source_of(path: str) -> str:
+    """The source that an imported path is: ``import:NAME`` without folders."""
+    return "import:" + ("stdin" if path == STDIN else PurePath(path).name or path)
+
+
+Labels = tuple[Counter[str], Counter[str]]
+
+
+def _unknown_labels(batch: Iterable[AnnotatedDocument], schema: LabelSchema) -> Labels:
+    entities: Counter[str] = Counter()
+    relations: Counter[str] = Counter()
+    for document in batch:
+        entities.update(each.label for each in document.annotations.entities)
+        relations.update(each.label for each in document.annotations.relations)
+    for known in ("", *schema.entity_labels):
+        del entities[known]
+    for known in schema.relation_labels:
+        del relations[known]
+    return entities, relations
+
+
+def _lacking(path: str, schema: LabelSchema, unknown: Labels) -> SchemaError:
+    parts = [
+        f"{kind} {', '.join(f'{label!r} ({count})' for label, count in labels.most_common())}"
+        for kind, labels in zip(("entities:", "relations:"), unknown, strict=True)
+        if labels
+    ]
+    return SchemaError(
+        f"{path}: the project's schema {schema.name!r} lacks labels of it: {'; '.join(parts)}; "
+        f"it has {', '.join((*schema.entity_labels, *schema.relation_labels))}; "
+        "nothing of it was imported",
+        f"sciextract import {path} --add-labels adds them to the schema; for another schema: "
+        "sciextract init NEW.sciextract --schema NAME",
+    )
+
+
+def _batches(
+    documents: Iterator[AnnotatedDocument], size: int
+) -> Iterator[list[AnnotatedDocument]]:
+    while batch := list(islice(documents, size)):
+        yield batch

@@ -1,0 +1,110 @@
+"""Every command on a project that is missing, foreign, newer, cut off or damaged: its own words and exit code."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import ExitCode
+from sciextract.store.header import VERSION
+from tests.cli.conftest import Command
+from tests.cli.projects import everything, write_lines
+
+pytestmark = pytest.mark.usefixtures("fake")
+#: BAD is the broken project, GOOD a sound one.
+COMMANDS = [
+    *("import more.jsonl --project BAD", "export --format jsonl --project BAD"),
+    *("export --format brat --output out --project BAD", "annotate --project BAD"),
+    *("annotate more.jsonl --project BAD", "status --project BAD", "search lattice --project BAD"),
+    *("log --project BAD", "undo --project BAD", "redo --project BAD", "backup --project BAD"),
+    *("stats --project BAD", "merge GOOD --project BAD", "merge BAD --project GOOD"),
+    *("agree BAD GOOD", "agree GOOD BAD", "adjudicate --project BAD"),
+    "adjudicate --take mine --project BAD",
+]
+NEW = f"bad.sciextract has the project version {VERSION + 1}, the newest known here is {VERSION}"
+KINDS = {
+    "missing": (ExitCode.MISSING, "bad.sciextract: there is no such project", "sciextract init"),
+    "folder": (ExitCode.FAILED, "bad.sciextract is a folder, not a project file", ""),
+    "text": (ExitCode.FAILED, "bad.sciextract is no SQLite file", ""),
+    "empty": (ExitCode.FAILED, "bad.sciextract is no SQLite file", ""),
+    "foreign": (
+        ExitCode.FAILED,
+        "bad.sciextract is an SQLite file of another program",
+        "--project",
+    ),
+    "newer": (ExitCode.FAILED, NEW, "pip install --upgrade sciextract"),
+    "cut": (ExitCode.FAILED, "bad.sciextract is damaged: it has only", "sciextract doctor"),
+    "damaged": (ExitCode.FAILED, "bad.sciextract is damaged: ", "sciextract doctor"),
+}
+
+
+def spoil(path: Path, kind: str) -> None:
+    """Make a project file unusable."""
+    content = path.read_bytes()
+    path.unlink()
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "text" | "empty":
+            path.write_text("We rank proteins with kernels. " * 9 * (kind == "text"), "utf-8")
+        case "foreign":
+            with sqlite3.connect(path) as connection:
+                connection.execute("CREATE TABLE other (x)")
+        case "newer":
+            path.write_bytes(content)
+            with sqlite3.connect(path) as connection:
+                connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        case "cut":
+            path.write_bytes(content[: len(content) // 2])
+        case "damaged":
+            path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_broken_project(
+    command: Command, project: Path, work: Path, kind: str, words: str
+) -> None:
+    bad = Path(shutil.copy(project, work / "bad.sciextract"))
+    write_lines(work / "more.jsonl", {"id": "m", "text": "More."})
+    spoil(bad, kind)
+    good, before = project.read_bytes(), everything(work)
+    names = {"BAD": "bad.sciextract", "GOOD": "p.sciextract"}
+    result = command(*(names.get(word, word) for word in words.split()))
+    code, told, hint = KINDS[kind]
+    assert (result.code, result.out) == (code, "")
+    assert f"Error: {told}" in result.err and hint in result.err
+    left = everything(work)
+    assert left.keys() == before.keys()
+    assert left["p.sciextract"] == good or words.startswith("merge BAD")
+
+
+@pytest.mark.parametrize("kind", ["text", "foreign", "newer", "cut", "damaged"])
+def test_a_broken_project_is_not_touched(
+    command: Command, project: Path, work: Path, kind: str
+) -> None:
+    spoil(project, kind)
+    before = everything(work)
+    for words in ("status", "log", "undo", "backup", "import - ", "init p.sciextract"):
+        assert command(*words.split(), stdin="An abstract.").code == ExitCode.FAILED
+    assert everything(work) == before
+
+
+def test_backups_of_a_broken_project_are_listed(command: Command, project: Path) -> None:
+    command("backup")
+    spoil(project, "damaged")
+    listed = command("backup", "--list")
+    assert (listed.code, len(listed.out.splitlines())) == (ExitCode.DONE, 1)
+    place = listed.out.split()[-1]
+    assert command("backup", "--restore", place).code == ExitCode.DONE
+    assert "2 abstracts" in command("status").out
+
+
+@pytest.mark.parametrize("kind", ["missing", "text", "foreign", "newer"])
+def test_listing_backups_of_something_else(command: Command, project: Path, kind: str) -> None:
+    spoil(project, kind)
+    result = command("backup", "--list", "--project", "p.sciextract")
+    assert (result.code, result.out) == (KINDS[kind][0], "")

@@ -1,0 +1,213 @@
+"""``sciextract export``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import ExitCode
+from sciextract.formats.registry import get_format, writable
+from tests.cli.conftest import Command
+from tests.cli.fakes import RuleExtractor
+from tests.cli.projects import GOLD, documents, everything, read_lines, view, write_lines
+from tests.shared_data import ROOT
+
+STREAMS = [spec.id for spec in writable() if spec.output == "stream"]
+# Loading spaCy takes seconds; DocBin has tests of its own.
+OTHERS = [spec for spec in writable() if spec.output != "stream" and spec.extra != "spacy"]
+KILLED = """
+import os, signal, sys
+from sciextract.cli.main import main
+from sciextract.formats.jsonl_writer import JsonlWriter
+write = JsonlWriter.write
+def write_one(self, document):
+    write(self, document)
+    os.kill(os.getpid(), signal.SIGKILL)
+JsonlWriter.write = write_one
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("format_id", STREAMS)
+def test_streams_go_to_standard_output(command: Command, project: Path, format_id: str) -> None:
+    result = command("export", "--format", format_id, "--json")
+    assert result.code == ExitCode.DONE
+    assert "attice" in result.out
+    summary = json.loads(result.err.splitlines()[-1])
+    assert (summary["documents"], summary["output"]) == (2, None)
+
+
+@pytest.mark.parametrize("spec", OTHERS, ids=lambda spec: spec.id)
+def test_folders_and_binary_files_need_a_place(
+    command: Command, project: Path, spec: object
+) -> None:
+    format_id = getattr(spec, "id", "")
+    result = command("export", "--format", format_id)
+    assert (result.code, result.out) == (ExitCode.USAGE, "")
+    assert "--output" in result.err
+    made = command("export", "--format", format_id, "--output", "out", "--json")
+    assert (made.code, json.loads(made.out)["documents"]) == (ExitCode.DONE, 2)
+    assert Path("out").is_dir() == (getattr(spec, "output", "") == "folder")
+
+
+def test_what_is_exported_comes_back(command: Command, project: Path) -> None:
+    command("export", "--format", "jsonl", "--output", "out.jsonl", "--quiet")
+    command("init", "again.sciextract")
+    command("import", "out.jsonl", "--project", "again.sciextract")
+    assert view(Path("again.sciextract")) == view(project)
+    plain = documents(Path("again.sciextract"))[1].document
+    assert (plain.doc_key, plain.fields["year"], plain.fields["title"]) == (
+        "plain",
+        2020,
+        "Kernels",
+    )
+
+
+def test_a_format_that_cannot_be_written(command: Command, project: Path) -> None:
+    result = command("export", "--format", "ris", "--output", "out.ris")
+    assert (result.code, "formats to write" in result.err) == (ExitCode.USAGE, True)
+    assert not Path("out.ris").exists()
+
+
+@pytest.mark.parametrize("format_id", ["jsonl", "brat", "parquet"])
+def test_nothing_is_overwritten_unasked(command: Command, project: Path, format_id: str) -> None:
+    words = ("export", "--format", format_id, "--output", "out")
+    assert command(*words).code == ExitCode.DONE
+    command("import", "-", stdin="Another abstract about bees.")
+    before = everything(project.parent)
+    refused = command(*words)
+    assert (refused.code, "--force" in refused.err) == (ExitCode.FAILED, True)
+    assert everything(project.parent) == before
+    assert json.loads(command(*words, "--force", "--json").out)["documents"] == 3
+    assert everything(project.parent) != before
+    assert not [each for each in project.parent.iterdir() if each.name.startswith(".")]
+
+
+def test_force_replaces_whatever_is_there(command: Command, project: Path) -> None:
+    Path("out").write_text("a file", "utf-8")
+    assert command("export", "--format", "brat", "--output", "out", "--force").code == ExitCode.DONE
+    assert Path("out/gold.ann").is_file()
+    assert (
+        command("export", "--format", "jsonl", "--output", "out", "--force").code == ExitCode.DONE
+    )
+    assert Path("out").is_file()
+
+
+@pytest.mark.parametrize("format_id", ["jsonl", "brat"])
+@pytest.mark.parametrize(
+    "place", [".", "..", "p.sciextract", "../work", "p.sciextract-backups", "/dev/null", "no/out"]
+)
+def test_force_spares_the_project_and_what_is_no_file(
+    command: Command, project: Path, format_id: str, place: str
+) -> None:
+    command("backup")
+    before = everything(project.parent)
+    result = command("export", "--format", format_id, "--output", place, "--force")
+    assert (result.code, result.out) == (ExitCode.FAILED, "")
+    assert "unexpectedly" not in result.err
+    assert everything(project.parent) == before
+
+
+@pytest.mark.parametrize("output", [None, "-", "out"])
+def test_strict_leaves_nothing(command: Command, project: Path, output: str | None) -> None:
+    words = ["export", "--format", "conll", "--strict", "--json"]
+    result = command(*words, *([] if output is None else ["--output", output]))
+    assert result.code == ExitCode.FAILED
+    told = result.err.splitlines()[-1] if output in (None, "-") else result.out
+    assert result.out == ("" if output in (None, "-") else told)
+    summary = json.loads(told)
+    assert (summary["documents"], summary["strict"]) == (0, True)
+    assert summary["losses"] == {"relation": 1, "cluster": 1}
+    assert list(everything(project.parent)) == ["p.sciextract"]
+
+
+def test_strict_keeps_the_old_output(command: Command, project: Path) -> None:
+    Path("out").write_text("mine", "utf-8")
+    result = command("export", "--format", "conll", "--strict", "--output", "out", "--force")
+    assert result.code == ExitCode.FAILED
+    assert "nothing written" in result.err and "relation: 1" in result.err
+    assert Path("out").read_text("utf-8") == "mine"
+
+
+def test_strict_without_losses(command: Command, project: Path) -> None:
+    result = command("export", "--format", "scierc", "--strict")
+    assert (result.code, len(read_lines(result.out))) == (ExitCode.DONE, 2)
+    assert read_lines(result.out)[0] == GOLD
+
+
+def test_losses_are_told(command: Command, project: Path) -> None:
+    result = command("export", "--format", "conll")
+    assert result.code == ExitCode.DONE
+    assert "conll cannot hold relation: 1; conll cannot hold cluster: 1" in result.err
+    assert command("export", "--format", "conll", "--quiet").err == ""
+
+
+@pytest.mark.usefixtures("fake")
+def test_undecided_items_only_when_asked_for(command: Command, project: Path) -> None:
+    command("annotate")
+    without = read_lines(command("export", "--format", "jsonl").out)[1]
+    beside = read_lines(command("export", "--format", "jsonl", "--undecided").out)[1]
+    assert without["entities"] == []
+    assert {each["state"] for each in beside["entities"]} == {"undecided"}
+
+
+def test_one_source(command: Command, project: Path, fake: RuleExtractor) -> None:
+    command("annotate")
+    mine = read_lines(command("export", "--format", "jsonl", "--source", "import:papers").out)
+    theirs = read_lines(command("export", "--format", "jsonl", "--source", "model:fake").out)
+    assert [len(each["entities"]) for each in mine] == [3, 0]
+    assert [len(each["entities"]) for each in theirs] == [3, 3]
+    unknown = command("export", "--format", "jsonl", "--source", "nosuch", "--output", "out")
+    assert (unknown.code, unknown.out) == (ExitCode.USAGE, "")
+    assert "import:papers.jsonl, model:fake@" in unknown.err
+    assert not Path("out").exists()
+
+
+def test_a_source_must_be_meant(command: Command, project: Path) -> None:
+    command("import", write_lines(Path("paper2.jsonl"), {**GOLD, "ner": [[[0, 0, "Task"]], []]}))
+    several = command("export", "--format", "jsonl", "--source", "import:paper")
+    assert several.code == ExitCode.USAGE
+    assert "several sources begin with" in several.err
+
+
+def test_a_killed_export_leaves_the_old_file(project: Path) -> None:
+    old = Path("out")
+    old.write_text("what was there", "utf-8")
+    words = ["export", "--format", "jsonl", "--output", "out", "--force"]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *words], env={"PYTHONPATH": str(ROOT)}, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert old.read_text("utf-8") == "what was there"
+
+
+def test_an_export_that_fails_leaves_the_old_folder(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command("export", "--format", "brat", "--output", "out")
+    before = everything(project.parent)
+
+    def fail(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for format_id in ("jsonl", "brat"):
+        monkeypatch.setattr(get_format(format_id, "write").load_writer(), "write", fail)
+    for format_id in ("jsonl", "brat"):
+        result = command("export", "--format", format_id, "--output", "out", "--force")
+        assert result.code == ExitCode.INTERRUPTED
+    assert everything(project.parent) == before
+
+
+@pytest.mark.usefixtures("fake")
+def test_annotate_spares_its_inputs_too(command: Command, work: Path) -> None:
+    Path("in").mkdir()
+    Path("in/a.txt").write_text("An abstract.", "utf-8")
+    for place in ("in", "."):
+        result = command("annotate", "in", "--export", "brat", "--output", place, "--force")
+        assert (result.code, "cannot be replaced" in result.err) == (ExitCode.FAILED, True)
+    assert list(everything(work)) == ["in/a.txt"]

@@ -1,0 +1,292 @@
+"""``sciextract merge``, ``agree`` and ``adjudicate``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciextract.documents.spans import Span
+from sciextract.errors import ExitCode
+from sciextract.store import open_project
+from sciextract.store.actions.api import EntityRef, RelationRef
+from tests.cli.conftest import Command
+from tests.cli.projects import (
+    ESCAPE,
+    STRANGE,
+    documents,
+    everything,
+    read_lines,
+    view,
+    write_lines,
+)
+
+THIRD = {"id": "third", "text": "Parsers read lattices. These tools score kernels and a graph."}
+
+
+def span(text: str, words: str) -> tuple[Span, ...]:
+    start = text.index(words)
+    return (Span(start, start + len(words)),)
+
+
+@pytest.fixture
+def ben(command: Command, project: Path, work: Path) -> Path:
+    """Another annotator's project with the same three abstracts; both have worked on all of them."""
+    command("import", write_lines(work / "third.jsonl", THIRD))
+    other = Path(shutil.copy(project, work / "ben.sciextract"))
+    with open_project(project, "ann") as opened:
+        _work(opened, ben=False)
+    with open_project(other, "ben") as opened:
+        _work(opened, ben=True)
+    (work / "third.jsonl").unlink()
+    shutil.rmtree(work / "p.sciextract-backups")
+    return other
+
+
+def _work(opened: Any, *, ben: bool) -> None:
+    """What both do, and where they differ: types, edges, whole items, relations, clusters."""
+    actions = opened.actions
+    lattice, task, it = opened.draft(1).entities
+    [relation] = opened.draft(1).relations
+    if ben:
+        actions.set_label(1, EntityRef(lattice.id), "Task")
+        actions.reject(1, RelationRef(relation.id))
+        actions.leave(1, it.id)
+    else:
+        actions.move_edge(1, task.id, "end", 1)
+    for number in (2, 3):
+        text = opened.draft(number).text
+        names = (
+            ["Kernels", "kernels", "proteins"]
+            if number == 2
+            else ["Parsers", "lattices", "These tools", "kernels", "graph"]
+        )
+        label = "Material" if ben else "Method"
+        found = [
+            actions.add_entity(number, span(text, name), label if name[-1] == "s" else "Task")
+            and opened.draft(number).on_fragments(span(text, name))[0]
+            for name in (names[1:] if ben else names[:-1])
+        ]
+        actions.add_relation(number, found[0].id, found[1].id, "CONJUNCTION" if ben else "COMPARE")
+        actions.new_cluster(
+            number, [found[0].id, found[1].id] if ben else [found[0].id, found[-1].id]
+        )
+        actions.mark_done(number)
+
+
+def differences(command: Command, *words: str) -> list[dict[str, Any]]:
+    return read_lines(command("adjudicate", "--project", "p.sciextract", "--json", *words).out)
+
+
+def f1s(report: Any) -> Iterator[float | None]:
+    if isinstance(report, dict):
+        for name, inner in report.items():
+            if name in ("f1", "kappa"):
+                yield inner
+            yield from f1s(inner)
+
+
+def test_merge_counts(command: Command, project: Path, ben: Path) -> None:
+    command("import", "-", "--project", ben, stdin="Only ben has this one.")
+    result = command("merge", ben, "--project", project, "--json")
+    assert result.code == ExitCode.DONE
+    summary = json.loads(result.out)
+    assert (summary["documents"], summary["taken"], summary["compared"]) == (1, 0, 3)
+    assert summary["disagreements"] == len(differences(command)) > 5
+    assert len(documents(project)) == 4
+    assert command("search", "--disagreement", "--project", project).out.count("\n") == 3
+
+
+def test_merge_changes_no_decision(command: Command, project: Path, ben: Path) -> None:
+    before, other = view(project), ben.read_bytes()
+    words = command("merge", ben, "--project", project).err
+    assert "3 worked on by both" in words and "differences to decide" in words
+    assert view(project) == before
+    assert ben.read_bytes() == other
+    [backup] = command("backup", "--list", "--project", project).out.splitlines()
+    assert "before-merge" in backup
+
+
+def test_merging_again_changes_nothing(command: Command, project: Path, ben: Path) -> None:
+    first = command("merge", ben, "--project", project, "--json").out
+    before, waiting = view(project), differences(command)
+    again = json.loads(command("merge", ben, "--project", project, "--json").out)
+    assert (again["documents"], again["items"]) == (0, 0)
+    assert again["disagreements"] == json.loads(first)["disagreements"]
+    assert view(project) == before and differences(command) == waiting
+
+
+def test_decisions_are_taken_over_where_nobody_worked_here(
+    command: Command, work: Path, project: Path, ben: Path
+) -> None:
+    command("init", "new.sciextract")
+    command("import", "-", "--project", "new.sciextract", stdin=str(THIRD["text"]))
+    merged = command("merge", ben, "--project", "new.sciextract", "--json")
+    summary = json.loads(merged.out)
+    assert (summary["documents"], summary["taken"], summary["disagreements"]) == (2, 1, 0)
+    assert view(Path("new.sciextract")) == view(ben)
+    found = json.loads(command("agree", "new.sciextract", ben, "--json").out)
+    assert set(f1s(found)) <= {100.0, 1.0, None}
+
+
+def test_merge_refuses(command: Command, project: Path, work: Path) -> None:
+    itself = command("merge", project, "--project", "p.sciextract")
+    assert (itself.code, "is the project itself" in itself.err) == (ExitCode.FAILED, True)
+    command("init", "strange.sciextract")
+    strange = write_lines(work / "s.jsonl", STRANGE)
+    command("import", strange, "--add-labels", "--project", "strange.sciextract")
+    before = view(project)
+    refused = command("merge", "strange.sciextract", "--project", project)
+    assert refused.code == ExitCode.FAILED
+    assert "Gene" in refused.err and "--add-labels" in refused.err
+    assert view(project) == before
+    added = command("merge", "strange.sciextract", "--project", project, "--add-labels")
+    assert (added.code, len(view(project))) == (ExitCode.DONE, 3)
+
+
+def test_agree(command: Command, project: Path, ben: Path) -> None:
+    before = everything(project.parent)
+    found = json.loads(command("agree", project, ben, "--json").out)
+    assert (found["documents"], found["only_first"], found["only_second"]) == (3, 0, 0)
+    assert 0 < found["spans"]["exact"]["f1"] < found["spans"]["overlap"]["f1"] < 100
+    mirrored = json.loads(command("agree", ben, project, "--json").out)
+    assert mirrored["spans"]["exact"]["f1"] == found["spans"]["exact"]["f1"]
+    table = command("agree", project, ben).out
+    assert table.startswith("3 abstracts compared")
+    assert f"{found['spans']['exact']['f1']:.1f}" in table
+    assert everything(project.parent) == before
+
+
+def test_agree_on_what_both_have_done(command: Command, project: Path, ben: Path) -> None:
+    found = json.loads(command("agree", project, ben, "--done", "--json").out)
+    assert (found["documents"], found["only_first"]) == (2, 0)
+
+
+def test_agree_with_oneself(command: Command, project: Path) -> None:
+    found = json.loads(command("agree", project, project, "--json").out)
+    assert set(f1s(found)) <= {100.0, 1.0, None}
+
+
+def test_agree_needs_common_work(command: Command, project: Path) -> None:
+    command("init", "empty.sciextract")
+    result = command("agree", project, "empty.sciextract")
+    assert (result.code, "no text in common" in result.err) == (ExitCode.USAGE, True)
+    assert command("agree", project, project, "--done").code == ExitCode.USAGE
+
+
+def test_the_list_of_differences(command: Command, project: Path, ben: Path) -> None:
+    assert command("adjudicate", "--project", project).err == "0 differences to decide\n"
+    command("merge", ben, "--project", project)
+    before = everything(project.parent)
+    found = differences(command)
+    text = command("adjudicate", "--project", project)
+    assert text.code == ExitCode.DONE
+    assert len(text.out.splitlines()) == len(found) == len({each["key"] for each in found})
+    assert f"{len(found)} differences to decide" in text.err
+    assert {each["layer"] for each in found} == {"entity", "relation", "link"}
+    assert "mine: Lattice parsing [Method]  |  theirs: Lattice parsing [Task]" in text.out
+    assert "theirs: nothing" in text.out and "mine: nothing" in text.out
+    assert everything(project.parent) == before
+
+
+@pytest.mark.parametrize("side", ["mine", "theirs"])
+def test_one_decision_and_its_undo(command: Command, project: Path, ben: Path, side: str) -> None:
+    command("merge", ben, "--project", project)
+    before, waiting = view(project), differences(command)
+    [one] = [
+        each for each in waiting if each["kind"] == "other_label" and each["layer"] == "entity"
+    ][:1]
+    words = ("adjudicate", "--project", project, "--key", one["key"])
+    summary = json.loads(command(*words, "--take", side, "--json").out)
+    assert (summary["differences"], summary["decided"], summary["refused"]) == (1, 1, {})
+    assert one["key"] not in {each["key"] for each in differences(command)}
+    assert (view(project) == before) == (side == "mine")
+    assert command("undo", "--project", project).code == ExitCode.DONE
+    assert view(project) == before and differences(command) == waiting
+    assert command("redo", "--project", project).code == ExitCode.DONE
+    assert one["key"] not in {each["key"] for each in differences(command)}
+
+
+def test_all_of_theirs(command: Command, project: Path, ben: Path) -> None:
+    command("merge", ben, "--project", project)
+    done = command("adjudicate", "--project", project, "--take", "theirs", "--json")
+    assert done.code == ExitCode.DONE, done.out
+    assert json.loads(done.out)["refused"] == {}
+    assert differences(command) == []
+    found = json.loads(command("agree", project, ben, "--json").out)
+    assert set(f1s(found)) <= {100.0, 1.0, None}
+    assert command("search", "--disagreement", "--project", project).code == ExitCode.FAILED
+
+
+def test_all_of_mine(command: Command, project: Path, ben: Path) -> None:
+    command("merge", ben, "--project", project)
+    before = view(project)
+    assert command("adjudicate", "--project", project, "--take", "mine").code == ExitCode.DONE
+    assert view(project) == before and differences(command) == []
+    command("merge", ben, "--project", project)
+    assert differences(command) == []
+
+
+def test_lists_follow_undo(command: Command, project: Path, ben: Path) -> None:
+    command("merge", ben, "--project", project)
+    [one, *_] = differences(command)
+    command("adjudicate", "--project", project, "--take", "mine")
+    assert command("search", "--disagreement", "--project", project).code == ExitCode.FAILED
+    command("undo", "--project", project)
+    assert command("search", "--disagreement", "--project", project).code == ExitCode.DONE
+    assert one["number"] and len(differences(command)) == 1
+
+
+def test_a_merge_that_was_undone_leaves_nothing_to_decide(
+    command: Command, project: Path, ben: Path
+) -> None:
+    command("merge", ben, "--project", project)
+    waiting = differences(command)
+    command("undo", "--project", project)
+    assert differences(command) == []
+    assert command("search", "--disagreement", "--project", project).code == ExitCode.FAILED
+    command("redo", "--project", project)
+    assert differences(command) == waiting
+    command("undo", "--project", project)
+    command("merge", ben, "--project", project)
+    assert differences(command) == waiting
+
+
+def test_refused_decisions_say_why(command: Command, project: Path, ben: Path) -> None:
+    command("merge", ben, "--project", project)
+    relation = next(
+        each
+        for each in differences(command)
+        if each["layer"] == "relation" and each["theirs"] and each["mine"] is None
+    )
+    words = ("adjudicate", "--project", project, "--key", relation["key"], "--take", "theirs")
+    before = view(project)
+    result = command(*words)
+    assert result.code == ExitCode.FAILED
+    assert relation["key"] in result.err and "entities first" in result.err
+    assert view(project) == before
+
+
+def test_unknown_keys_and_sources(command: Command, project: Path, ben: Path) -> None:
+    command("merge", ben, "--project", project)
+    log = command("log", "--project", project).out
+    for words in (
+        ["--key", f"nosuch{ESCAPE}"],
+        ["--key", "nosuch", "--take", "mine"],
+        ["--source", "model:nosuch"],
+    ):
+        result = command("adjudicate", "--project", project, *words)
+        assert result.code == ExitCode.USAGE
+        assert ESCAPE not in result.err
+    assert command("log", "--project", project).out == log
+
+
+def test_a_model_can_be_the_other_side(command: Command, project: Path, fake: object) -> None:
+    command("annotate", "--project", project)
+    assert differences(command) == []
+    found = differences(command, "--source", "model:fake")
+    assert {each["source"].partition("@")[0] for each in found} == {"model:fake"}

@@ -1,0 +1,78 @@
+"""Work on a project that needs ever more room, for the tests of full disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
+from sciextract.store import Project, open_project
+from sciextract.store.ingest import Import
+from tests.unit.store.later import later_release
+from tests.unit.store.projects import document, entity, relation
+
+#: Texts long enough that a few dozen of them fill some hundred kilobytes.
+WORDS = " ".join(f"word{number % 97} net" for number in range(150))
+
+
+def many(first: int, count: int) -> list[tuple[AnnotatedDocument, tuple[str, ...]]]:
+    """Long abstracts with forty undecided items each."""
+    return [(_abstract(number), ()) for number in range(first, first + count)]
+
+
+@contextmanager
+def prepared(path: Path, kind: str) -> Iterator[Iterator[int]]:
+    """Steps of a kind of work, each of which grows the file; each says how many were finished before."""
+    with ExitStack() as stack:
+        if kind == "migration":
+            stack.enter_context(later_release())
+            yield _migrating(path)
+            return
+        project = stack.enter_context(open_project(path, "filler"))
+        yield _importing(project) if kind == "import" else _deciding(project)
+
+
+def _importing(project: Project) -> Iterator[int]:
+    run = Import(project, "import:fill.jsonl", {"path": "fill.jsonl"})
+    for step in range(10_000):
+        run.add(many(1_000 + 5 * step, 5))
+        yield step
+
+
+def _deciding(project: Project) -> Iterator[int]:
+    """Bulk decisions over the project and their undo: the log grows with each."""
+    for step in range(10_000):
+        numbers = project.documents_with_undecided()
+        project.perform("fill", {"step": step}, numbers, _accept_all)
+        project.undo()
+        yield step
+
+
+def _migrating(path: Path) -> Iterator[int]:
+    open_project(path, "filler").close()
+    yield 0
+
+
+def _accept_all(draft, context) -> None:  # type: ignore[no-untyped-def]
+    from sciextract.store.actions.bulk import accept_above
+
+    accept_above(draft, context, 0.0)
+
+
+def _abstract(number: int) -> AnnotatedDocument:
+    text = f"Abstract {number}. {WORDS}"
+    starts = [place for place in range(len(text)) if text.startswith("net", place)][:30]
+    entities = [
+        entity(f"e{place}", Span(start, start + 3), "Method", 0.5, State.UNDECIDED)
+        for place, start in enumerate(starts)
+    ]
+    relations = [
+        relation(f"r{place}", f"e{place}", f"e{place + 1}", "Like", 0.5, State.UNDECIDED)
+        for place in range(10)
+    ]
+    return AnnotatedDocument(
+        document(text, f"f{number}"), Annotations(tuple(entities), tuple(relations))
+    )

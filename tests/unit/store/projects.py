@@ -1,0 +1,177 @@
+"""Small projects for the tests of the store: a schema, abstracts, annotations, and ways to put them in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import parse_schema
+from sciextract.documents.spans import Span
+from sciextract.store import Project, create_project, open_project
+from sciextract.store.draft import Draft
+from sciextract.store.ingest import Import, ImportCounts, Run
+from sciextract.store.rebuild import State as StateRows
+from sciextract.store.rebuild import all_numbers, current_state
+from sciextract.text.analyse import analyse
+
+#: ``net`` stands alone three times, and inside of ``network``; ``graph`` twice.
+TEXT = "A graph net learns. The net reads a network of graph parts; each net 😀 is α-tuned."
+OTHER_TEXT = "Another net, another graph.\r\nNetworks vary."
+FIRST_MODEL = ModelId("first", "a" * 64)
+SECOND_MODEL = ModelId("second", "b" * 64)
+
+
+def small_schema(*, coreference: bool = True) -> LabelSchema:
+    """Two entity types; ``Uses`` leads from Method to Task only, ``Like`` is symmetric between all."""
+    return parse_schema(
+        {
+            "name": "small",
+            "coreference": coreference,
+            "entities": [
+                {"label": "Method", "key": "m", "colour": "#112233"},
+                {"label": "Task", "key": "t", "colour": "#223344"},
+            ],
+            "relations": [
+                {"label": "Uses", "key": "u", "colour": "#334455", "pairs": [["Method", "Task"]]},
+                {"label": "Like", "key": "l", "colour": "#445566", "symmetric": True},
+            ],
+        },
+        "small schema of the tests",
+    )
+
+
+def document(text: str = TEXT, doc_key: str = "d", **fields: object) -> Document:
+    """A document with the tokens that sciextract gives it."""
+    return Document(doc_key, text, analyse(text, []), fields)
+
+
+def place(word: str, occurrence: int = 0, text: str = TEXT) -> Span:
+    """Where a string stands in the text, by its number from zero, inside of words too."""
+    start = -1
+    for _ in range(occurrence + 1):
+        start = text.index(word, start + 1)
+    return Span(start, start + len(word))
+
+
+def entity(
+    entity_id: str,
+    span: Span | Sequence[Span],
+    label: str = "Method",
+    score: float | None = None,
+    state: State = State.IMPORTED,
+) -> Entity:
+    """An entity on one span, or on several fragments."""
+    return Entity(
+        entity_id, (span,) if isinstance(span, Span) else tuple(span), label, score, state
+    )
+
+
+def relation(
+    relation_id: str,
+    head: str,
+    tail: str,
+    label: str = "Uses",
+    score: float | None = None,
+    state: State = State.IMPORTED,
+) -> Relation:
+    """A relation between two entities."""
+    return Relation(relation_id, head, tail, label, score, state)
+
+
+def cluster(cluster_id: str, *mentions: str, state: State = State.IMPORTED) -> Cluster:
+    """A cluster of mentions."""
+    return Cluster(cluster_id, mentions, state=state)
+
+
+def annotations(*items: Entity | Relation | Cluster) -> Annotations:
+    """Items of all kinds, sorted into their places."""
+    return Annotations(
+        tuple(each for each in items if isinstance(each, Entity)),
+        tuple(each for each in items if isinstance(each, Relation)),
+        tuple(each for each in items if isinstance(each, Cluster)),
+    )
+
+
+def new_project(folder: Path, author: str = "ann", *, coreference: bool = True) -> Project:
+    """An empty project of the small schema."""
+    return create_project(folder / "p.sciextract", small_schema(coreference=coreference), author)
+
+
+def reopened(project: Project, author: str | None = None) -> Project:
+    """The project, closed and opened again."""
+    project.close()
+    return open_project(project.path, author or project.author.removeprefix("person:"))
+
+
+def put(
+    project: Project,
+    *items: Entity | Relation | Cluster,
+    text: str = TEXT,
+    doc_key: str = "d",
+    source: str = "import:gold.jsonl",
+    warnings: tuple[str, ...] = (),
+) -> ImportCounts:
+    """Import one document with annotations; it gets the next number, the first one is 1."""
+    return put_all(project, [(document(text, doc_key), items)], source, warnings)
+
+
+def put_all(
+    project: Project,
+    documents: Iterable[tuple[Document, Iterable[Entity | Relation | Cluster]]],
+    source: str = "import:gold.jsonl",
+    warnings: tuple[str, ...] = (),
+) -> ImportCounts:
+    """Import documents with annotations as one event."""
+    job = Import(project, source, {"path": source})
+    job.add([(AnnotatedDocument(each, annotations(*items)), warnings) for each, items in documents])
+    return job.counts
+
+
+def predict(
+    project: Project,
+    *items: Entity | Relation | Cluster,
+    number: int = 1,
+    model: ModelId = FIRST_MODEL,
+    background: bool = False,
+) -> Run:
+    """One run of a model on one document."""
+    run = Run(project, model, {"entities": 0.5}, background=background)
+    text = project.draft(number).stored.document
+    run.add([(number, AnnotatedDocument(text, annotations(*items), model))])
+    run.finish()
+    return run
+
+
+def guess(
+    entity_id: str, span: Span | Sequence[Span], label: str = "Method", score: float = 0.8
+) -> Entity:
+    """An entity that a model proposes."""
+    return entity(entity_id, span, label, score, State.UNDECIDED)
+
+
+def guess_relation(
+    relation_id: str, head: str, tail: str, label: str = "Uses", score: float = 0.7
+) -> Relation:
+    """A relation that a model proposes."""
+    return relation(relation_id, head, tail, label, score, State.UNDECIDED)
+
+
+def guess_cluster(cluster_id: str, *mentions: str, score: float = 0.6) -> Cluster:
+    """A cluster that a model proposes."""
+    return Cluster(cluster_id, mentions, score, mention_scores=(score,) * len(mentions))
+
+
+def states(draft: Draft) -> dict[str, State]:
+    """The state of every entity and relation by id, of every link by ``cluster entity``."""
+    found = {each.id: each.state for each in (*draft.entities, *draft.relations)}
+    return found | {f"{each.cluster_id} {each.entity_id}": each.state for each in draft.links}
+
+
+def all_state(project: Project) -> dict[int, StateRows]:
+    """All state rows of the project, by document; documents that were taken back have none."""
+    connection = project.connection
+    found = {number: current_state(connection, number) for number in all_numbers(connection)}
+    return {number: rows for number, rows in found.items() if rows}

@@ -1,0 +1,160 @@
+"""One whole file after closing; the clean-close mark; the check in the background."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sciextract.store import Project, open_project
+from sciextract.store.doctor import background_check, examine
+from sciextract.store.filesystem import is_network, mount_types
+from tests.unit.store.processes import running, said
+from tests.unit.store.projects import guess, new_project, place, put
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A closed project with one abstract."""
+    with new_project(tmp_path) as project:
+        put(project, guess("e", place("net")))
+    return project.path
+
+
+def _note(project: Project) -> str:
+    progress = project.draft(1).progress
+    return progress.note if progress else "not there"
+
+
+def _killed_while_open(path: Path) -> None:
+    with running("note_and_stay", path) as process:
+        assert said(process) == "written"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+@pytest.mark.parametrize("network", ["", "1"], ids=["local", "network"])
+def test_one_whole_file_after_close(
+    path: Path, network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_NETWORK_FS", network)
+    with open_project(path) as project:
+        project.actions.note(1, "kept")
+    assert os.listdir(path.parent) == [path.name]
+    copy = path.parent / "folder" / "alone.sciextract"
+    copy.parent.mkdir()
+    shutil.copyfile(path, copy)
+    with open_project(copy) as project:
+        assert _note(project) == "kept"
+
+
+def test_reading_leaves_nothing_behind(path: Path) -> None:
+    before = path.read_bytes()
+    with open_project(path, read=True) as project:
+        assert project.numbers() == [1]
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            project.connection.execute("DELETE FROM progress")
+    assert os.listdir(path.parent) == [path.name]
+    assert path.read_bytes() == before
+
+
+def test_journal_modes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_project(path) as project:
+        assert _pragma(project, "journal_mode") == "wal"
+        assert _pragma(project, "synchronous") == 2
+        assert _pragma(project, "foreign_keys") == 1
+    monkeypatch.setenv("SCIEXTRACT_NETWORK_FS", "1")
+    with open_project(path) as project:
+        assert _pragma(project, "journal_mode") == "delete"
+        assert _pragma(project, "synchronous") == 2
+        project.actions.note(1, "over the network")
+        assert not project.path.with_name(path.name + "-wal").exists()
+    assert examine(path).facts["network"]
+
+
+def _pragma(project: Project, name: str) -> object:
+    return project.connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def test_mount_table_tells_network_file_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = f"36 25 0:32 / {tmp_path} rw,relatime shared:1 - nfs4 server:/home rw\n"
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"25 1 8:1 / / rw - ext4 /dev/sda1 rw\n{table}")
+    monkeypatch.setattr("sciextract.store.filesystem._MOUNTS", mounts)
+    assert is_network(tmp_path / "below" / "p.sciextract")
+    assert not is_network(tmp_path.parent / "p.sciextract")
+    assert mount_types("1 2 3 / /my\\040disk rw - cifs //server rw") == {"/my disk": "cifs"}
+
+
+def test_clean_close_leaves_no_mark(path: Path) -> None:
+    with open_project(path) as project:
+        project.actions.note(1, "x")
+    with open_project(path) as project:
+        assert project.unclean == []
+        assert background_check(project) is None
+
+
+def test_killed_process_leaves_its_mark_and_its_work(path: Path) -> None:
+    _killed_while_open(path)
+    with open_project(path) as project:
+        assert len(project.unclean) == 1
+        assert _note(project) == "written before the end"
+        assert "sessions" in {each.check for each in examine(path).findings if each.hint}
+
+
+def test_living_process_is_no_unclean_close(path: Path) -> None:
+    with running("note_and_stay", path) as process:
+        assert said(process) == "written"
+        with open_project(path) as project:
+            assert project.unclean == []
+
+
+def test_background_check_forgets_the_mark_of_a_sound_file(path: Path) -> None:
+    _killed_while_open(path)
+    with open_project(path) as project:
+        check = background_check(project)
+        assert check is not None
+        assert check.wait(30)
+        assert (check.problems, check.failed) == ((), "")
+    with open_project(path) as project:
+        assert project.unclean == []
+
+
+def test_background_check_tells_of_damage_and_keeps_the_mark(path: Path) -> None:
+    _killed_while_open(path)
+    open_project(path).close()
+    content = bytearray(path.read_bytes())
+    content[-2048:] = os.urandom(2048)
+    path.write_bytes(content)
+    with open_project(path) as project:
+        check = background_check(project)
+        assert check is not None
+        assert check.wait(30)
+        assert check.problems
+        assert project.connection.execute("SELECT count(*) FROM session").fetchone() == (1,)
+
+
+def test_background_check_can_be_cancelled(path: Path) -> None:
+    _killed_while_open(path)
+    with open_project(path) as project:
+        check = background_check(project)
+        assert check is not None
+        check.cancel()
+        assert check.done
+
+
+def test_background_check_of_a_reader_keeps_the_mark(path: Path) -> None:
+    _killed_while_open(path)
+    with open_project(path, read=True) as project:
+        check = background_check(project)
+        assert check is not None
+        assert check.wait(30)
+        assert check.problems == ()
+    with open_project(path) as project:
+        assert len(project.unclean) == 1

@@ -1,0 +1,170 @@
+"""The doctor: what it finds, and what it mends."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import NotAProjectError, ProjectMissingError
+from sciextract.store import open_project
+from sciextract.store.backup import folder_of
+from sciextract.store.doctor import Severity, examine, repair
+from tests.unit.store.patients import change, patient, wrong
+from tests.unit.store.projects import all_state
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A closed project of 21 abstracts."""
+    return patient(tmp_path)
+
+
+def test_sound_project(path: Path) -> None:
+    before = path.read_bytes()
+    seen: list[tuple[int, int]] = []
+    found = examine(path, progress=lambda done, of: seen.append((done, of)))
+    assert found.sound
+    assert not found.damaged
+    assert {each.severity for each in found.findings} == {Severity.GOOD, Severity.NOTE}
+    assert seen[-1] == (21, 21)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_findings_as_json(path: Path) -> None:
+    change(path, "UPDATE summary SET undecided = 99")
+    told = json.loads(json.dumps(examine(path).to_json()))
+    assert told["sound"] is False
+    (wrong,) = [each for each in told["findings"] if each["severity"] == "error"]
+    assert wrong["check"] == "summary"
+    assert wrong["documents_count"] == 21
+    assert len(wrong["documents"]) == 20
+    assert "--repair" in wrong["hint"]
+
+
+def test_what_is_no_project_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ProjectMissingError):
+        examine(tmp_path / "none")
+    (tmp_path / "notes").write_text("notes " * 30)
+    with pytest.raises(NotAProjectError):
+        examine(tmp_path / "notes")
+
+
+BREAKS: dict[str, tuple[str, ...]] = {
+    "log": ("UPDATE entity SET state = 'accepted' WHERE id = 'e2' AND document_id = 5",),
+    "log of a row that is gone": ("DELETE FROM relation WHERE document_id = 6",),
+    "log of a row too many": (
+        "INSERT INTO cluster SELECT 7, 'new', score, state, source_id, event_id FROM cluster",
+    ),
+    "summary": ("UPDATE summary SET decided = 5 WHERE document_id = 4",),
+    "summary of a label": ("DELETE FROM tally WHERE document_id = 4",),
+    "mentions": (
+        """UPDATE entity SET surface_id = (SELECT min(id) FROM surface WHERE text <> 'network')
+        WHERE document_id = 4 AND id = 'e2'""",
+    ),
+    "words": (
+        """INSERT INTO document_words(document_words, rowid, title, text)
+        SELECT 'delete', id, title, text FROM document WHERE id = 3""",
+    ),
+    "words of mentions": ("INSERT INTO surface_words(surface_words) VALUES('delete-all')",),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_mended_from_log_and_state(path: Path, what: str) -> None:
+    with open_project(path) as project:
+        right = all_state(project)
+    change(path, *BREAKS[what])
+    assert what.split(" ")[0] in wrong(path)
+    done = repair(path, "ann")
+    assert done.after.sound
+    assert done.kept is not None
+    assert done.kept.parent == folder_of(path)
+    with open_project(path) as project:
+        assert all_state(project) == right
+
+
+def test_sound_project_is_left_alone(path: Path) -> None:
+    before = path.read_bytes()
+    done = repair(path)
+    assert done.kept is None
+    assert done.to_json()["rebuilt"] == 0
+    assert path.read_bytes() == before
+
+
+def test_stale_marks_are_forgotten(path: Path) -> None:
+    change(path, "INSERT INTO session SELECT 'x', 4194305, host, '' FROM (SELECT '' AS host)")
+    host = os.uname().nodename
+    change(path, f"UPDATE session SET host = '{host}'")
+    assert [each.severity for each in examine(path).findings if each.check == "sessions"] == [
+        Severity.WARNING
+    ]
+    assert repair(path).forgotten == 1
+    assert examine(path).sound
+
+
+@pytest.mark.parametrize(
+    ("check", "statement"),
+    [
+        ("text", "UPDATE document SET text = replace(text, 'graph', 'grasp') WHERE id = 4"),
+        (
+            "tokens",
+            "UPDATE token_table SET body = (SELECT body FROM token_table WHERE document_id = 1)",
+        ),
+        ("spans", "UPDATE entity SET char_end = 9999 WHERE document_id = 4"),
+        ("references", "UPDATE relation SET head = 'none' WHERE document_id = 4"),
+        ("unreadable", "UPDATE token_table SET body = x'01' WHERE document_id = 4"),
+        ("unreadable", "UPDATE entity SET state = 'no such state' WHERE document_id = 4"),
+    ],
+)
+def test_foundwrong(path: Path, check: str, statement: str) -> None:
+    change(path, statement)
+    assert check in wrong(path)
+
+
+def test_log_that_contradicts_itself_leaves_the_state(path: Path) -> None:
+    change(
+        path, "DELETE FROM change WHERE seq = (SELECT min(seq) FROM change WHERE document_id = 1)"
+    )
+    with open_project(path) as project:
+        before = all_state(project)
+    done = repair(path)
+    assert done.rebuilt == ()
+    assert done.after.documents("log") == [1]
+    with open_project(path) as project:
+        assert all_state(project) == before
+
+
+def test_count_drop_alarm(path: Path) -> None:
+    change(
+        path,
+        *(f"DELETE FROM {table} WHERE document_id = 21" for table in ("link", "cluster")),
+        *(f"DELETE FROM {table} WHERE document_id = 21" for table in ("relation", "entity")),
+        *(
+            f"DELETE FROM {table} WHERE document_id = 21"
+            for table in ("summary", "tally", "progress")
+        ),
+    )
+    told = [each.message for each in examine(path).findings if each.check == "counts"]
+    assert told[0] == "something is gone: documents: 21 at the last close, 20 now"
+    assert repair(path).after.sound
+
+
+def test_undone_import_is_no_alarm(path: Path) -> None:
+    with open_project(path, "ann") as project:
+        for _ in range(4):
+            project.undo()
+    assert examine(path).sound
+
+
+def test_surroundings(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCIEXTRACT_NETWORK_FS", "1")
+    monkeypatch.setattr("sciextract.store.doctor.free_bytes", lambda folder: 1)
+    found = examine(path)
+    assert found.sound
+    assert {each.check for each in found.findings if each.severity is Severity.WARNING} == {"room"}
+    assert found.facts["free_bytes"] == 1
+    assert any("network" in each.message for each in found.findings)

@@ -1,0 +1,123 @@
+"""A full disk: nothing half-written, earlier actions whole, and work goes on once there is room."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import nullcontext as _as_it_is
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import ProjectFullError
+from sciextract.store import Project, backup, open_project
+from sciextract.store.connection import Mode, connect
+from sciextract.store.doctor import examine
+from sciextract.store.header import read_header
+from sciextract.store.ingest import Import
+from tests.unit.store import filling
+from tests.unit.store.later import later_release
+from tests.unit.store.processes import running, said
+from tests.unit.store.projects import new_project
+
+FIRST = 10
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A closed project with ten long abstracts."""
+    with new_project(tmp_path) as project:
+        Import(project, "import:first.jsonl", {}).add(filling.many(0, FIRST))
+    return project.path
+
+
+def _limit(project: Project, pages: int) -> None:
+    """Let the file grow by so many pages from now on."""
+    used = project.connection.execute("PRAGMA page_count").fetchone()[0]
+    project.connection.execute(f"PRAGMA max_page_count = {used + pages}")
+
+
+def _unlimited(project: Project) -> None:
+    project.connection.execute("PRAGMA max_page_count = 1073741823")
+
+
+def test_import_stops_between_batches(path: Path) -> None:
+    with open_project(path) as project:
+        _limit(project, 60)
+        run, batches = Import(project, "import:more.jsonl", {}), 0
+        with pytest.raises(ProjectFullError, match="disk is full") as caught:
+            for batches in range(1_000):
+                run.add(filling.many(100 + 5 * batches, 5))
+        assert "make room" in caught.value.hint
+        assert 0 < batches < 1_000
+        assert len(project.numbers()) == FIRST + 5 * batches == FIRST + run.counts.documents
+        _unlimited(project)
+        run.add(filling.many(100 + 5 * batches, 5))
+        assert len(project.numbers()) == FIRST + 5 * (batches + 1)
+        assert [each.kind for each in project.log()] == ["import", "import", "schema"]
+    assert examine(path).sound
+
+
+def test_bulk_action_is_all_or_nothing(path: Path) -> None:
+    with open_project(path) as project:
+        project.actions.note(1, "before")
+        before = project.log()
+        _limit(project, 0)
+        with pytest.raises(ProjectFullError):
+            project.perform("all", {}, project.numbers(), filling._accept_all)
+        assert project.log() == before
+        _unlimited(project)
+        outcome = project.perform("all", {}, project.numbers(), filling._accept_all)
+        assert outcome.documents == FIRST
+    assert examine(path).sound
+
+
+def test_migration_is_all_or_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect_with_limit(file: Path, mode: Mode) -> sqlite3.Connection:
+        connection = connect(file, mode)
+        used = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {used + 2}")
+        return connection
+
+    with later_release() as version:
+        monkeypatch.setattr("sciextract.store.opening.connect", connect_with_limit)
+        with pytest.raises(ProjectFullError):
+            open_project(path)
+        monkeypatch.undo()
+        assert _version(path) < version
+        with open_project(path) as project:
+            assert len(project.numbers()) == FIRST
+    assert _version(path) == version
+
+
+@pytest.mark.parametrize("kind", ["import", "bulk", "migration"])
+@pytest.mark.parametrize("network", ["", "1"], ids=["local", "network"])
+def test_limit_of_the_operating_system(
+    path: Path, kind: str, network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The write itself fails, in the file or in its journal, in the middle of a transaction."""
+    monkeypatch.setenv("SCIEXTRACT_NETWORK_FS", network)
+    room = 8_192 if kind == "migration" else 200_000
+    finished = []
+    with running("fill", path, kind, path.stat().st_size + room) as process:
+        while (answer := said(process)).isdigit():
+            finished.append(int(answer))
+        assert answer == "ProjectFullError"
+        assert process.wait(30) == 0
+    with later_release() if kind == "migration" else _as_it_is(), open_project(path) as project:
+        assert len(project.numbers()) == FIRST + (5 * len(finished) if kind == "import" else 0)
+        project.actions.note(1, "there is room again")
+        assert examine(path).sound
+
+
+def test_backup_that_does_not_fit_is_not_begun(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backup, "free_bytes", lambda folder: 10_000)
+    with open_project(path) as project:
+        with pytest.raises(ProjectFullError, match="10,000 are free") as caught:
+            project.actions.accept_above(0.1)
+        assert "remove old backups" in caught.value.hint
+        assert [each.kind for each in project.log()] == ["import", "schema"]
+    assert not backup.folder_of(path).exists()
+
+
+def _version(path: Path) -> int:
+    return read_header(path).version

@@ -1,0 +1,137 @@
+"""Damaged files: new indexes where they help, else what can be read, in a new project."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.store import Project, open_project
+from sciextract.store.doctor import examine, repair
+from sciextract.store.views import EVERYTHING
+from tests.unit.store.patients import change, like, patient, wrong
+from tests.unit.store.projects import all_state, put
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A closed project of 21 abstracts."""
+    return patient(tmp_path)
+
+
+def _root_page(path: Path, name: str) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        return int(connection.execute(query, (name,)).fetchone()[0])
+
+
+def _spoil(path: Path, page: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = bytes([13]) + os.urandom(4095)
+    path.write_bytes(content)
+
+
+def test_damaged_index_is_made_anew(path: Path) -> None:
+    with open_project(path) as project:
+        right = all_state(project)
+    _spoil(path, _root_page(path, "tally_label"))
+    assert wrong(path) == {"file"}
+    done = repair(path, "ann")
+    assert done.after.sound
+    assert done.salvaged is None
+    assert done.kept is not None
+    assert examine(done.kept).damaged
+    with open_project(path) as project:
+        assert all_state(project) == right
+
+
+def _leaf(path: Path, table: str) -> int:
+    """A page in the middle of a table."""
+    with closing(sqlite3.connect(path)) as connection:
+        found = connection.execute(
+            "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)
+        ).fetchall()
+    return int(found[len(found) // 2][0])
+
+
+@pytest.mark.parametrize("table", ["document", "token_table", "entity", "change", "record"])
+def test_damaged_page_is_read_around(path: Path, table: str) -> None:
+    with open_project(path) as project:
+        sound = project.backup("by hand").path
+        right = {each.document.doc_key: each for each in project.stream(EVERYTHING)}
+    _spoil(path, _leaf(path, table))
+    damaged = path.read_bytes()
+    done = repair(path, "ann")
+    assert path.read_bytes() == damaged
+    assert done.sound_backup == sound
+    saved = done.salvaged
+    assert saved is not None
+    assert saved.path is not None
+    assert saved.documents + saved.lost_documents == 21
+    assert saved.documents >= 10
+    assert examine(saved.path).sound
+    with open_project(saved.path) as project:
+        same = [each for each in project.stream(EVERYTHING) if _same(each, right)]
+        assert len(same) >= 10
+        assert project.schema.name == "small"
+
+
+def _same(each: AnnotatedDocument, right: Mapping[str, AnnotatedDocument]) -> bool:
+    return right.get(each.document.doc_key) == each
+
+
+def test_file_that_was_cut_off_gives_what_is_left(path: Path) -> None:
+    with open_project(path, "ann") as project:
+        for number in range(200):
+            put(project, text=like(f"Further text {number}. " * 9), doc_key=f"further{number}")
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) * 9 // 10])
+    done = repair(path, "ann")
+    assert done.before.damaged
+    assert done.salvaged is not None
+    assert done.salvaged.path is not None
+    assert done.salvaged.documents > 50
+    assert examine(done.salvaged.path).sound
+
+
+def test_text_that_was_altered_is_flagged(path: Path) -> None:
+    change(path, "UPDATE document SET text = replace(text, 'Number 4', 'Number X') WHERE id = 5")
+    _spoil(path, _leaf(path, "change"))
+    saved = repair(path, "ann").salvaged
+    assert saved is not None
+    assert saved.path is not None
+    assert saved.altered == 1
+    with open_project(saved.path) as project:
+        (flagged,) = [n for n in project.numbers() if _flagged(project, n)]
+        assert "altered" in project.draft(flagged).progress.note  # type: ignore[union-attr]
+
+
+def _flagged(project: Project, number: int) -> bool:
+    progress = project.draft(number).progress
+    return progress is not None and progress.flagged
+
+
+def test_lost_schema_is_made_of_the_labels_that_occur(path: Path) -> None:
+    change(path, "UPDATE label_schema SET body = 'gone'")
+    _spoil(path, _leaf(path, "change"))
+    saved = repair(path, "ann").salvaged
+    assert saved is not None
+    assert saved.path is not None
+    with open_project(saved.path) as project:
+        assert set(project.schema.entity_labels) == {"Method", "Task"}
+
+
+@pytest.mark.parametrize("size", [50, 3000])
+def test_nothing_to_save(path: Path, size: int) -> None:
+    path.write_bytes(path.read_bytes()[:size])
+    done = repair(path, "ann")
+    assert done.salvaged is not None
+    assert done.salvaged.path is None
+    assert done.sound_backup is None
+    assert json.dumps(done.to_json())

@@ -1,0 +1,113 @@
+"""Two processes on one project: a writer waits, never fails silently, and nothing is lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import ProjectBusyError
+from sciextract.store import Project, connection, open_project
+from sciextract.store.integrity import problems
+from sciextract.store.rebuild import differing
+from tests.unit.store.processes import running, said, tell
+from tests.unit.store.projects import guess, new_project, place, put
+
+
+@pytest.fixture(params=["", "1"], ids=["local", "network"])
+def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A closed project with one abstract, on a local and on a network file system."""
+    monkeypatch.setenv("SCIEXTRACT_NETWORK_FS", request.param)
+    with new_project(tmp_path) as project:
+        put(project, guess("e", place("net")))
+    return project.path
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+    """Waiting takes a moment, not half a minute."""
+    monkeypatch.setattr(connection.connect, "__defaults__", (0.2,))
+    yield 0.2
+
+
+def test_locked_project_is_busy_after_waiting(path: Path, impatient: float) -> None:
+    with open_project(path) as project, running("hold", path) as other:
+        assert said(other) == "held"
+        begin = time.monotonic()
+        with pytest.raises(ProjectBusyError, match="another process is writing") as caught:
+            project.actions.note(1, "too early")
+        assert time.monotonic() - begin >= impatient
+        assert "try again" in caught.value.hint
+        tell(other)
+        assert other.wait(30) == 0
+        project.actions.note(1, "in time")
+        assert _note(project) == "in time"
+
+
+def test_writer_waits_until_the_lock_is_free(path: Path) -> None:
+    with open_project(path) as project, running("hold", path, 0.3) as other:
+        assert said(other) == "held"
+        tell(other)
+        begin = time.monotonic()
+        assert project.actions.note(1, "after waiting").event_id is not None
+        assert time.monotonic() - begin > 0.1
+        assert _note(project) == "after waiting"
+
+
+def test_two_writers_lose_nothing(path: Path) -> None:
+    with running("note", path, "ann", 200) as ann, running("note", path, "ben", 200) as ben:
+        for each in (ann, ben):
+            assert said(each) == "ready"
+        for each in (ann, ben):
+            tell(each)
+        for each in (ann, ben):
+            assert said(each) == "done"
+            assert each.wait(30) == 0
+    with open_project(path) as project:
+        notes = [each for each in project.log() if each.kind == "note"]
+        authors = [each.author for each in notes]
+        assert {name: authors.count(name) for name in set(authors)} == {
+            "person:ann": 200,
+            "person:ben": 200,
+        }
+        assert _note(project) in ("ann 199", "ben 199")
+        assert differing(project.connection) == []
+        assert problems(project.connection) == []
+        assert project.unclean == []
+
+
+def test_reader_sees_what_another_writes(path: Path) -> None:
+    with open_project(path) as mine, open_project(path, "ben", read=True) as seen:
+        before = seen.data_version()
+        mine.actions.note(1, "news")
+        assert seen.data_version() != before
+        assert _note(seen) == "news"
+
+
+def test_closing_does_not_wait_for_a_reader(path: Path) -> None:
+    project = open_project(path)
+    project.actions.note(1, "x")
+    with running("note_and_stay", path) as other:
+        assert said(other) == "written"
+        begin = time.monotonic()
+        project.close()
+        assert time.monotonic() - begin < 5
+    with open_project(path) as again:
+        assert _note(again) == "written before the end"
+
+
+def test_killed_writer_does_not_stand_in_the_way(path: Path, impatient: float) -> None:
+    with running("hold", path) as other:
+        assert said(other) == "held"
+        other.kill()
+        other.wait()
+        with open_project(path) as project:
+            project.actions.note(1, "goes on")
+            assert _note(project) == "goes on"
+
+
+def _note(project: Project) -> str:
+    progress = project.draft(1).progress
+    return progress.note if progress else "not there"
