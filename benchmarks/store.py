@@ -33,12 +33,12 @@ from benchmarks import store_import as importing
 from benchmarks import store_large as large
 from benchmarks.annotate_rounds import Contender, median_ratio, spread, take_turns
 from sciextract.formats import read
-from sciextract.store import open_project
+from sciextract.store import Project, open_project
 from sciextract.store.ingest import BATCH
 
 PARTS = ("import", "actions", "large")
 SEARCHES, OPENINGS, HITS = 200, 5, 50
-EXPORTED = (1_000, 10_000)
+EXPORTED = (1_000, 10_000, 50_000)
 ABOVE = 0.995
 
 
@@ -158,7 +158,12 @@ class Bench:
         )
         yield from self._openings(path)
         with open_project(path, "bench") as project:
-            yield from self._searches(project)
+            asked = large.queries(project, SEARCHES)
+            if large.forget_pages():
+                seconds_cold = large.searched(project, asked, HITS)
+                yield Row("search, cold page cache", _milliseconds(_all(seconds_cold)))
+            large.remember_pages(path)
+            yield from self._searches(project, asked)
             yield from self._decisions(project)
         yield from self._exports(path)
         with open_project(path, "bench") as project:
@@ -178,17 +183,21 @@ class Bench:
             value = f"{shown * 1000:.0f} ms, the slowest of {OPENINGS} (whole process {wall:.2f} s)"
             yield Row(f"open to first page of {HITS}, {name} cache", value, "< 0.5 s", shown < 0.5)
 
-    def _searches(self, project: Any) -> Iterator[Row]:
-        asked = large.queries(project, SEARCHES)
+    def _searches(self, project: Project, asked: large.Asked) -> Iterator[Row]:
         seconds = large.searched(project, asked, HITS)
         self.measured["search"] = seconds
-        every = [each for kind in seconds.values() for each in kind]
+        every = _all(seconds)
         p95 = single.percentile(every, 95)
-        yield Row(f"search, {len(every)} queries", _milliseconds(every), "p95 <= 50 ms", p95 <= 50)
+        yield Row(
+            f"search, {len(every)} queries, warm page cache",
+            _milliseconds(every),
+            "p95 <= 50 ms",
+            p95 <= 50,
+        )
         for kind, spent in seconds.items():
             yield Row(f"search: {kind}", _milliseconds(spent))
 
-    def _decisions(self, project: Any) -> Iterator[Row]:
+    def _decisions(self, project: Project) -> Iterator[Row]:
         count = min(self.options.actions, len(project.numbers()))
         disk = single.disk(self.folder, count)
         seconds = {"fsync": disk, "bare commit": disk, "decision": large.decisions(project, count)}
@@ -202,10 +211,13 @@ class Bench:
             peaks[count] = found["peak_mb"]
             value = f"{found['peak_mb']:.0f} MB, {count / found['seconds']:,.0f} abstracts/s"
             yield Row(f"export of {count:,} abstracts as JSONL: peak memory", value)
-        few, many = (peaks[count] for count in EXPORTED)
-        yield Row(
-            "memory of ten times the abstracts", f"{many / few:.2f}", "<= 1.10", many <= 1.1 * few
-        )
+        few, many = (peaks[count] for count in EXPORTED[-2:])
+        value = f"{many / few:.2f} times; 64 MB of it are SQLite's cache"
+        yield Row("memory of five times the abstracts", value, "<= 1.10", many <= 1.1 * few)
+
+
+def _all(seconds: large.Searches) -> list[float]:
+    return [each for kind in seconds.values() for each in kind]
 
 
 def _milliseconds(seconds: list[float]) -> str:

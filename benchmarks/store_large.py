@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from sciextract.store.search import Query, find
 ROOT = Path(__file__).resolve().parent.parent
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 Searches = dict[str, list[float]]
+Asked = list[tuple[str, Query]]
 
 
 def child(*words: object) -> dict[str, float]:
@@ -49,6 +50,13 @@ def openings(path: Path, repeats: int, *, cold: bool) -> list[dict[str, float]] 
     return found
 
 
+def remember_pages(path: Path) -> None:
+    """Bring the file into the page cache, as after some work on it."""
+    with open(path, "rb") as stream:
+        while stream.read(1 << 24):
+            pass
+
+
 def forget_pages() -> bool:
     """Empty the page cache, as after switching on; says whether this process may do that."""
     os.sync()
@@ -59,7 +67,7 @@ def forget_pages() -> bool:
     return True
 
 
-def queries(project: Project, count: int) -> list[tuple[str, Query]]:
+def queries(project: Project, count: int) -> Asked:
     """Queries as people type them, with words and strings that occur, the same ones every time."""
     chance = random.Random(7)
     numbers = project.numbers()
@@ -74,7 +82,7 @@ def queries(project: Project, count: int) -> list[tuple[str, Query]]:
     return found
 
 
-def searched(project: Project, asked: Sequence[tuple[str, Query]], limit: int) -> Searches:
+def searched(project: Project, asked: Asked, limit: int) -> Searches:
     """Seconds of each query by kind."""
     seconds: Searches = {}
     for kind, query in asked:

@@ -165,7 +165,7 @@ def backup(
 
 def _follow(opened: Project, turned: Event) -> None:
     """Merges and adjudications have lists of differences, which follow their undo and redo."""
-    if turned.kind in ("adjudicate", "merge"):
+    if turned.kind in ("adjudicate", "merge project"):
         from sciextract.workflows.adjudicate import follow
 
         follow(opened, turned)

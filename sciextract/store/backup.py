@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from sciextract.documents.ids import new_id
 from sciextract.errors import (
     NotAProjectError,
     ProjectBusyError,
@@ -151,8 +152,7 @@ def _move(project: Path, target: Path) -> bool:
 
 def _copy(connection: sqlite3.Connection, project: Path, target: Path) -> None:
     """Write beside the target first, so that a backup by its name is always whole."""
-    partial = target.with_name(target.name + _PARTIAL)
-    partial.unlink(missing_ok=True)
+    partial = target.with_name(f"{target.name}.{new_id()}{_PARTIAL}")
     try:
         with translated(project):
             copy = sqlite3.connect(partial)

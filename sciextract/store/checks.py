@@ -169,7 +169,7 @@ def _storable(surface: str) -> str:
 def _summary_holds(connection: sqlite3.Connection, draft: Draft) -> bool:
     number = draft.stored.number
     kept = connection.execute(
-        """SELECT entities, relations, clusters, items, undecided, decided, least_score, uncertainty
+        """SELECT entities, relations, clusters, items, undecided, decided, least_score, greatest_score, uncertainty
         FROM summary WHERE document_id = ?""",
         (number,),
     ).fetchone()
@@ -178,7 +178,7 @@ def _summary_holds(connection: sqlite3.Connection, draft: Draft) -> bool:
     now = summary.summarise(draft)
     exact = (
         *(now.entities, now.relations, now.clusters, now.items),
-        *(now.undecided, now.decided, now.least_score),
+        *(now.undecided, now.decided, now.least_score, now.greatest_score),
     )
     rows = connection.execute(
         "SELECT kind, label, state, number FROM tally WHERE document_id = ?", (number,)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from sciextract.store.failures import translated
+from sciextract.store.failures import primary_code, translated
 from sciextract.store.filesystem import is_network, is_read_only_medium
 
 Mode = Literal["write", "read", "immutable"]
 BUSY_SECONDS = 30.0
 _CACHE_KILOBYTES = 64_000
+_RETRY_SECONDS = 0.01
 _JOURNAL_BYTE, _WAL = 18, b"\x02"  # sqlite.org/fileformat.html, "file format version numbers"
 
 
@@ -39,7 +41,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> sqlit
             connection.execute("PRAGMA query_only = ON")
         if mode == "write":
             connection.execute("PRAGMA synchronous = FULL")
-            _set_journal(connection, "DELETE" if is_network(path) else "WAL")
+            _set_journal(connection, "DELETE" if is_network(path) else "WAL", busy_seconds)
         return connection
 
 
@@ -111,10 +113,23 @@ def settle(connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
-def _set_journal(connection: sqlite3.Connection, wanted: str) -> None:
-    current = str(connection.execute("PRAGMA journal_mode").fetchone()[0]).upper()
-    if current != wanted:
-        connection.execute(f"PRAGMA journal_mode = {wanted}")
+def _set_journal(connection: sqlite3.Connection, wanted: str, seconds: float) -> None:
+    """Change the journal mode; here SQLite does not wait for other processes by itself."""
+    end = time.monotonic() + seconds
+    while not _set(connection, wanted, last_try=time.monotonic() >= end):
+        time.sleep(_RETRY_SECONDS)
+
+
+def _set(connection: sqlite3.Connection, wanted: str, *, last_try: bool) -> bool:
+    try:
+        current = str(connection.execute("PRAGMA journal_mode").fetchone()[0]).upper()
+        if current != wanted:
+            connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()
+    except sqlite3.OperationalError as error:
+        if last_try or primary_code(error) != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True
 
 
 def _uri(path: Path, mode: Mode) -> str:

@@ -67,6 +67,11 @@ class Draft:
         return sorted(self._of(EntityRow), key=in_text_order)
 
     @property
+    def edited(self) -> list[EntityRow]:
+        """Entities that were something else before a person edited them."""
+        return [each for each in self._of(EntityRow) if each.was is not None]
+
+    @property
     def relations(self) -> list[RelationRow]:
         """All relations, rejected ones too."""
         return list(self._of(RelationRow))
@@ -124,9 +129,14 @@ class Draft:
 
     def decided_since(self, layer: Layer, event_id: int) -> bool:
         """Whether a later event than this one decided an item of a layer."""
-        kind = {Layer.ENTITIES: EntityRow, Layer.RELATIONS: RelationRow, Layer.COREFERENCE: LinkRow}
-        rows = (row for row in self._rows.values() if isinstance(row, kind[layer]))
-        return any(row.event_id > event_id and row.state is not State.UNDECIDED for row in rows)
+        items: dict[Layer, Iterable[EntityRow | RelationRow | LinkRow]] = {
+            Layer.ENTITIES: self._of(EntityRow),
+            Layer.RELATIONS: self._of(RelationRow),
+            Layer.COREFERENCE: self._of(LinkRow),
+        }
+        return any(
+            row.event_id > event_id and row.state is not State.UNDECIDED for row in items[layer]
+        )
 
     def put(self, row: Row) -> None:
         """Insert a row, or replace the one in its place."""

@@ -115,6 +115,12 @@ def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
     return _first(connection, query, author_id, last or 0)
 
 
+def last_undo(connection: sqlite3.Connection, event_id: int) -> int:
+    """The event that undid this one last."""
+    query = "SELECT max(e.id) FROM event e WHERE e.target = ? AND e.kind = 'undo'"
+    return _first(connection, query, event_id) or 0
+
+
 def is_undone(connection: sqlite3.Connection, event_id: int) -> bool:
     """Whether an event's effect is taken back at present."""
     query = f"SELECT e.id FROM event e WHERE e.id = ? AND {UNDONE}"

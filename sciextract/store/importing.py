@@ -62,14 +62,12 @@ class ImportMerge:
             self._cluster(cluster)
 
     def _entity(self, entity: Entity) -> None:
-        twin = self._twin(entity)
-        edited = once_was(self._draft.entities, entity)
-        if twin is not None:
-            self._decide(twin, entity)
-        elif edited is not None:
+        found = self._twin(entity)
+        if found is not None:
+            self._decide(found, entity)
+        elif found := once_was(self._draft.edited, entity):
             self.against_decisions += entity.state in IN_VIEW
-        found = twin or edited
-        if found is None:
+        else:
             source_id = self._source(entity)
             found = add_entity(self._draft, entity, entity.state, source_id, self._context)
         self._ids[entity.id] = found.id

@@ -108,7 +108,9 @@ class Join:
         with self._project.writing() as connection:
             if context is None:
                 author = self._project.author_id
-                event_id = events.append(connection, author, "merge", {"source": self._source})
+                event_id = events.append(
+                    connection, author, "merge project", {"source": self._source}
+                )
                 context = self._project.context(event_id, self._project.source_id(self._source))
             before = context.items
             for each in foreign:

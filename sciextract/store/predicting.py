@@ -59,7 +59,7 @@ class PredictionMerge:
         twins = self._draft.on_fragments(entity.fragments)
         twins.sort(key=lambda row: row.state is State.REJECTED)
         same = next((row for row in twins if row.label == entity.label), None)
-        edited = once_was(self._draft.entities, entity)
+        edited = once_was(self._draft.edited, entity)
         decided = next((row for row in twins if row.in_view), None)
         known = same or edited or decided
         if known is not None:

@@ -177,11 +177,13 @@ class Project:
         with translated(self.path):
             return search.documents_with(self.connection, surface)
 
-    def documents_with_undecided(self) -> list[int]:
-        """Numbers of the documents with undecided items."""
+    def documents_with_undecided(self, least: float | None = None) -> list[int]:
+        """Numbers of the documents with undecided items, perhaps only with one of at least that score."""
         with translated(self.path):
             rows = self.connection.execute(
-                "SELECT document_id FROM summary WHERE undecided > 0 ORDER BY document_id"
+                """SELECT document_id FROM summary
+                WHERE undecided > 0 AND (? IS NULL OR greatest_score >= ?) ORDER BY document_id""",
+                (least, least),
             )
             return [row[0] for row in rows]
 

@@ -26,6 +26,7 @@ class Summary:
         decided: Items that a person accepted, edited, added or rejected.
         uncertainty: Mean over undecided items of ``1 - |2 score - 1|``: 0 certain, 1 a coin toss.
         least_score: The lowest score of an undecided item.
+        greatest_score: The highest one.
         disagreements: Items on which sources differ; set by merging and by model runs.
     """
 
@@ -37,6 +38,7 @@ class Summary:
     decided: int
     uncertainty: float
     least_score: float | None
+    greatest_score: float | None
     disagreements: int = 0
 
 
@@ -52,14 +54,15 @@ def refresh(connection: sqlite3.Connection, draft: Draft) -> None:
         return
     summary = summarise(draft)
     connection.execute(
-        """INSERT INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(document_id) DO UPDATE SET
+        """INSERT INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(document_id) DO UPDATE SET
             entities = excluded.entities, relations = excluded.relations, clusters = excluded.clusters,
             items = excluded.items, undecided = excluded.undecided, decided = excluded.decided,
-            uncertainty = excluded.uncertainty, least_score = excluded.least_score""",
+            uncertainty = excluded.uncertainty, least_score = excluded.least_score,
+            greatest_score = excluded.greatest_score""",
         (
             *(number, summary.entities, summary.relations, summary.clusters, summary.items),
             *(summary.undecided, summary.decided, summary.uncertainty, summary.least_score),
-            summary.disagreements,
+            *(summary.greatest_score, summary.disagreements),
         ),
     )
     connection.executemany(
@@ -90,6 +93,7 @@ def summarise(draft: Draft) -> Summary:
         decided=sum(item.state in _HUMAN for item in items),
         uncertainty=sum(uncertainty) / len(uncertainty) if uncertainty else 0.0,
         least_score=min(scores, default=None),
+        greatest_score=max(scores, default=None),
     )
 
 

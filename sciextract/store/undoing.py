@@ -19,6 +19,11 @@ from sciextract.store.state_tables import apply, current_values
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
+_HOLDS = f"""(e.target IS NULL AND NOT {events.UNDONE}
+    OR e.target < :since
+       AND (SELECT count(*) FROM event t WHERE t.target = e.target AND t.id > :since) % 2 = 1)"""
+"""In SQL: event ``e`` is an action that is not undone, or has turned around one from before ``:since``."""
+
 _BEGUN = {str(Completeness.UNTOUCHED), str(Completeness.IN_PROGRESS)}
 
 
@@ -75,7 +80,7 @@ def _event(connection: sqlite3.Connection, event_id: int) -> events.Event:
 
 
 def _turn(project: Project, event: events.Event, kind: str) -> Outcome:
-    """Apply an event's changes backwards (undo) or forwards (redo), as an event of its own."""
+    """Apply the changes of an event (undo) or of its last undo (redo) backwards, as an event of its own."""
     try:
         with project.writing() as connection:
             told = {"of": event.kind}
@@ -92,12 +97,13 @@ def _turn(project: Project, event: events.Event, kind: str) -> Outcome:
 def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tuple[int, int]:
     """How many documents and rows were changed, inside the caller's transaction."""
     connection, symmetric = project.connection, project.schema.symmetric_labels
-    backwards, items = kind == events.UNDO, 0
+    reversing = event.id if kind == events.UNDO else events.last_undo(connection, event.id)
     before: dict[int, set[Problem]] = {}
-    for number, changes in events.changes_of_event(connection, event.id, backwards=backwards):
+    items = 0
+    for number, changes in events.changes_of_event(connection, reversing, backwards=True):
         draft = project.draft(number)
         before.setdefault(number, problems(draft, symmetric))
-        turned = [each.reverse for each in reversed(changes)] if backwards else changes
+        turned = [each.reverse for each in reversed(changes)]
         turned = [kept for each in turned if (kept := _lenient(event, draft, each))]
         _check(connection, event, draft, turned)
         apply(connection, number, draft.text, turned)
@@ -119,11 +125,11 @@ def _lenient(event: events.Event, draft: Draft, change: Change) -> Change | None
     if change.table != ProgressRow.TABLE or not change.before or not change.after:
         return change
     before, after = change.before, change.after
-    kept = [
-        name
-        for name in before
-        if {before[name], after[name]} != _BEGUN or _turns(event, draft, name, before[name])
-    ]
+    kept = []
+    for name in before:
+        begun = name in set(Layer) and {before[name], after[name]} == _BEGUN
+        if not begun or _turns(event, draft, name, change):
+            kept.append(name)
     if not kept:
         return None
     return replace(
@@ -133,10 +139,12 @@ def _lenient(event: events.Event, draft: Draft, change: Change) -> Change | None
     )
 
 
-def _turns(event: events.Event, draft: Draft, layer: str, before: str) -> bool:
-    """Whether the layer is as it was, and nobody has decided anything in it since."""
-    since = draft.decided_since(Layer(layer), event.id)
-    return getattr(draft.progress, layer) == before and not since
+def _turns(event: events.Event, draft: Draft, layer: str, change: Change) -> bool:
+    """Whether the layer is as it was, and has no later decision that would be forgotten."""
+    before, after = change.before or {}, change.after or {}
+    begins = after[layer] == Completeness.IN_PROGRESS
+    free = begins or not draft.decided_since(Layer(layer), event.id)
+    return free and bool(getattr(draft.progress, layer) == before[layer])
 
 
 def _check(
@@ -175,11 +183,11 @@ def _built_on(
 def _later(
     connection: sqlite3.Connection, event: events.Event, draft: Draft, problem: Problem
 ) -> events.Event | None:
-    """The newest event since then that touched such a row, its own undo and redo apart."""
+    """The newest event since then that touched such a row and whose effect holds."""
     rows = connection.execute(
-        """SELECT c.event_id, c.body FROM change c JOIN event e ON e.id = c.event_id
-        WHERE c.document_id = ? AND e.id > ? AND e.target IS NOT ? ORDER BY c.seq DESC""",
-        (draft.stored.number, event.id, event.id),
+        f"""SELECT c.event_id, c.body FROM change c JOIN event e ON e.id = c.event_id
+        WHERE c.document_id = :number AND e.id > :since AND {_HOLDS} ORDER BY c.seq DESC""",
+        {"number": draft.stored.number, "since": event.id},
     )
     for later, body in rows:
         if any(problem.concerns(each.table, each.key) for each in decode(body)):

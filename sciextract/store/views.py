@@ -55,7 +55,8 @@ def _members(
 
 
 def _cluster(row: ClusterRow, members: list[LinkRow], sources: Mapping[int, str]) -> Cluster | None:
-    least = 1 if row.state is State.IMPORTED else _TWO
+    by_import = row.state is State.IMPORTED and any(link.in_view for link in members)
+    least = 1 if by_import else _TWO
     if len(members) < least:
         return None
     scores = [link.score for link in members]

@@ -24,7 +24,7 @@ from sciextract.store.rows import IN_VIEW
 from sciextract.workflows.taking import THEIRS
 
 Verdict = Literal["mine", "theirs"]
-KIND, MERGE = "adjudicate", "merge"
+KIND, MERGE = "adjudicate", "merge project"
 _MOST_STEPS = 10_000  # a document with more differences than that is not one abstract
 
 

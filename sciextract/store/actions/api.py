@@ -183,7 +183,7 @@ class Actions:
         work = _call(bulk.accept_above, score, tuple(layers))
         whole = number is None
         return self._project.perform(
-            "accept above", told, self._numbers(number), work, backup=whole
+            "accept above", told, self._numbers(number, score), work, backup=whole
         )
 
     def preview_accept_above(
@@ -191,7 +191,7 @@ class Actions:
     ) -> Preview:
         """How much :meth:`accept_above` would change."""
         work = _call(bulk.accept_above, score, tuple(layers))
-        return Preview(*self._project.rehearse(self._numbers(number), work))
+        return Preview(*self._project.rehearse(self._numbers(number, score), work))
 
     def mark_done(
         self,
@@ -226,10 +226,10 @@ class Actions:
     ) -> Outcome:
         return self._project.perform(kind, told, [number], work, seconds)
 
-    def _numbers(self, number: int | None) -> Iterable[int]:
+    def _numbers(self, number: int | None, least: float) -> Iterable[int]:
         if number is not None:
             return [number]
-        return self._project.documents_with_undecided()
+        return self._project.documents_with_undecided(least)
 
     def _identical(
         self, number: int, entity_id: str, whole_project: bool

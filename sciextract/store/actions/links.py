@@ -68,10 +68,10 @@ def dissolve_if_alone(draft: Draft, context: Context, cluster_id: str) -> None:
     cluster = draft.cluster(cluster_id)
     if cluster is None:
         return
-    if any(link.cluster_id == cluster_id for link in draft.links):
-        draft.put(replace(cluster, state=State.REJECTED, event_id=context.event_id))
-    else:
+    if not any(link.cluster_id == cluster_id for link in draft.links):
         draft.drop(cluster)
+    elif cluster.state is not State.REJECTED:
+        draft.put(replace(cluster, state=State.REJECTED, event_id=context.event_id))
 
 
 def _anchor(draft: Draft, link: LinkRow) -> LinkRow:

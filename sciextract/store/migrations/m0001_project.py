@@ -157,6 +157,7 @@ STATEMENTS = (
         decided INTEGER NOT NULL,
         uncertainty REAL NOT NULL,
         least_score REAL,
+        greatest_score REAL,
         disagreements INTEGER NOT NULL
     )""",
     "CREATE INDEX summary_uncertainty ON summary(uncertainty)",

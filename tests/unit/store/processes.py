@@ -91,6 +91,18 @@ def note(path: str, author: str, count: str) -> None:
     _say("done")
 
 
+def come_and_go(path: str, author: str, count: str) -> None:
+    """Open the project, write one note and close it, so many times."""
+    from sciextract.store import open_project
+
+    _say("ready")
+    sys.stdin.readline()
+    for number in range(int(count)):
+        with open_project(path, author) as project:
+            project.actions.note(1, f"{author} {number}")
+    _say("done")
+
+
 def note_and_stay(path: str) -> None:
     """Write one note and wait without closing."""
     from sciextract.store import open_project
@@ -190,6 +202,7 @@ WORK: dict[str, Callable[..., None]] = {
         hold,
         read,
         note,
+        come_and_go,
         note_and_stay,
         keep_noting,
         show_mode,

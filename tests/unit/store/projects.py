@@ -86,7 +86,7 @@ def cluster(cluster_id: str, *mentions: str, state: State = State.IMPORTED) -> C
     return Cluster(cluster_id, mentions, state=state)
 
 
-def annotations(*items: Entity | Relation | Cluster) -> Annotations:
+def said(*items: Entity | Relation | Cluster) -> Annotations:
     """Items of all kinds, sorted into their places."""
     return Annotations(
         tuple(each for each in items if isinstance(each, Entity)),
@@ -126,7 +126,7 @@ def put_all(
 ) -> ImportCounts:
     """Import documents with annotations as one event."""
     job = Import(project, source, {"path": source})
-    job.add([(AnnotatedDocument(each, annotations(*items)), warnings) for each, items in documents])
+    job.add([(AnnotatedDocument(each, said(*items)), warnings) for each, items in documents])
     return job.counts
 
 
@@ -140,7 +140,7 @@ def predict(
     """One run of a model on one document."""
     run = Run(project, model, {"entities": 0.5}, background=background)
     text = project.draft(number).stored.document
-    run.add([(number, AnnotatedDocument(text, annotations(*items), model))])
+    run.add([(number, AnnotatedDocument(text, said(*items), model))])
     run.finish()
     return run
 
@@ -166,7 +166,8 @@ def guess_cluster(cluster_id: str, *mentions: str, score: float = 0.6) -> Cluste
 
 def states(draft: Draft) -> dict[str, State]:
     """The state of every entity and relation by id, of every link by ``cluster entity``."""
-    found = {each.id: each.state for each in (*draft.entities, *draft.relations)}
+    found = {each.id: each.state for each in draft.entities}
+    found |= {each.id: each.state for each in draft.relations}
     return found | {f"{each.cluster_id} {each.entity_id}": each.state for each in draft.links}
 
 

@@ -207,7 +207,8 @@ def test_completeness_flag_and_note_can_be_set_and_taken_back(project: Project) 
     actions.set_completeness(1, Completeness.DONE)
     actions.flag(1)
     actions.note(1, "see [12] \ud800")
-    done = ProgressRow(*[Completeness.DONE] * 3, flagged=True, note="see [12] ?")
+    everywhere = Completeness.DONE
+    done = ProgressRow(everywhere, everywhere, everywhere, flagged=True, note="see [12] ?")
     assert progress(project) == done
     actions.flag(1, False)
     actions.note(1, "")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.documents.annotations import Candidates, LabelScore, SpanCandidate, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Candidates,
+    LabelScore,
+    SpanCandidate,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
@@ -14,7 +20,6 @@ from tests.unit.store.projects import (
     FIRST_MODEL,
     SECOND_MODEL,
     all_state,
-    annotations,
     cluster,
     document,
     entity,
@@ -25,6 +30,7 @@ from tests.unit.store.projects import (
     predict,
     put,
     relation,
+    said,
     states,
 )
 
@@ -178,13 +184,12 @@ def test_a_mention_that_left_is_not_proposed_there_again(project: Project) -> No
 def test_every_run_keeps_what_it_said_with_its_candidates(project: Project) -> None:
     put(project)
     found = SpanCandidate(NET, (LabelScore("Task", 0.2),))
-    said = annotations(*TWO)
-    said = type(said)(said.entities, candidates=Candidates(spans=(found,)))
+    spoken = Annotations(TWO, candidates=Candidates(spans=(found,)))
     text = document()
     for model in (FIRST_MODEL, SECOND_MODEL):
         run = Run(project, model, {})
-        run.add([(1, AnnotatedDocument(text, said, model))])
-        assert said_by(project.connection, 1, project.source_id(run.source)) == said
+        run.add([(1, AnnotatedDocument(text, spoken, model))])
+        assert said_by(project.connection, 1, project.source_id(run.source)) == spoken
     assert project.connection.execute("SELECT count(*) FROM annotation_set").fetchone() == (2,)
 
 
@@ -225,5 +230,5 @@ def test_predictions_for_a_document_that_was_taken_back_are_kept_but_not_shown(
     text = project.draft(1).stored.document
     project.undo()
     run = Run(project, FIRST_MODEL, {})
-    run.add([(1, AnnotatedDocument(text, annotations(*TWO), FIRST_MODEL))])
+    run.add([(1, AnnotatedDocument(text, said(*TWO), FIRST_MODEL))])
     assert (run.documents, all_state(project)) == (0, {})

@@ -78,6 +78,24 @@ def test_two_writers_lose_nothing(path: Path) -> None:
         assert project.unclean == []
 
 
+def test_coming_and_going_at_once_fails_nobody(path: Path) -> None:
+    """The last one to close settles the file while the next one opens it."""
+    with (
+        running("come_and_go", path, "ann", 25) as ann,
+        running("come_and_go", path, "ben", 25) as ben,
+    ):
+        for each in (ann, ben):
+            assert said(each) == "ready"
+        for each in (ann, ben):
+            tell(each)
+        for each in (ann, ben):
+            assert said(each) == "done"
+            assert each.wait(30) == 0
+    with open_project(path) as project:
+        assert sum(each.kind == "note" for each in project.log()) == 50
+        assert problems(project.connection) == []
+
+
 def test_reader_sees_what_another_writes(path: Path) -> None:
     with open_project(path) as mine, open_project(path, "ben", read=True) as seen:
         before = seen.data_version()
@@ -86,7 +104,7 @@ def test_reader_sees_what_another_writes(path: Path) -> None:
         assert _note(seen) == "news"
 
 
-def test_closing_does_not_wait_for_a_reader(path: Path) -> None:
+def test_closing_does_not_wait_for_others(path: Path) -> None:
     project = open_project(path)
     project.actions.note(1, "x")
     with running("note_and_stay", path) as other:
@@ -96,6 +114,23 @@ def test_closing_does_not_wait_for_a_reader(path: Path) -> None:
         assert time.monotonic() - begin < 5
     with open_project(path) as again:
         assert _note(again) == "written before the end"
+
+
+def test_long_reader_stops_no_writer(tmp_path: Path) -> None:
+    """On a local file system; the last one to close makes one file of it."""
+    project = new_project(tmp_path)
+    put(project)
+    with running("read", project.path) as reader:
+        assert said(reader) == "reading"
+        begin = time.monotonic()
+        project.actions.note(1, "while it reads")
+        project.close()
+        assert time.monotonic() - begin < 5
+        tell(reader)
+        assert reader.wait(30) == 0
+    with open_project(project.path) as again:
+        assert _note(again) == "while it reads"
+    assert [each.name for each in tmp_path.iterdir()] == [project.path.name]
 
 
 def test_killed_writer_does_not_stand_in_the_way(path: Path, impatient: float) -> None:

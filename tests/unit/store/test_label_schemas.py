@@ -1,0 +1,55 @@
+"""The schema of a project: widened by labels, versioned, read back as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from sciextract.documents.schema_file import RESERVED_KEYS, bundled_schemas, load_schema
+from sciextract.errors import SchemaError
+from sciextract.store import Project
+from sciextract.store.label_schemas import with_labels
+from tests.unit.store.projects import reopened, small_schema
+
+
+def test_new_types_get_a_free_key_and_a_colour() -> None:
+    wider = with_labels(small_schema(), ["Method", "Dog", "Cat"], ["Uses", "Eats"])
+    assert wider.entity_labels == ("Method", "Task", "Dog", "Cat")
+    assert wider.relation_labels == ("Uses", "Like", "Eats")
+    keys = [each.key for each in wider.entities]
+    assert len(set(keys)) == 4
+    assert not set(keys) & RESERVED_KEYS
+    assert wider.relation("Eats").pairs == ()
+    assert not wider.relation("Eats").symmetric
+
+
+def test_known_types_stay_as_they_are() -> None:
+    assert with_labels(small_schema(), ["Task"], ["Like"]) == small_schema()
+
+
+def test_more_types_than_letters() -> None:
+    wider = with_labels(small_schema(), [f"T{number}" for number in range(200)], [])
+    assert len({each.key for each in wider.entities}) == 202
+
+
+@pytest.mark.parametrize("label", ["", "two words", "tab\t", "\ud800", "*", "nul\x00"])
+def test_labels_that_are_no_words_are_refused(label: str) -> None:
+    with pytest.raises(SchemaError, match="small"):
+        with_labels(small_schema(), [label], [])
+
+
+def test_the_newest_version_holds_and_earlier_ones_stay(project: Project) -> None:
+    wider = with_labels(project.schema, ["Dog"], [])
+    project.set_schema(wider)
+    again = reopened(project)
+    assert again.schema == wider
+    assert again.log(1)[0].params == {"name": "small", "version": 2}
+    versions = again.connection.execute("SELECT count(*) FROM label_schema").fetchone()
+    assert versions == (2,)
+    again.close()
+
+
+@pytest.mark.parametrize("name", bundled_schemas())
+def test_bundled_schemas_come_back_from_a_project(project: Project, name: str) -> None:
+    schema = load_schema(name)
+    project.set_schema(schema)
+    assert project.schema == schema
