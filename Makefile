@@ -16,9 +16,9 @@ BENCH_ARGS ?=
 
 USER_ENV := .venv
 DEV_ENV := .venv-dev
-IN_DEV := export PATH="$(CURDIR)/$(DEV_ENV)/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/trainer";
+IN_DEV := export PATH="$(CURDIR)/$(DEV_ENV)/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/app:$(CURDIR)/trainer";
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --constraint constraints.txt
-PACKAGED := $(shell find sciextract trainer schemas sample_data -type f ! -name '*.pyc')
+PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -name '*.pyc')
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
@@ -52,6 +52,7 @@ model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the bundled m
 
 screenshot: $(DEV_ENV)/.installed ## Renew the runs that the front page shows: docs/images/ and README.md
 	@$(IN_DEV) python tools/screenshot.py docs/images/annotate.svg
+	@$(IN_DEV) python tools/desk_screenshot.py docs/images/desk.svg
 	@$(IN_DEV) python tools/real_runs.py
 
 bench-annotate: $(DEV_ENV)/.installed ## Measure the speed of annotate (BENCH_ARGS="...")

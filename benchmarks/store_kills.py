@@ -121,7 +121,10 @@ def _after_work(path: Path, reports: list[dict[str, Any]], tally: Tally) -> Iter
     """A project that was worked on: sound, complete, and good for more work."""
     with open_project(path, "survivor") as project:
         tally.unclean += bool(project.unclean)
-        if bool(reports) > bool(project.unclean):
+        wrote = any(
+            "backup" not in report for report in reports
+        )  # a backup writes to its own file only
+        if wrote and not project.unclean:
             yield "the clean-close mark does not tell of the kill"
         yield from _sound(project)
         yield from _complete(project, reports, tally)

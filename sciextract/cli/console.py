@@ -134,7 +134,7 @@ def _outcome(command: Callable[[], int]) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    from sciextract.cli.crash import write_report
+    from sciextract.workflows.crash import write_report
 
     problem = f"sciextract failed unexpectedly ({type(error).__name__})"
     try:

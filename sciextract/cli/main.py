@@ -19,6 +19,7 @@ from sciextract.cli.project_files import export, import_, init
 from sciextract.cli.stats import stats
 from sciextract.cli.teams import adjudicate, agree, merge
 from sciextract.cli.training import retrain
+from sciextract.cli.tui import tui
 from sciextract.errors import ExitCode
 from sciextract.text.visible import visible
 
@@ -35,6 +36,7 @@ _COMMANDS = (
 )
 for command in _COMMANDS:
     app.command(command.__name__.rstrip("_"))(command)
+app.command()(tui)
 app.command()(retrain)
 
 

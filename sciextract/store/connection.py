@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from sciextract.store.failures import primary_code, translated
 from sciextract.store.filesystem import is_network, is_read_only_medium
+from sciextract.store.peek import first_bytes
 
 Mode = Literal["write", "read", "immutable"]
 BUSY_SECONDS = 30.0
@@ -59,9 +60,7 @@ def mode_for(path: Path) -> Mode:
 
 def is_wal(path: Path) -> bool:
     """Whether the file's header says that it is written through a write-ahead log."""
-    with open(path, "rb") as stream:
-        stream.seek(_JOURNAL_BYTE)
-        return stream.read(1) == _WAL
+    return first_bytes(path, _JOURNAL_BYTE + 1)[_JOURNAL_BYTE:] == _WAL
 
 
 def has_log(path: Path) -> bool:

@@ -13,6 +13,7 @@ from sciextract.errors import (
     ProjectVersionError,
 )
 from sciextract.store.failures import damaged, read_only
+from sciextract.store.peek import first_bytes
 
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
 VERSION = 1
@@ -81,8 +82,7 @@ def read_header(path: Path) -> Header:
 
 def _start(path: Path) -> bytes:
     try:
-        with open(path, "rb") as stream:
-            start = stream.read(_HEADER.size)
+        start = first_bytes(path, _HEADER.size)
     except FileNotFoundError:
         raise ProjectMissingError(
             f"{path}: there is no such project", f"sciextract init {path}"

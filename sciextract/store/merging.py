@@ -12,6 +12,7 @@ from sciextract.store.rows import ClusterRow, EntityRow, LinkRow, RelationRow
 from sciextract.store.sql_text import to_sql
 
 Pair = tuple[str, str]
+_TWO = 2
 
 
 def free_id(draft: Draft, wanted: str, context: Context) -> str:
@@ -73,10 +74,15 @@ def add_link(
 
 def leaves_alone(draft: Draft, link: LinkRow) -> bool:
     """Whether a mention whose link is decided would be alone in its cluster without this link."""
+    return is_awaited(draft, link) and len(draft.members(link.cluster_id)) == _TWO
+
+
+def is_awaited(draft: Draft, link: LinkRow) -> bool:
+    """Whether one other mention of the cluster is decided, which cannot stay there alone."""
     cluster = draft.cluster(link.cluster_id)
-    rest = [each for each in draft.members(link.cluster_id) if each.key != link.key]
     by_import = cluster is not None and cluster.state is State.IMPORTED
-    return len(rest) == 1 and rest[0].in_view and not by_import
+    others = [each for each in draft.members(link.cluster_id) if each.key != link.key]
+    return not by_import and sum(each.in_view for each in others) == 1
 
 
 def same_relations(

@@ -11,6 +11,7 @@ from sciextract.store.merging import (
     add_cluster,
     add_entity,
     add_relation,
+    is_awaited,
     leaves_alone,
     once_was,
     relation_once_was,
@@ -161,8 +162,10 @@ class PredictionMerge:
 
     def _is_free(self, mention: str, home: str | None) -> bool:
         """Whether nobody has decided where the mention belongs, or that it does not belong there."""
-        if any(link.in_view for link in self._draft.links_of(mention)):
-            return False
+        for link in self._draft.links_of(mention):
+            proposed = link.state is State.UNDECIDED and link.cluster_id != home
+            if link.in_view or (proposed and is_awaited(self._draft, link)):
+                return False
         known = None if home is None else self._draft.link(home, mention)
         return known is None or known.state is State.UNDECIDED
 

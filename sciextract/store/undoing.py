@@ -104,7 +104,8 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
         draft = project.draft(number)
         before.setdefault(number, problems(draft, symmetric))
         turned = [each.reverse for each in reversed(changes)]
-        turned = [kept for each in turned if (kept := _lenient(event, draft, each))]
+        if len(turned) > 1:  # else it was said of the layer itself
+            turned = [kept for each in turned if (kept := _lenient(event, draft, each))]
         _check(connection, event, draft, turned)
         apply(connection, number, draft.text, turned)
         events.append_changes(connection, own, number, turned)

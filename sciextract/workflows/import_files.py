@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +13,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, validate_annotations
-from sciextract.errors import ExitCode, FormatError, SchemaError
+from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, ReadItem
 from sciextract.store.ingest import BATCH, Import, ImportCounts
@@ -98,6 +99,7 @@ def import_files(
         InputMissingError: A path does not exist.
         ProjectError: The project cannot be written.
     """
+    _refuse_projects(project, paths)
     started = time.monotonic()
     report = ImportReport()
     job = _Job(project, report, listener or ImportListener(), add_labels)
@@ -189,6 +191,15 @@ class _Job:
         total = self._report.counts
         for name in ImportCounts.__dataclass_fields__:
             setattr(total, name, getattr(total, name) + getattr(counts, name))
+
+
+def _refuse_projects(project: Project, paths: list[str]) -> None:
+    """Another reader of the project's own file would cost SQLite its locks (see ``store.peek``)."""
+    for path in paths:
+        if path != STDIN and os.path.exists(path) and project.path.samefile(path):
+            raise UsageError(
+                f"{path} is the project itself", "sciextract merge brings another project in"
+            )
 
 
 def source_of(path: str) -> str:

@@ -17,7 +17,7 @@ def lint(config: Path) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).with_name("lint-imports")
     if not program.exists():
         pytest.skip("lint-imports is not installed")
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "trainer")])
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "app"), str(ROOT / "trainer")])
     return subprocess.run(
         [str(program), "--no-cache", "--no-logo", "--config", str(config)],
         cwd=ROOT,

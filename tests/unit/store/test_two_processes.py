@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -146,3 +149,31 @@ def test_killed_writer_does_not_stand_in_the_way(path: Path, impatient: float) -
 def _note(project: Project) -> str:
     progress = project.draft(1).progress
     return progress.note if progress else "not there"
+
+
+_LOOK = """
+import sys
+from sciextract.store import open_project
+with open_project(sys.argv[1], read=True) as project:
+    print(project.connection.execute("SELECT sum(flagged) FROM progress").fetchone()[0])
+"""
+
+
+def test_a_second_opening_in_one_process_costs_the_first_no_lock(path: Path) -> None:
+    """Closing a plain descriptor of the file would drop SQLite's locks, and lose what follows."""
+    with open_project(path, "ann") as desk:
+        desk.actions.note(1, "x")
+        open_project(path, "ann").close()
+        seen = [_seen(path)]
+        desk.actions.flag(1)
+        seen.append(_seen(path))
+    assert seen == ["0", "1"]
+
+
+def _seen(path: Path) -> str:
+    words = [sys.executable, "-c", _LOOK, str(path)]
+    root = str(Path(__file__).parents[3])
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": root}
+    )
+    return done.stdout.strip()

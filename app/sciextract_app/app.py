@@ -1,0 +1,233 @@
+"""The app: opens projects, ends cleanly whatever ends it, and feeds the palette."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.theme import Theme
+
+from sciextract.errors import SciextractError
+from sciextract.store import Project, open_project
+from sciextract.workflows.annotate import Predictor
+from sciextract.workflows.model_choice import ModelChoice
+from sciextract_app import opening, recent
+from sciextract_app.dialogs.error import ErrorDialog
+from sciextract_app.keys import QUIT, SHELL_IDS
+from sciextract_app.presenter.actions import ACTIONS, BY_ID
+from sciextract_app.presenter.listing import Sort
+from sciextract_app.presenter.queue import Order
+from sciextract_app.screens.start import StartScreen
+from sciextract_app.screens.working import Beside, WorkingDesk
+from sciextract_app.settings import load_keymap, load_theme, save_theme
+from sciextract_app.themes.desk_themes import DARK, SIXTEEN_DARK, THEMES
+from sciextract_app.themes.labels import label_variables
+from sciextract_app.workers import signals
+
+
+def run_desk(
+    words: Sequence[str],
+    *,
+    schema: str | None = None,
+    model: str | None = None,
+    author: str | None = None,
+    predict: bool = True,
+) -> int:
+    """Run the desk until the person leaves it; gives the exit code.
+
+    Args:
+        words: A project, or files of abstracts; nothing for the only project here or the start screen.
+        schema: Label schema of a project that has to be made.
+        model: The model that predicts; the default one when ``None``.
+        author: Who works.
+        predict: Whether a model predicts at all.
+
+    Raises:
+        SciextractError: The words mean nothing that can be opened.
+        Exception: Whatever ended the app; terminal and project are in order then.
+    """
+    wanted = opening.plan(words, schema)
+    load = ModelChoice(model, candidates=True).load if predict else None
+    app = DeskApp(wanted, author, load)
+    try:
+        app.run()
+    finally:
+        app.close_project()
+    if app.failure is not None:
+        raise app.failure
+    return app.return_code or 0
+
+
+class DeskApp(App[None]):
+    """The review desk.
+
+    Args:
+        wanted: What to open.
+        author: Who works: see :func:`sciextract.store.opening.person`.
+        load: Gives the model, in a worker; ``None`` where none shall predict.
+
+    Attributes:
+        project: The open project, ``None`` at the start screen.
+        failure: The error that ended the app, ``None`` where none did.
+    """
+
+    CSS_PATH = "app.tcss"
+    TITLE = "sciextract"
+    BINDINGS: ClassVar[list[BindingType]] = [QUIT]
+    project: Project | None = None
+
+    def __init__(
+        self,
+        wanted: opening.Opening,
+        author: str | None = None,
+        load: Callable[[], Predictor] | None = None,
+    ) -> None:
+        super().__init__()
+        self.failure: Exception | None = None
+        self._wanted = wanted
+        self._author = author
+        self._load = load
+        self._desk: WorkingDesk | None = None
+        for theme in THEMES:
+            self.register_theme(theme)
+        colours = self.console.color_system
+        self.theme = self._first_theme = _usual_theme(load_theme(), self.available_themes, colours)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The colours of the project's labels, which a theme may set itself."""
+        project = self.project
+        return label_variables(project.schema, self.current_theme) if project else {}
+
+    def get_default_screen(self) -> Screen[Any]:
+        """What lies below everything: the start screen."""
+        return StartScreen(_choices(), self._wanted.message)
+
+    def on_mount(self) -> None:
+        """Open what is wanted."""
+        signals.install(self.leave, self._interrupted)
+        self.theme_changed_signal.subscribe(self, self._keep_theme)
+        self.open(self._wanted)
+
+    def open(self, wanted: opening.Opening) -> None:
+        """Open a project, or say why it cannot be opened."""
+        if wanted.project is None:
+            return
+        try:
+            opening.make_project(wanted, self._author)
+            self.project = open_project(wanted.project, self._author)
+        except SciextractError as error:
+            self.push_screen(ErrorDialog("This project cannot be opened", error))
+            return
+        keymap = load_keymap({*BY_ID, *SHELL_IDS})
+        told = "; ".join(filter(None, (wanted.message, *keymap.problems)))
+        self.set_keymap({id_: keys for id_, keys in keymap.keys.items() if id_ in SHELL_IDS})
+        keys = {id_: keys for id_, keys in keymap.keys.items() if id_ in BY_ID}
+        beside = Beside(self._author, self._load, wanted.files, told)
+        self._desk = WorkingDesk(self.project, keys, beside)
+        self.get_css_variables()  # with the labels of this project
+        self.push_screen(self._desk)
+
+    @on(StartScreen.Chosen)
+    def _chosen(self, event: StartScreen.Chosen) -> None:
+        try:
+            if event.path is None:
+                wanted = opening.Opening(opening.sample_project(self._author))
+            else:
+                wanted = opening.plan([str(event.path)])
+        except SciextractError as error:
+            self.push_screen(ErrorDialog("This cannot be opened", error))
+        else:
+            self.open(wanted)
+
+    async def action_start(self) -> None:
+        """Leave the project for the start screen."""
+        if self._desk is None:
+            return
+        self._desk.stop()
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
+        self.close_project()
+        if isinstance(self.screen, StartScreen):
+            self.screen.offer(_choices())
+
+    async def action_quit(self) -> None:
+        """Leave; nothing has to be saved."""
+        self.leave(0)
+
+    def leave(self, code: int) -> None:
+        """Stop the workers and end the app; the project is closed after the last of them."""
+        if self._desk is not None:
+            self._desk.stop()
+        self.exit(return_code=code)
+
+    def close_project(self) -> None:
+        """Note the place and close the file; safe to call at any time."""
+        desk, project = self._desk, self.project
+        self._desk = self.project = None
+        try:
+            if desk is not None:
+                desk.end()
+        finally:
+            if project is not None:
+                project.close()
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The palette: everything that a key does, and the theme."""
+        yield SystemCommand("theme", "light, dark, high contrast", self.action_change_theme)
+        yield SystemCommand("leave", "Ctrl+Q: everything is saved already", self.action_quit)
+        if not isinstance(screen, WorkingDesk):
+            return
+        yield SystemCommand("import", "F5: bring abstracts in", screen.action_bring_in)
+        yield SystemCommand("predict", "F6: let the model predict", screen.action_predict)
+        yield SystemCommand("other project", "Ctrl+O: the start screen", self.action_start)
+        for sort in Sort:
+            words = f"list: {sort}"
+            yield SystemCommand(words, "the order of the list", partial(screen.list_by, sort))
+        for order in Order:
+            words = f"undecided items by {order}"
+            yield SystemCommand(words, "what Tab goes to", partial(screen.review_by, order))
+        for action in ACTIONS:
+            if action.request != "palette":
+                words = f"{action.key}: {action.help}"
+                yield SystemCommand(action.words, words, partial(screen.do, action.id))
+
+    def _keep_theme(self, theme: Theme) -> None:
+        if theme.name != self._first_theme:
+            self._first_theme = ""
+            save_theme(theme.name)
+
+    def _interrupted(self) -> None:
+        if self._desk is not None:
+            self._desk.hint("Ctrl+Q leaves; everything is saved already")
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C ends nothing."""
+        self._interrupted()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End the app without printing values, which could be texts of the person."""
+        self.failure = self.failure or error
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
+
+def _usual_theme(chosen: str | None, known: Collection[str], colours: str | None) -> str:
+    """The theme that was chosen last, else one for as many colours as the terminal has."""
+    if chosen in known:
+        return str(chosen)
+    return DARK.name if colours in ("256", "truecolor") else SIXTEEN_DARK.name
+
+
+def _choices() -> list[Path]:
+    """Projects to offer: those here, then those of the last times."""
+    found = [*opening.nearby_projects(), *(each.path for each in recent.recent_projects())]
+    return list(dict.fromkeys(each.resolve() for each in found))

@@ -1,0 +1,156 @@
+"""What ``sciextract tui [PROJECT | FILES...]`` means: which project is opened, and what comes into it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import as_file
+from pathlib import Path
+
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import InputMissingError, ProjectError, UsageError
+from sciextract.formats.base import STDIN
+from sciextract.resources import data_root
+from sciextract.store.header import APPLICATION_ID, read_header
+from sciextract.store.opening import SUFFIX, create_project
+from sciextract.workflows.import_files import import_files
+from sciextract.workflows.project_choice import implied_project
+from sciextract_app.settings import user_folder
+
+DEFAULT_SCHEMA = "scierc"
+SAMPLE = "sample"
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What to open.
+
+    Attributes:
+        project: The project; ``None`` shows the start screen.
+        files: Files to bring in.
+        message: What the person should know, empty for nothing.
+        schema: The schema of a project that has to be made, ``None`` where the project exists.
+    """
+
+    project: Path | None = None
+    files: tuple[str, ...] = ()
+    message: str = ""
+    schema: str | None = None
+
+
+def plan(words: Sequence[str], schema: str | None = None) -> Opening:
+    """What the words on the command line mean; nothing is made or written yet.
+
+    Raises:
+        InputMissingError: A path does not exist.
+        UsageError: There are several projects among them, or standard input.
+    """
+    if not words:
+        return _implied()
+    if STDIN in words:
+        raise UsageError(
+            "the review desk reads keys from standard input, so it cannot read abstracts from it",
+            f"sciextract init my{SUFFIX}; then: ... | sciextract import - --project my{SUFFIX}",
+        )
+    for word in words:
+        if not os.path.exists(word):
+            raise InputMissingError(f"{word}: no such file or folder", _missing_hint(word))
+    projects = [word for word in words if is_project(word)]
+    files = tuple(word for word in words if word not in projects)
+    if len(projects) > 1:
+        raise UsageError(f"only one project at a time: {', '.join(projects)}", "open one of them")
+    if projects:
+        return Opening(Path(projects[0]), files)
+    return _beside(files, schema or DEFAULT_SCHEMA)
+
+
+def is_project(path: str | Path) -> bool:
+    """Whether a path is meant as a project: by its name, or by what the file says."""
+    file = Path(path)
+    if file.is_dir():
+        return False
+    if file.suffix == SUFFIX:
+        return True
+    try:
+        return read_header(file).application == APPLICATION_ID
+    except ProjectError:
+        return False
+
+
+def make_project(opening: Opening, author: str | None = None) -> None:
+    """Make the project of an opening if it has to be made.
+
+    Raises:
+        SchemaError: No such schema.
+        ProjectError: It cannot be made.
+    """
+    if opening.project is None or opening.schema is None:
+        return
+    schema = load_schema(opening.schema)
+    opening.project.parent.mkdir(parents=True, exist_ok=True)
+    create_project(opening.project, schema, author).close()
+
+
+def sample_project(author: str | None = None) -> Path:
+    """The sample project in the person's data folder, made from the packaged abstracts if it is not there.
+
+    Raises:
+        ProjectError: It cannot be made.
+    """
+    target = projects_folder() / f"{SAMPLE}{SUFFIX}"
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        as_file(data_root() / "sample_data" / "abstracts.jsonl") as abstracts,
+        create_project(target, load_schema(DEFAULT_SCHEMA), author) as project,
+    ):
+        import_files(project, [str(abstracts)])
+    return target
+
+
+def projects_folder() -> Path:
+    """Where projects go that cannot lie beside their files."""
+    return user_folder("data") / "projects"
+
+
+def nearby_projects(folder: Path | None = None) -> list[Path]:
+    """Project files in the folder, in alphabetical order."""
+    found = (folder or Path()).glob(f"*{SUFFIX}")
+    return sorted(each for each in found if each.is_file() and not each.name.startswith("."))
+
+
+def _implied() -> Opening:
+    try:
+        return Opening(implied_project(None))
+    except UsageError as error:
+        return Opening(message=error.message)
+
+
+def _missing_hint(word: str) -> str:
+    return f"sciextract init {word}" if word.endswith(SUFFIX) else ""
+
+
+def _beside(files: tuple[str, ...], schema: str) -> Opening:
+    """The project that belongs to files: beside the first, or in the data folder where that takes none."""
+    first = Path(files[0]).resolve()
+    folder, name = first.parent, f"{_stem(first)}{SUFFIX}"
+    existing = folder / name
+    if existing.exists():
+        return Opening(existing, files)
+    if os.access(folder, os.W_OK):
+        return Opening(existing, files, f"new project: {existing.name}", schema)
+    place = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
+    target = projects_folder() / f"{_stem(first)}-{place}{SUFFIX}"
+    message = f"{folder} takes no files, so the project is {target}"
+    return Opening(target, files, message, None if target.exists() else schema)
+
+
+def _stem(path: Path) -> str:
+    """``refs`` of ``refs.jsonl.gz``; a folder's whole name."""
+    if path.is_dir():
+        return path.name
+    return Path(path.stem).stem if path.suffix in _PACKED and Path(path.stem).stem else path.stem

@@ -1,0 +1,210 @@
+"""The registry of everything that a key can do: bindings, footer, help, keymap and palette read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ANYWHERE, ENTITIES, RELATIONS, COREFERENCE = "anywhere", "entities", "relations", "coreference"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that a key does at the desk.
+
+    Attributes:
+        id: Its name in key maps and in code; never changed.
+        keys: Its keys, as Textual names them, printable ones as the character.
+        words: What it does, for the footer.
+        help: What it does, for help and palette.
+        layer: Where help lists it.
+        shown: How the footer writes its key, empty for the first of its keys.
+        request: What the app does for it, empty when the desk does it.
+        argument: What the desk is told: a step, an edge, a digit.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    words: str
+    help: str
+    layer: str = ANYWHERE
+    shown: str = ""
+    request: str = ""
+    argument: str = ""
+
+    @property
+    def key(self) -> str:
+        """Its key as it is written for people."""
+        return self.shown or shown_key(self.keys[0])
+
+
+def shown_key(key: str) -> str:
+    """A key as it is written for people."""
+    return _WRITTEN.get(key, key)
+
+
+_WRITTEN = {
+    "enter": "Enter",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "escape": "Esc",
+    "backspace": "Backspace",
+    "space": "Space",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "ctrl+r": "Ctrl+R",
+}
+
+_GOING = (
+    Action("next-undecided", ("tab",), "next", "next item that is still undecided"),
+    Action("previous-undecided", ("shift+tab",), "back", "previous item that is still undecided"),
+    Action("next-item", ("j", "down"), "next item", "next item, decided or not", argument="1"),
+    Action(
+        *("previous-item", ("k", "up"), "previous item", "previous item, decided or not"),
+        argument="-1",
+    ),
+    Action("next-token", ("l", "right"), "token →", "cursor one token on", argument="1"),
+    Action("previous-token", ("h", "left"), "← token", "cursor one token back", argument="-1"),
+    Action("next-sentence", ("w",), "sentence →", "cursor to the next sentence", argument="1"),
+    Action(
+        *("previous-sentence", ("b",), "← sentence"),
+        "cursor to the beginning of this or the previous sentence",
+        argument="-1",
+    ),
+    Action("jump", ("f",), "jump", "jump to any token: type the letters that appear over it"),
+    Action("next-abstract", ("n",), "next abstract", "open the next abstract", argument="1"),
+    Action(
+        *("previous-abstract", ("p",), "previous abstract", "open the previous abstract"),
+        argument="-1",
+    ),
+)
+_DECIDING = (
+    Action("accept", ("enter",), "accept", "accept the item and go to the next undecided one"),
+    Action(
+        *("reject", ("x", "backspace"), "reject"),
+        "reject the item with everything that hangs on it, and go on",
+    ),
+    Action("letter", (";",), "type by letter", "set the type by its letter: ; and the letter"),
+    Action("repeat", (".",), "repeat", "do to this item what was done last"),
+    Action(
+        *("alike", ("a",), "all alike"),
+        "the last decision on a mention holds for all identical strings in this abstract",
+    ),
+    Action(
+        *("alike-everywhere", ("&",), "everywhere"),
+        "the same in the whole project, after a preview",
+    ),
+    Action("accept-above", ("A",), "accept sure", "accept everything above the threshold"),
+    Action("undo", ("u",), "undo", "take back the last action, also one of yesterday"),
+    Action("redo", ("U", "ctrl+r"), "redo", "do again what was taken back"),
+    Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),
+    Action("flag", ("F",), "flag", "set or clear the abstract's flag"),
+)
+_TYPES = tuple(
+    Action(
+        *(f"type-{digit}", (str(digit),), f"type {digit}"),
+        f"set the type: the schema's number {digit}; on a selection or a free token make a mention",
+        argument=str(digit),
+    )
+    for digit in range(1, 10)
+)
+_ENTITIES = (
+    Action("grow-start", ("s",), "start ←", "the start one token to the left", ENTITIES),
+    Action("shrink-start", ("S",), "start →", "the start one token to the right", ENTITIES),
+    Action("grow-end", ("e",), "end →", "the end one token to the right", ENTITIES),
+    Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES),
+    Action("select", ("v",), "select", "select tokens from the cursor on, then type", ENTITIES),
+    Action(
+        *("candidate", ("y",), "other span"),
+        "what the model also considered here: again for the next, type or Enter adds it",
+        ENTITIES,
+    ),
+)
+_RELATIONS = (
+    Action(
+        *("relate", ("r",), "relate"),
+        "a relation from this mention: letter of the other one, then the type",
+        RELATIONS,
+    ),
+    Action(
+        *("relate-anywhere", ("R",), "relate far"),
+        "the same over sentence borders; many models leave such relations out",
+        RELATIONS,
+    ),
+    Action("invert", ("i",), "invert", "turn the relation's direction around", RELATIONS),
+)
+_COREFERENCE = (
+    Action(
+        *("join", ("c",), "cluster"),
+        "into a cluster: its letter, c for the last one, Enter and a mention for a new one",
+        COREFERENCE,
+    ),
+    Action("leave", ("C",), "uncluster", "take the mention out of its cluster", COREFERENCE),
+    Action("merge", ("m",), "merge", "merge its cluster with another one: letter", COREFERENCE),
+    Action(
+        *("split", ("X",), "split"),
+        "this and the later mentions of the cluster mean something else",
+        COREFERENCE,
+    ),
+    Action("next-mention", ("o",), "next mention", "next mention of the cluster", COREFERENCE),
+    Action(
+        *("previous-mention", ("O",), "previous mention", "previous mention of the cluster"),
+        COREFERENCE,
+    ),
+)
+_REQUESTS = (
+    Action("note", ("t",), "note", "write a note on this abstract", request="note"),
+    Action("guideline", ("g",), "guideline", "what counts as this type", request="guideline"),
+    Action(
+        "compare", ("d",), "compare", "what the model said and what you said", request="compare"
+    ),
+    Action("search", ("/",), "search", "find abstracts", request="search"),
+    Action("help", ("?",), "keys", "all keys", request="help"),
+    Action("palette", (":",), "commands", "everything by name", request="palette"),
+    Action("quit", ("q",), "quit", "leave; everything is saved already", request="quit"),
+)
+ACTIONS: tuple[Action, ...] = (
+    *_GOING,
+    *_DECIDING,
+    *_TYPES,
+    *_ENTITIES,
+    *_RELATIONS,
+    *_COREFERENCE,
+    *_REQUESTS,
+)
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+_NAMES = {
+    "semicolon": ";",
+    "full_stop": ".",
+    "ampersand": "&",
+    "plus": "+",
+    "slash": "/",
+    "question_mark": "?",
+    "colon": ":",
+    "delete": "backspace",
+    "return": "enter",
+}
+
+
+def plain(key: str) -> str:
+    """A key by one name: Textual's names of printable keys become the character."""
+    if key.startswith("upper_") and len(key) == len("upper_x"):
+        return key[-1].upper()
+    return _NAMES.get(key, key)
+
+
+def keymap(changed: Mapping[str, str] | None = None) -> dict[str, Action]:
+    """What each key does.
+
+    Args:
+        changed: Keys by action id, several ones separated by commas, that replace the action's own.
+    """
+    found: dict[str, Action] = {}
+    own = dict(changed or {})
+    for action in sorted(ACTIONS, key=lambda each: each.id in own):  # changed ones win
+        keys = own[action.id].split(",") if action.id in own else action.keys
+        found.update({plain(key.strip()): action for key in keys})
+    return found

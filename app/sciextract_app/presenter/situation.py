@@ -1,0 +1,201 @@
+"""What the desk knows between two keys: the open abstract, the focus, the cursor and the mode."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sciextract.documents.annotations import Candidates, SpanCandidate
+from sciextract.documents.spans import Span
+from sciextract.store.actions.api import EntityRef, ItemRef
+from sciextract.store.context import Outcome
+from sciextract.store.project import Project
+from sciextract_app.presenter import candidates, letters
+from sciextract_app.presenter.hints import Hints
+from sciextract_app.presenter.queue import Key, Order, Queue, is_undecided
+from sciextract_app.presenter.scene import Scene
+from sciextract_app.presenter.shown import Feedback, Mode
+
+MOST_SECONDS = 120.0
+Clock = Callable[[], float]
+Confirmed = Callable[[], Feedback]
+Repeat = Callable[["Situation"], Feedback]
+
+
+@dataclass(slots=True)
+class Pending:
+    """What a mode other than review has gathered so far.
+
+    Attributes:
+        hints: Letters over tokens or mentions.
+        start: The token at which the selection began, ``None`` without one.
+        span: The selected characters where they are no token range: a candidate of the model.
+        offers: The model's candidates, and which of them is shown.
+        head: The head of a relation to be.
+        tail: Its tail.
+        confirmed: What Enter does in the mode that asks.
+        question: What it asks.
+        far: Whether a relation may cross sentence borders.
+    """
+
+    hints: Hints | None = None
+    start: int | None = None
+    span: Span | None = None
+    offers: list[SpanCandidate] = field(default_factory=list)
+    offer: int = 0
+    head: str = ""
+    tail: str = ""
+    confirmed: Confirmed | None = None
+    question: str = ""
+    far: bool = False
+
+
+class Situation:
+    """The desk's state; handlers of keys change it through the methods here.
+
+    Args:
+        project: The open project.
+        order: How undecided items follow each other.
+        seed: Of the random order.
+        threshold: The score from which ``A`` accepts.
+        clock: Seconds, for the time spent on a decision.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        order: Order = Order.TEXT,
+        seed: int = 0,
+        threshold: float = 0.8,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.project = project
+        self.order = order
+        self.seed = seed
+        self.threshold = threshold
+        self.number = 0
+        self.scene: Scene | None = None
+        self.queue: Queue | None = None
+        self.candidates: Candidates | None = None
+        self.focus: ItemRef | None = None
+        self.cursor = 0
+        self.mode = Mode.REVIEW
+        self.pending = Pending()
+        self.letters = letters.Letters()
+        self.last_cluster = ""
+        self.repeat: Repeat | None = None
+        self.alike: str | None = None
+        self.asked_done = False
+        self.seen = -1
+        self._considered = candidates.Considered()
+        self._clock = clock
+        self._since = clock()
+
+    @property
+    def here(self) -> Scene:
+        """The scene, where handlers know that an abstract is open."""
+        if self.scene is None:
+            raise LookupError("no abstract is open")
+        return self.scene
+
+    @property
+    def items(self) -> Queue:
+        """The queue, where handlers know that an abstract is open."""
+        if self.queue is None:
+            raise LookupError("no abstract is open")
+        return self.queue
+
+    def load(self, number: int, focus: ItemRef | None = None) -> bool:
+        """Open an abstract at an item, at its first undecided one without; says whether it is there."""
+        self.leave_mode()
+        self.letters, self.last_cluster, self.cursor = letters.Letters(), "", 0
+        self.number, self.focus, self.repeat, self.alike = number, None, None, None
+        if not self.read():
+            self.number = 0
+            return False
+        first = focus if self.here.row(focus) else self.items.after(self.items.key_at(0))
+        self.look_at(first or next(iter(self.items.items), None))
+        self._since = self._clock()
+        return True
+
+    def read(self) -> bool:
+        """Read the open abstract anew; focus and mode stay. Says whether it still is in the project."""
+        self.seen = self.project.data_version()
+        try:
+            draft = self.project.draft(self.number)
+        except KeyError:
+            draft = None
+        if draft is None or draft.progress is None:
+            self.scene = self.queue = self.candidates = None
+            self.leave_mode()
+            return False
+        self.scene = Scene(draft, self.project.schema, self.project.sources)
+        self.queue = Queue(self.scene, self.order, self.seed)
+        self.candidates = self._considered.of(self.project.connection, self.number)
+        self.letters.give(self.scene)
+        return True
+
+    def look_at(self, item: ItemRef | None, *, cursor: bool = True) -> None:
+        """Make an item the focus, with the cursor on its first token."""
+        if item != self.focus:
+            self.focus = item
+            self._since = self._clock()
+        anchor = self.here.anchor(item) if item and cursor else None
+        if anchor:
+            self.cursor = self.here.token_at(self.here.place(anchor)[0])
+
+    def move_cursor(self, token: int) -> None:
+        """Put the cursor on a token; the mention there, the shortest one, becomes the focus."""
+        scene = self.here
+        self.cursor = max(0, min(token, len(scene.tokens) - 1))
+        under = scene.touching(scene.token_span(self.cursor))
+        stays = any(row.id == scene.mention_of(self.focus) for row in under)
+        if not stays or not under:
+            self.look_at(EntityRef(under[0].id) if under else None, cursor=False)
+
+    def position(self) -> Key:
+        """Where the focus is in the order of review."""
+        if self.focus is not None and self.here.row(self.focus) is not None:
+            return self.items.key(self.focus)
+        return self.items.key_at(self.here.token_span(self.cursor).char_start)
+
+    def go_on(self, position: Key) -> bool:
+        """Go to the next undecided item behind a place; says whether there is one."""
+        following = self.items.after(position)
+        if following is not None:
+            self.look_at(following)
+        elif self.here.row(self.focus) is None:
+            self.settle()
+        return following is not None
+
+    def settle(self) -> None:
+        """Find a focus near the cursor when the item is gone."""
+        self.focus = None
+        if self.items.items:
+            place: Key = (self.here.token_span(self.cursor).char_start, float("-inf"))
+            found = self.items.neighbour(place, 1) or self.items.neighbour(place, -1)
+            self.look_at(found)
+
+    def seconds(self) -> float:
+        """Time since the focus came to the item, or since the last action on it."""
+        now = self._clock()
+        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
+        return round(spent, 1)
+
+    def after_action(self, outcome: Outcome) -> Outcome:
+        """Read what an action of the desk has changed."""
+        self.read()
+        return outcome
+
+    def is_open(self, item: ItemRef | None) -> bool:
+        """Whether an item waits for a decision."""
+        return item is not None and is_undecided(self.here, item)
+
+    def waiting(self) -> int:
+        """How many items of the abstract are undecided, as the queue counts them."""
+        return len(self.queue.undecided) if self.queue else 0
+
+    def leave_mode(self) -> None:
+        """Back to review; what was gathered is forgotten."""
+        self.mode, self.pending = Mode.REVIEW, Pending()

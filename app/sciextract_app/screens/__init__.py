@@ -1,0 +1,1 @@
+"""What fills the terminal: the start screen and the desk."""

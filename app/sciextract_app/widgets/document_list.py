@@ -1,0 +1,172 @@
+"""The list of abstracts, of any length: only what is seen is fetched and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from sciextract_app.presenter.shown import ListRow
+from sciextract_app.widgets.list_pages import Pages, RowSource
+from sciextract_app.widgets.list_row import row_words
+
+
+class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Draws a row for each abstract; Enter or a click opens one.
+
+    Args:
+        source: Where rows come from.
+    """
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "up", show=False, id="list.up"),
+        Binding("down", "move(1)", "down", show=False, id="list.down"),
+        Binding("pageup", "page(-1)", "page up", show=False, id="list.page-up"),
+        Binding("pagedown", "page(1)", "page down", show=False, id="list.page-down"),
+        Binding("home", "first", "first", show=False, id="list.first"),
+        Binding("end", "last", "last", show=False, id="list.last"),
+        Binding("enter", "open", "open", show=False, id="list.open"),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--current", "list--cursor"}
+    DEFAULT_CSS = """
+    DocumentList {
+        height: 1fr;
+        background: $surface;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+    }
+    DocumentList > .list--current { text-style: bold; }
+    DocumentList > .list--cursor { text-style: reverse; }
+    """
+
+    @dataclass
+    class Opened(Message):
+        """A person wants to read an abstract.
+
+        Attributes:
+            number: Its number in the project.
+        """
+
+        number: int
+
+    def __init__(
+        self,
+        source: RowSource,
+        *,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._pages = Pages(source)
+        self._count = 0
+        self._current = 0
+        self.cursor = 0
+        """The row that Enter opens."""
+
+    def reload(self, current: int | None = None) -> None:
+        """Fetch everything seen anew; where another abstract is open now, it is scrolled into sight.
+
+        Args:
+            current: The open abstract, ``None`` for the same as before.
+        """
+        self._pages.clear()
+        self._count = self._pages.source.count()
+        self._fit()
+        if current is not None and current != self._current:
+            self._current = current
+            self._to(self._pages.source.place(current) or 0)
+        else:
+            self._to(self.cursor, scroll=False)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """A line of the screen."""
+        index = y + self.scroll_offset.y
+        row = self._pages.row(index) if index < self._count else None
+        width = self.scrollable_content_region.width
+        if row is None:
+            return Strip.blank(width, self.rich_style)
+        current = row.number == self._current
+        style = self.rich_style
+        if current:
+            style += self._component("list--current")
+        if index == self.cursor and self.has_focus:
+            style += self._component("list--cursor")
+        strip = Strip([Segment(row_words(row, width, current), style)])
+        return strip.adjust_cell_length(width, self.rich_style)
+
+    def on_mount(self) -> None:
+        """Show the beginning."""
+        self.reload()
+
+    def on_resize(self) -> None:
+        """Draw rows of the new width."""
+        self._fit()
+        self._to(self.cursor)
+        self.refresh()
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self._to(self.cursor)
+
+    def on_click(self, event: events.Click) -> None:
+        """Open what was clicked."""
+        where = event.get_content_offset(self)
+        if where is not None and event.button == 1:
+            self._open(where.y + self.scroll_offset.y)
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by so many rows."""
+        self._to(self.cursor + rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move the cursor by so many screens."""
+        self._to(self.cursor + pages * max(1, self.scrollable_content_region.height - 1))
+
+    def action_first(self) -> None:
+        """Move the cursor to the first row."""
+        self._to(0)
+
+    def action_last(self) -> None:
+        """Move the cursor to the last row."""
+        self._to(self._count - 1)
+
+    def action_open(self) -> None:
+        """Open the abstract under the cursor."""
+        self._open(self.cursor)
+
+    def row_at(self, index: int) -> ListRow | None:
+        """A row, ``None`` where there is none."""
+        return self._pages.row(index) if 0 <= index < self._count else None
+
+    def _open(self, index: int) -> None:
+        row = self.row_at(index)
+        if row is not None:
+            self._to(index)
+            self.post_message(self.Opened(row.number))
+
+    def _fit(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, self._count)
+
+    def _to(self, index: int, scroll: bool = True) -> None:
+        before, self.cursor = self.cursor, min(max(index, 0), max(0, self._count - 1))
+        if scroll and self.size:
+            where = Region(0, self.cursor, 1, 1)
+            self.scroll_to_region(where, animate=False, force=True, x_axis=False)
+        for row in (before, self.cursor):
+            self.refresh_line(row)
+
+    def _component(self, name: str) -> Style:
+        return self.get_component_rich_style(name, partial=True)

@@ -1,0 +1,213 @@
+"""The look of a passage: which sign and which style each part of a laid-out line has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+
+from sciextract.documents.annotations import State
+from sciextract_app.presenter.shown import Mark, Passage
+from sciextract_app.widgets.atoms import Atom, Kind
+from sciextract_app.widgets.passage_layout import Line
+from sciextract_app.widgets.raised import raised_clusters, raised_key
+
+FOCUSED, UNDECIDED, DECIDED, REJECTED = "⟦⟧", "‹›", "⌊⌋", "✗✗"
+"""Brackets around a mention, each of one cell."""
+UNSURE = 0.6
+"""Undecided items below this score are drawn dim."""
+_BOLD = Style(bold=True)
+_DIM = Style(dim=True)
+_STRIKE = Style(strike=True)
+_UNDERLINE = Style(underline=True)
+_REVERSE = Style(reverse=True)
+
+
+class Piece(NamedTuple):
+    """Something written on a line.
+
+    Attributes:
+        shown: What is written.
+        cells: Its width.
+        style: Its look.
+    """
+
+    shown: str
+    cells: int
+    style: Style
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The styles of a theme.
+
+    Attributes:
+        text: Of everything.
+        title: Added for the title.
+        cursor: Added for the token under the cursor.
+        selection: Added for what is selected.
+        candidate: Added for a span that the model offers.
+        hint: Added for jump letters.
+        next_hint: Added for jump letters that touch others.
+        label: Foreground, and ground of an enclosing mention, by label.
+    """
+
+    text: Style
+    title: Style
+    cursor: Style
+    selection: Style
+    candidate: Style
+    hint: Style
+    next_hint: Style
+    label: Callable[[str], Style]
+
+
+def brackets(mark: Mark) -> str:
+    """The two brackets of a mention: they tell focus, undecided and decided without colour."""
+    if mark.focused:
+        return FOCUSED
+    if mark.state is State.REJECTED:
+        return REJECTED
+    return UNDECIDED if mark.state is State.UNDECIDED else DECIDED
+
+
+class Painter:
+    """Draws the lines of one passage.
+
+    Args:
+        passage: What to draw.
+        look: The styles.
+    """
+
+    def __init__(self, passage: Passage, look: Look) -> None:
+        self._passage = passage
+        self._look = look
+        self._styles: dict[tuple[tuple[int, ...], tuple[bool, ...]], Style] = {}
+
+    def segments(self, line: Line, width: int) -> list[Segment]:
+        """A line as Rich's segments, neighbours of one look joined; jump letters stay within the width."""
+        parts = [self._piece(atom) for atom in line.atoms]
+        if self._passage.hints:
+            parts = overlay(parts, self._hints(line, width))
+        return [
+            Segment("".join([part.shown for part in same]), style)
+            for style, same in groupby((part for part in parts if part.shown), _style_of)
+        ]
+
+    def _piece(self, atom: Atom) -> Piece:
+        if atom.kind is Kind.TEXT:
+            return Piece(atom.shown, atom.cells, self._text_style(atom))
+        mark = self._passage.marks[atom.marks[-1]]
+        return Piece(_sign(atom.kind, mark), atom.cells, self._sign_style(atom, mark))
+
+    def _text_style(self, atom: Atom) -> Style:
+        passage, char = self._passage, atom.char_start
+        flags = (
+            char < passage.title_end,
+            _within(char, passage.candidate),
+            _within(char, passage.selection),
+            _within(char, passage.cursor),
+        )
+        key = atom.marks, flags
+        if key not in self._styles:
+            self._styles[key] = self._made(*key)
+        return self._styles[key]
+
+    def _made(self, marks: tuple[int, ...], flags: tuple[bool, ...]) -> Style:
+        look = self._look
+        title, *over = (look.title, look.candidate, look.selection, look.cursor)
+        style = look.text + title if flags[0] else look.text
+        if marks:
+            style += self._mention_style(marks)
+        for flag, added in zip(flags[1:], over, strict=True):
+            style = style + added if flag else style
+        return style
+
+    def _mention_style(self, indices: tuple[int, ...]) -> Style:
+        """The innermost mention gives colour and line, the outermost of several the ground."""
+        marks = [self._passage.marks[index] for index in indices]
+        inner = marks[-1]
+        style = self._ground(marks) + self._colour(inner)
+        if inner.state is not State.UNDECIDED or len(marks) > 1:
+            style += _UNDERLINE
+        if inner.state is State.REJECTED:
+            style += _STRIKE
+        if inner.state is State.UNDECIDED and inner.score is not None and inner.score < UNSURE:
+            style += _DIM
+        return style + _REVERSE if any(mark.focused for mark in marks) else style
+
+    def _sign_style(self, atom: Atom, mark: Mark) -> Style:
+        marks = [self._passage.marks[index] for index in atom.marks]
+        style = self._look.text + self._ground(marks) + self._colour(mark) + _BOLD
+        bracket = atom.kind in (Kind.OPEN, Kind.CLOSE)
+        marked = mark.focused or (mark.partner and bracket)
+        around = any(each.focused for each in marks[:-1])
+        return style + _REVERSE if marked or around else style
+
+    def _ground(self, marks: list[Mark]) -> Style:
+        if len(marks) == 1:
+            return Style.null()
+        ground = self._look.label(marks[0].label).bgcolor
+        return Style(bgcolor=None if ground is None or ground.is_default else ground)
+
+    def _colour(self, mark: Mark) -> Style:
+        return Style(color=self._look.label(mark.label).color)
+
+    def _hints(self, line: Line, width: int) -> list[tuple[int, Piece]]:
+        """Columns and letters of the hints on a line; those that touch look different by turns."""
+        found: list[tuple[int, Piece]] = []
+        free, style = 0, self._look.next_hint
+        for atom, column in zip(line.atoms, line.columns, strict=True):
+            for char in range(atom.char_start, atom.char_end):
+                letters = self._passage.hints.get(char, "")
+                if letters:
+                    cells = cell_len(letters)
+                    start = max(free, min(column, width - cells))
+                    touches = style is self._look.hint and free == start
+                    style = self._look.next_hint if touches else self._look.hint
+                    found.append((start, Piece(letters, cells, self._look.text + style)))
+                    free = start + cells
+        return found
+
+
+def overlay(parts: Iterable[Piece], over: Iterable[tuple[int, Piece]]) -> list[Piece]:
+    """Pieces written over others at ascending columns; of a wide one that is cut blanks remain."""
+    found: list[Piece] = []
+    waiting = list(over)
+    column = covered = 0
+    for part in parts:
+        end = column + part.cells
+        whole = column >= covered
+        while waiting and waiting[0][0] < max(end, column + 1):
+            start, piece = waiting.pop(0)
+            found.append(_blanks(start - max(column, covered), part.style))
+            found.append(piece)
+            covered, whole = max(start, covered) + piece.cells, False
+        found.append(part if whole else _blanks(end - covered, part.style))
+        column = end
+    return found + [piece for _, piece in waiting]
+
+
+def _blanks(cells: int, style: Style) -> Piece:
+    return Piece(" " * cells, max(0, cells), style)
+
+
+def _sign(kind: Kind, mark: Mark) -> str:
+    if kind is Kind.KEY:
+        return raised_key(mark.key)
+    if kind is Kind.CLUSTER:
+        return raised_clusters(mark.cluster)
+    return brackets(mark)[kind is Kind.CLOSE]
+
+
+def _within(char: int, span: tuple[int, int] | None) -> bool:
+    return span is not None and span[0] <= char < span[1]
+
+
+def _style_of(part: Piece) -> Style:
+    return part.style

@@ -1,0 +1,130 @@
+"""Projects that cannot be opened or written, and what ends the app from outside."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import sciextract.store.opening as store_opening
+from sciextract.store import background, open_project
+from sciextract_app.dialogs.error import ErrorDialog
+from sciextract_app.screens.desk import DeskScreen
+from sciextract_app.screens.start import StartScreen
+from tests.app.screens_support import (
+    desk_of,
+    made_project,
+    opened,
+    shown,
+    states,
+    until,
+    until_shown,
+)
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return made_project(tmp_path)
+
+
+class TestBrokenProjects:
+    async def test_a_damaged_one_shows_error_and_hint(self, project: Path) -> None:
+        project.write_bytes(project.read_bytes()[:5000])
+        async with opened(project) as (app, pilot):
+            assert isinstance(app.screen, ErrorDialog)
+            await until_shown(pilot, "doctor")
+            await pilot.press("enter")
+            assert isinstance(app.screen, StartScreen)
+
+    async def test_a_file_that_is_none(self, tmp_path: Path) -> None:
+        (tmp_path / "p.sciextract").write_text("plain text")
+        async with opened(tmp_path / "p.sciextract") as (app, pilot):
+            assert isinstance(app.screen, ErrorDialog)
+            assert "no SQLite file" in " ".join(shown(pilot).split())
+
+    async def test_one_of_a_newer_version(self, project: Path) -> None:
+        with sqlite3.connect(project) as connection:
+            connection.execute("PRAGMA user_version = 99")
+        async with opened(project) as (app, pilot):
+            assert isinstance(app.screen, ErrorDialog)
+            assert "newer sciextract" in " ".join(shown(pilot).split())
+
+
+class TestReadOnly:
+    @pytest.fixture(autouse=True)
+    def sealed(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(store_opening, "mode_for", lambda path: "read")
+
+    async def test_it_is_opened_for_reading_and_says_so(self, project: Path) -> None:
+        async with opened(project) as (_, pilot):
+            await until_shown(pilot, "can only be read")
+            assert "grammars" in shown(pilot)
+
+    async def test_a_decision_is_refused_with_a_reason(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.press("enter")
+            assert "accepted" not in states(project)
+            assert app.is_running
+
+    async def test_nothing_is_predicted_or_imported(self, project: Path, tmp_path: Path) -> None:
+        (tmp_path / "new.txt").write_text("New.")
+        called: list[int] = []
+        load = lambda: called.append(1)
+        async with opened(project, tmp_path / "new.txt", load=load) as (app, pilot):  # type: ignore[arg-type]
+            await until_shown(pilot, "nothing imported")
+            desk_of(app).action_predict()
+            await pilot.pause()
+        assert not called
+
+
+class TestUncleanClose:
+    @pytest.fixture(autouse=True)
+    def unclean(self, project: Path) -> None:
+        """The mark of a process that is gone."""
+        row = ("dead", 2**22 + 1, socket.gethostname(), "2026-01-01T00:00:00")
+        with sqlite3.connect(project) as connection:
+            connection.execute("INSERT INTO session VALUES (?, ?, ?, ?)", row)
+
+    async def test_it_is_checked_and_told(self, project: Path) -> None:
+        async with opened(project) as (_, pilot):
+            await until_shown(pilot, "nothing is wrong")
+        with open_project(project) as again:
+            assert not again.unclean
+
+    async def test_damage_is_told_and_the_mark_stays(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(background, "problems", lambda *_, **__: ["page 7 is torn"])
+        async with opened(project) as (_, pilot):
+            await until_shown(pilot, "page 7 is torn")
+        with open_project(project) as again:
+            assert again.unclean
+
+
+class TestCrash:
+    async def test_the_app_ends_and_the_project_is_whole(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(self: DeskScreen, rows: bool = True) -> None:
+            raise RuntimeError("secret text of the person")
+
+        with pytest.raises(RuntimeError):
+            async with opened(project) as (app, pilot):
+                await pilot.press("enter")
+                monkeypatch.setattr(DeskScreen, "draw", broken)
+                await pilot.press("enter")
+                await until(pilot, lambda: not app.is_running)
+        assert isinstance(app.failure, RuntimeError)
+        assert "accepted" in states(project)
+        with open_project(project) as again:
+            assert again.connection.execute("SELECT count(*) FROM session").fetchone()[0] == 0
+
+    async def test_a_signal_leaves_with_its_code(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            app.leave(128 + 15)
+            await until(pilot, lambda: not app.is_running)
+        assert app.return_code == 143

@@ -1,0 +1,215 @@
+"""What works beside the keys: imports and predictions in threads, and how they end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.errors import ModelNotFoundError
+from sciextract.store import open_project
+from sciextract.store.doctor import Severity, examine
+from sciextract_app.dialogs.bad_records import BadRecordsDialog
+from sciextract_app.recent import recent_projects
+from sciextract_app.screens.start import StartScreen
+from tests.app.screens_support import (
+    desk_of,
+    made_project,
+    opened,
+    shown,
+    states,
+    until,
+    until_shown,
+)
+from tests.cli.fakes import RuleExtractor
+
+pytestmark = pytest.mark.asyncio
+
+BIB = """@article{good, title={Parsers}, abstract={A parser learns grammars.}, year={2020}}
+@article{bad, title={Broken, abstract={Never closed, year={2021}
+"""
+
+
+class SlowExtractor(RuleExtractor):
+    """Predicts an abstract only when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__(candidates=True)
+        self.turn = threading.Semaphore(0)
+        self.seen: list[str] = []
+
+    def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
+        for each in documents:
+            assert self.turn.acquire(timeout=30)
+            self.seen.append(each.text)
+            yield self.annotate(each)
+
+
+class FailingExtractor(RuleExtractor):
+    """A model that nobody foresaw."""
+
+    def annotate(self, document: Document, /) -> AnnotatedDocument:
+        raise ZeroDivisionError("secret")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return made_project(tmp_path, predicted=False)
+
+
+class TestPredicting:
+    async def test_what_needs_it_is_predicted(self, project: Path) -> None:
+        async with opened(project, load=RuleExtractor) as (app, pilot):
+            await until_shown(pilot, "3 abstracts predicted")
+            assert desk_of(app).desk.focus is not None  # nothing was there to look at before
+            await pilot.press("enter")
+        assert "accepted" in states(project)
+
+    async def test_the_open_abstract_comes_first_and_keys_are_answered(self, project: Path) -> None:
+        model = SlowExtractor()
+        async with opened(project) as (_, pilot):
+            await pilot.press("n", "n", "ctrl+q")
+        async with opened(project, load=lambda: model) as (app, pilot):
+            await pilot.press("F", "p")  # answered while the model waits
+            assert desk_of(app).desk.number == 2
+            model.turn.release()
+            await until(pilot, lambda: len(model.seen) == 1)
+            assert model.seen[0].startswith("Nothing is long")
+            await until(pilot, lambda: desk_of(app).desk.predicting == (1, 3))
+            model.turn.release(2)
+            await until_shown(pilot, "3 abstracts predicted")
+        with open_project(project) as again:
+            progress = again.draft(3).progress
+            assert progress is not None
+            assert progress.flagged
+
+    async def test_a_key_before_the_prediction_keeps_the_focus(self, project: Path) -> None:
+        model = SlowExtractor()
+        async with opened(project, load=lambda: model) as (app, pilot):
+            await pilot.press("l")
+            model.turn.release(3)
+            await until_shown(pilot, "3 abstracts predicted")
+            assert desk_of(app).desk.focus is None
+
+    async def test_leaving_meanwhile_leaves_a_sound_project(self, project: Path) -> None:
+        model = SlowExtractor()
+        async with opened(project, load=lambda: model) as (app, pilot):
+            model.turn.release()
+            await until(pilot, lambda: model.seen)
+            await pilot.press("ctrl+q")
+            model.turn.release(10)
+            await until(pilot, lambda: not app.is_running)
+        bad = [each for each in examine(project).findings if each.severity is Severity.ERROR]
+        assert not bad
+        with open_project(project) as again:
+            assert not again.unclean
+            assert len(again.draft(1).entities) > 0
+            assert again.draft(3).entities == []
+
+    async def test_a_missing_model_is_told_and_reading_goes_on(self, project: Path) -> None:
+        def load() -> RuleExtractor:
+            raise ModelNotFoundError("no model 'x'", "sciextract tui --model sci")
+
+        async with opened(project, load=load) as (app, pilot):
+            await until_shown(pilot, "no predictions: no model 'x'")
+            await pilot.press("n")
+            assert desk_of(app).desk.number == 2
+
+    async def test_a_crash_of_the_model_is_reported_and_reading_goes_on(
+        self, project: Path
+    ) -> None:
+        async with opened(project, load=FailingExtractor) as (app, pilot):
+            await until_shown(pilot, "ZeroDivisionError")
+            await pilot.press("n")
+            assert desk_of(app).desk.number == 2
+            assert "secret" not in shown(pilot)
+
+    async def test_without_a_model_nothing_is_predicted(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            desk_of(app).action_predict()
+            await pilot.pause()
+        assert states(project) == []
+
+
+class TestImporting:
+    async def test_a_file_gets_a_project_and_bad_records_a_dialog(self, tmp_path: Path) -> None:
+        (tmp_path / "refs.bib").write_text(BIB)
+        async with opened(tmp_path / "refs.bib", load=RuleExtractor) as (app, pilot):
+            await until(pilot, lambda: isinstance(app.screen, BadRecordsDialog))
+            assert "refs.bib:2" in shown(pilot)
+            await pilot.press("escape")
+            await until_shown(pilot, "Parsers")
+            await pilot.press("enter")
+        assert "accepted" in states(tmp_path / "refs.sciextract")
+
+    async def test_the_second_time_nothing_is_doubled(self, tmp_path: Path) -> None:
+        file = tmp_path / "refs.bib"
+        file.write_text(BIB.partition("\n")[0])
+        async with opened(file) as (app, pilot):
+            await until(pilot, lambda: desk_of(app).desk.number)
+            await pilot.press("F")
+        events = len(open_project(tmp_path / "refs.sciextract").log())
+        async with opened(file) as (app, pilot):
+            assert desk_of(app).listing.count() == 1
+        file.write_text(BIB.partition("\n")[0] + "\n@article{two, abstract={A second one.}}")
+        async with opened(file) as (app, pilot):
+            await until(pilot, lambda: desk_of(app).listing.count() == 2)
+        log = open_project(tmp_path / "refs.sciextract").log()
+        assert len(log) == events + 1
+
+    async def test_an_unusable_file_is_told(self, project: Path, tmp_path: Path) -> None:
+        (tmp_path / "x.bib").write_text("\x00\x01\x02")
+        async with opened(project, tmp_path / "x.bib") as (_, pilot):
+            await until_shown(pilot, "nothing imported")
+
+    async def test_an_empty_project_says_what_to_do(self, tmp_path: Path) -> None:
+        (tmp_path / "in").mkdir()
+        async with opened(tmp_path / "in") as (app, pilot):
+            await until_shown(pilot, "F5 imports files")
+            await pilot.press("enter", "D", "A", "x", "slash", "escape")
+            assert app.is_running
+
+
+class TestStartScreen:
+    @pytest.fixture(autouse=True)
+    def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "empty").mkdir()
+        monkeypatch.chdir(tmp_path / "empty")
+
+    async def test_it_offers_the_recent_projects(self, project: Path) -> None:
+        async with opened(project):
+            pass
+        async with opened() as (app, pilot):
+            assert isinstance(app.screen, StartScreen)
+            assert project.name in shown(pilot)
+            await pilot.press("enter")
+            await until(pilot, lambda: app.project is not None)
+
+    async def test_the_sample_project(self) -> None:
+        async with opened() as (_app, pilot):
+            await pilot.press("s")
+            await until_shown(pilot, "endangered")
+            assert [each.path.name for each in recent_projects()] == ["sample.sciextract"]
+
+    async def test_a_path_can_be_typed(self, project: Path) -> None:
+        async with opened() as (app, pilot):
+            await pilot.press("o")
+            app.screen.query_one(Input).value = str(project)
+            await pilot.press("enter")
+            await until(pilot, lambda: app.project is not None)
+
+    async def test_a_path_that_is_not_there_is_told(self) -> None:
+        async with opened() as (app, pilot):
+            await pilot.press("i", *"nothing.bib", "enter")
+            await until_shown(pilot, "no such file")
+            await pilot.press("escape")
+            assert isinstance(app.screen, StartScreen)
+
+    async def test_q_leaves(self) -> None:
+        async with opened() as (app, pilot):
+            await pilot.press("q")
+            await until(pilot, lambda: not app.is_running)
