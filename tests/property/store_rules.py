@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -31,14 +30,6 @@ HUMAN = ("accepted", "edited", "added", "rejected")
 REFUSALS = (ActionRefusedError, UndoRefusedError)
 
 
-@cache
-def empty_project() -> bytes:
-    """A project file with nothing in it."""
-    with tempfile.TemporaryDirectory() as folder, new_project(Path(folder)) as project:
-        project.close()
-        return project.path.read_bytes()
-
-
 class StoreRules(RuleBasedStateMachine):
     """Two authors on one file, and the rules that every step must leave whole."""
 
@@ -47,8 +38,8 @@ class StoreRules(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="store-machine-"))
-        self.path = self.folder / "p.sciextract"
-        self.path.write_bytes(empty_project())
+        with new_project(self.folder) as empty:
+            self.path = empty.path
         # Ids that are the same every time, so that hypothesis can repeat what it found.
         numbers = count()
         self.ids = mock.patch.multiple(

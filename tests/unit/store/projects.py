@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
@@ -96,8 +98,20 @@ def said(*items: Entity | Relation | Cluster) -> Annotations:
 
 
 def new_project(folder: Path, author: str = "ann", *, coreference: bool = True) -> Project:
-    """An empty project of the small schema."""
-    return create_project(folder / "p.sciextract", small_schema(coreference=coreference), author)
+    """An empty project of the small schema; it does not wait for the disk, since power loss is not tested."""
+    path = folder / "p.sciextract"
+    path.write_bytes(_empty(coreference))
+    project = open_project(path, author)
+    project.connection.execute("PRAGMA synchronous = OFF")
+    return project
+
+
+@cache
+def _empty(coreference: bool) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "empty.sciextract"
+        create_project(path, small_schema(coreference=coreference), "ann").close()
+        return path.read_bytes()
 
 
 def reopened(project: Project, author: str | None = None) -> Project:

@@ -11,7 +11,7 @@ from sciextract.documents.annotations import State
 from sciextract.errors import UndoRefusedError
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import Actions, EntityRef, LinkRef, RelationRef
-from sciextract.store.rows import Layer
+from sciextract.store.rows import Completeness, Layer
 from tests.unit.store.projects import (
     OTHER_TEXT,
     all_state,
@@ -257,6 +257,16 @@ def test_a_layer_stays_begun_while_later_decisions_hold(project: Project, bob: P
     assert progress is not None
     assert progress.entities == "in progress"
     assert states(project.draft(1))["E2"] is State.ACCEPTED
+
+
+def test_what_was_said_of_a_layer_itself_is_turned_exactly(project: Project, bob: Project) -> None:
+    put(project, *FIVE)
+    bob.actions.accept(1, EntityRef("E1"))
+    project.actions.set_completeness(1, Completeness.UNTOUCHED)
+    before = all_state(project)
+    project.undo()
+    project.redo()
+    assert all_state(project) == before
 
 
 def test_two_windows_of_one_author_undo_the_same_history(project: Project, tmp_path: Path) -> None:

@@ -1,0 +1,163 @@
+"""Bars and panes: they fit their width, say what matters, and read nothing as markup."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.style import Style
+from textual.geometry import Offset
+
+from sciextract.documents.annotations import State
+from sciextract_app.presenter.shown import ClusterLine, Feedback, Header, Hint, Inspector, Mode
+from sciextract_app.widgets.clusters_pane import ClustersPane, cluster_text
+from sciextract_app.widgets.footer_bar import footer_text
+from sciextract_app.widgets.header_bar import header_text
+from sciextract_app.widgets.help_table import help_grid
+from sciextract_app.widgets.inspector_pane import inspector_lines
+from sciextract_app.widgets.message_bar import message_text
+from sciextract_app.widgets.relations_pane import RelationsPane, relation_text
+from tests.app.widgets.tiny_app import CLUSTERS, HEADER, HINTS, INSPECTOR, RELATIONS, TinyDesk
+
+
+class TestFooter:
+    def test_all_where_there_is_room(self) -> None:
+        line = footer_text(HINTS, Mode.REVIEW, 120)
+        assert line.plain.startswith(" Enter accept  x reject  1-6 type")
+        assert line.plain.endswith("D done  ? keys")
+
+    @pytest.mark.parametrize("width", range(30, 110, 7))
+    def test_never_wider_than_the_line(self, width: int) -> None:
+        line = footer_text(HINTS, Mode.REVIEW, width)
+        assert line.cell_len <= width
+        assert line.plain.startswith(" Enter accept")
+        assert line.plain.endswith("? keys")
+
+    def test_the_mode_comes_first(self) -> None:
+        assert footer_text(HINTS, Mode.RELATE_TYPE, 120).plain.startswith("  RELATE: TYPE  Enter")
+
+    def test_dead_keys_are_dim(self) -> None:
+        line = footer_text([Hint("c", "cluster", live=False), Hint("x", "reject")], Mode.REVIEW, 80)
+        assert [str(span.style) for span in line.spans] == ["dim", "bold"]
+
+    def test_no_keys(self) -> None:
+        assert footer_text((), Mode.REVIEW, 80).plain == " "
+
+
+class TestHeader:
+    def test_everything(self) -> None:
+        words = "accepted 84 %   sci-minilm 1.0   ⟳ predicting 12/375"
+        assert header_text(HEADER, 120).plain == f" parsing.sciextract   37 of 412 done   {words}"
+
+    @pytest.mark.parametrize("width", range(36, 120, 5))
+    def test_progress_stays(self, width: int) -> None:
+        line = header_text(HEADER, width)
+        assert line.cell_len <= width
+        assert "37 of 412 done" in line.plain
+
+    def test_nothing_known(self) -> None:
+        assert header_text(Header("p", 0, 0, predicting=(0, 0)), 80).plain == (
+            " p   0 of 0 done   ⟳ predicting"
+        )
+
+
+class TestMessage:
+    def test_problem_has_a_sign(self) -> None:
+        assert message_text(Feedback("no [item]", problem=True), 40).plain == " ! no [item]"
+
+    def test_cut(self) -> None:
+        assert message_text(Feedback("undone: accept"), 9).plain == " undone:…"
+        assert message_text(Feedback(), 9).plain == ""
+
+
+class TestRelations:
+    @pytest.mark.parametrize("width", [30, 44, 60, 90])
+    def test_width(self, width: int) -> None:
+        for row in RELATIONS:
+            line = relation_text(row, (8, 12), width, Style())
+            assert line.cell_len <= max(width, 40)
+
+    def test_words(self) -> None:
+        line = relation_text(RELATIONS[0], (35, 8), 90, Style()).plain
+        assert line.startswith("▸ features extracted from parse trees USED-FOR ─▶ a coreference")
+        assert line.endswith(".91 ?")
+        other = relation_text(RELATIONS[2], (4, 11), 50, Style()).plain
+        assert other.startswith("  中文 CONJUNCTION ── emoji 👩‍🔬")
+        assert other.endswith("+")
+
+    @pytest.mark.asyncio
+    async def test_clicks(self) -> None:
+        app = TinyDesk()
+        async with app.run_test(size=(120, 40)) as pilot:
+            pane = app.query_one(RelationsPane)
+            await pilot.click(pane, Offset(9, 2))
+            await pilot.click(pane, Offset(9, 0))
+            assert app.heard == [RelationsPane.RowClicked("r2")]
+
+    @pytest.mark.asyncio
+    async def test_the_focused_one_is_in_sight_among_many(self) -> None:
+        many = tuple(replace(RELATIONS[1], item_id=f"r{i}", focused=i == 70) for i in range(90))
+        app = TinyDesk()
+        async with app.run_test(size=(120, 40)) as pilot:
+            pane = app.query_one(RelationsPane)
+            pane.show(many)
+            await pilot.pause()
+            assert "▸" in "".join(pane.render_line(y).text for y in range(pane.size.height))
+            pane.show(())
+            await pilot.pause()
+            assert pane.render_line(0).text.strip() == "none"
+
+
+class TestClusters:
+    def test_words(self) -> None:
+        line, columns = cluster_text(CLUSTERS[1], 60)
+        assert line.plain == "  b  features ?, [bold] ?"
+        assert [line.plain[span.start : span.stop] for span in columns.values()] == [
+            "features ?",
+            "[bold] ?",
+        ]
+
+    @pytest.mark.parametrize("focused", range(12))
+    def test_the_focused_mention_is_seen(self, focused: int) -> None:
+        mentions = tuple(f"mention {index}" for index in range(12))
+        row = ClusterLine("c", "a", mentions, (State.ACCEPTED,) * 12, focused)
+        line, columns = cluster_text(row, 44)
+        assert f"mention {focused} ✓" in line.plain
+        assert line.cell_len <= 44
+        assert focused in columns
+
+    @pytest.mark.asyncio
+    async def test_clicks(self) -> None:
+        app = TinyDesk()
+        async with app.run_test(size=(120, 40)) as pilot:
+            pane = app.query_one(ClustersPane)
+            await pilot.click(pane, Offset(1 + 17, 2))
+            assert app.heard == [ClustersPane.LinkClicked("c2", 1)]
+
+
+class TestInspector:
+    def test_values_wrap_below_themselves(self) -> None:
+        lines = [line.plain for line in inspector_lines(INSPECTOR, 40)]
+        assert lines[:2] == ["coreference resolution · Task", "score    0.83"]
+        assert lines[-1].startswith(" " * 9)
+        assert "\x1b" not in "".join(lines)
+        assert all(line.cell_len <= 40 for line in inspector_lines(INSPECTOR, 40))
+
+    def test_empty(self) -> None:
+        assert inspector_lines(Inspector("", ()), 40) == []
+        assert [x.plain for x in inspector_lines(Inspector("", (("", "no mention"),)), 40)] == [
+            "no mention"
+        ]
+
+
+def test_help_lists_groups_once() -> None:
+    rows = [
+        ("Enter", "accept", "anywhere"),
+        ("x", "[reject]", "anywhere"),
+        ("i", "invert", "relations"),
+    ]
+    grid = help_grid(rows)
+    keys = [str(cell) for cell in grid.columns[0].cells]
+    words = [str(cell) for cell in grid.columns[1].cells]
+    assert keys == ["", "Enter", "x", "", "", "i"]
+    assert words == ["Anywhere", "accept", "[reject]", "", "Relations", "invert"]
