@@ -34,7 +34,7 @@ from benchmarks import store_large as large
 from benchmarks.annotate_rounds import Contender, median_ratio, spread, take_turns
 from sciextract.formats import read
 from sciextract.store import Project, open_project
-from sciextract.store.ingest import BATCH
+from sciextract.store.incoming.ingest import BATCH
 
 PARTS = ("import", "actions", "large")
 SEARCHES, OPENINGS, HITS = 200, 5, 50

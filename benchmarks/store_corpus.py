@@ -20,7 +20,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
 from sciextract.store import create_project
-from sciextract.store.ingest import BATCH, Import
+from sciextract.store.incoming.ingest import BATCH, Import
 from sciextract.store.migrations import m0001_project
 from sciextract.text.analyse import analyse
 

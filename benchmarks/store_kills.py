@@ -31,11 +31,13 @@ sys.path[:0] = [str(ROOT)]
 
 from benchmarks.store_corpus import build
 from benchmarks.store_kill_child import ITEMS, KINDS, LATER_STEPS, add_migrations
-from sciextract.store import Project, checks, header, migrations, open_project
-from sciextract.store.backup import folder_of
-from sciextract.store.connection import connect
-from sciextract.store.findings import Severity
-from sciextract.store.integrity import problems
+from sciextract.store import Project, migrations, open_project
+from sciextract.store.file import header
+from sciextract.store.file.connection import connect
+from sciextract.store.health import checks
+from sciextract.store.health.backup import folder_of
+from sciextract.store.health.findings import Severity
+from sciextract.store.health.integrity import problems
 
 DOCUMENTS = 60
 SECONDS = 0.4

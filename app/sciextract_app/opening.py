@@ -13,7 +13,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ProjectError, UsageError
 from sciextract.formats.base import STDIN
 from sciextract.resources import data_root
-from sciextract.store.header import APPLICATION_ID, read_header
+from sciextract.store.file.header import APPLICATION_ID, read_header
 from sciextract.store.opening import SUFFIX, create_project
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.project_choice import implied_project

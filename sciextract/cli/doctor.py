@@ -11,8 +11,8 @@ import typer
 from sciextract.cli.options import AuthorOption, JsonOption, ProjectOption
 
 if TYPE_CHECKING:
-    from sciextract.store.findings import Findings
-    from sciextract.store.repair import Repaired
+    from sciextract.store.health.findings import Findings
+    from sciextract.store.health.repair import Repaired
 
 
 def doctor(
@@ -35,8 +35,8 @@ def doctor(
         sciextract doctor --repair --project parsing.sciextract
     """
     from sciextract.errors import ExitCode
-    from sciextract.store.doctor import examine
-    from sciextract.store.doctor import repair as mend
+    from sciextract.store.health.doctor import examine
+    from sciextract.store.health.doctor import repair as mend
     from sciextract.text.visible import visible
     from sciextract.workflows.project_choice import find_project
 

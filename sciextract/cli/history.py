@@ -12,7 +12,7 @@ from sciextract.cli.words import counted, report
 
 if TYPE_CHECKING:
     from sciextract.store import Project
-    from sciextract.store.events import Event
+    from sciextract.store.log.events import Event
 
 
 def log(
@@ -32,7 +32,7 @@ def log(
     from dataclasses import asdict
 
     from sciextract.store import open_project
-    from sciextract.store.undoing import describe
+    from sciextract.store.log.undoing import describe
     from sciextract.text.visible import visible
     from sciextract.workflows.project_choice import find_project
 
@@ -71,7 +71,7 @@ def undo(
     """
     from sciextract.errors import UsageError
     from sciextract.store import open_project
-    from sciextract.store.undoing import describe
+    from sciextract.store.log.undoing import describe
     from sciextract.workflows.project_choice import find_project
 
     if event is not None and steps > 1:
@@ -100,7 +100,7 @@ def redo(
         sciextract redo --steps 3
     """
     from sciextract.store import open_project
-    from sciextract.store.undoing import describe
+    from sciextract.store.log.undoing import describe
     from sciextract.workflows.project_choice import find_project
 
     with open_project(find_project(project), author) as opened:
@@ -135,9 +135,9 @@ def backup(
     import json
     from pathlib import Path
 
-    from sciextract.store import backup as backups
     from sciextract.store import open_project
-    from sciextract.store.header import check_header
+    from sciextract.store.file.header import check_header
+    from sciextract.store.health import backup as backups
     from sciextract.text.visible import visible
     from sciextract.workflows.project_choice import find_project
 

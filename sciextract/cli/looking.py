@@ -11,7 +11,7 @@ from sciextract.cli.options import JsonOption, ProjectOption
 from sciextract.cli.words import counted, warn_of_network
 
 if TYPE_CHECKING:
-    from sciextract.store.status import Status
+    from sciextract.store.looking.status import Status
 
 
 def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
@@ -24,7 +24,7 @@ def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
         sciextract status --json
     """
     from sciextract.store import open_project
-    from sciextract.store.status import status_of
+    from sciextract.store.looking.status import status_of
     from sciextract.text.visible import visible
     from sciextract.workflows.project_choice import find_project
 
@@ -79,7 +79,7 @@ def search(
 
     from sciextract.errors import ExitCode
     from sciextract.store import open_project
-    from sciextract.store.search import Query, find
+    from sciextract.store.looking.search import Query, find
     from sciextract.text.visible import visible
     from sciextract.workflows.project_choice import find_project
 

@@ -11,7 +11,7 @@ import typer
 from sciextract.cli.options import JsonOption, ProjectOption
 
 if TYPE_CHECKING:
-    from sciextract.store.stats import Stats
+    from sciextract.store.looking.stats import Stats
 
 
 def stats(project: ProjectOption = None, as_json: JsonOption = False) -> None:
@@ -24,7 +24,7 @@ def stats(project: ProjectOption = None, as_json: JsonOption = False) -> None:
         sciextract stats --json
     """
     from sciextract.store import open_project
-    from sciextract.store.stats import stats_of
+    from sciextract.store.looking.stats import stats_of
     from sciextract.text.visible import visible
     from sciextract.workflows.project_choice import find_project
 

@@ -10,12 +10,15 @@ from pathlib import Path
 from sciextract.documents.ids import new_id
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError
-from sciextract.store import backup, events, header, label_schemas
-from sciextract.store.clock import now
-from sciextract.store.connection import connect, mode_for, transaction
-from sciextract.store.failures import damaged, read_only, translated
-from sciextract.store.header import check_header, newer
-from sciextract.store.integrity import problems
+from sciextract.store.content import label_schemas
+from sciextract.store.file import header
+from sciextract.store.file.connection import connect, mode_for, transaction
+from sciextract.store.file.failures import damaged, read_only, translated
+from sciextract.store.file.header import check_header, newer
+from sciextract.store.health import backup
+from sciextract.store.health.integrity import problems
+from sciextract.store.log import events
+from sciextract.store.log.clock import now
 from sciextract.store.migrations import migrate
 from sciextract.store.project import Project
 

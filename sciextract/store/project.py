@@ -13,25 +13,19 @@ from typing import Any, Self
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.store import (
-    alarm,
-    backup,
-    documents,
-    events,
-    label_schemas,
-    search,
-    session,
-    summary,
-    undoing,
-    views,
-)
 from sciextract.store.actions.api import Actions, Work
-from sciextract.store.connection import Mode, settle, snapshot, transaction
-from sciextract.store.context import Context, Outcome
-from sciextract.store.draft import Draft
-from sciextract.store.failures import read_only, translated
-from sciextract.store.rows import IN_VIEW
-from sciextract.store.state_tables import apply, load_rows
+from sciextract.store.content import documents, label_schemas
+from sciextract.store.file import session
+from sciextract.store.file.connection import Mode, settle, snapshot, transaction
+from sciextract.store.file.failures import read_only, translated
+from sciextract.store.health import alarm, backup
+from sciextract.store.incoming.context import Context, Outcome
+from sciextract.store.log import events, undoing
+from sciextract.store.looking import search
+from sciextract.store.state import summary, views
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import IN_VIEW
+from sciextract.store.state.state_tables import apply, load_rows
 
 
 class Project:
@@ -247,7 +241,7 @@ class Project:
         return bool(changes)
 
     def undo(self, event_id: int | None = None) -> tuple[events.Event, Outcome]:
-        """Take back the author's latest action, or a certain event (see :mod:`~sciextract.store.undoing`)."""
+        """Take back the author's latest action, or a certain event (see :mod:`~sciextract.store.log.undoing`)."""
         return undoing.undo(self, event_id)
 
     def redo(self) -> tuple[events.Event, Outcome]:
@@ -260,7 +254,7 @@ class Project:
             return events.read_events(self.connection, limit, before)
 
     def backup(self, reason: str) -> backup.Backup:
-        """Make a dated backup (see :mod:`~sciextract.store.backup`)."""
+        """Make a dated backup (see :mod:`~sciextract.store.health.backup`)."""
         return backup.make_backup(self.connection, self.path, reason)
 
     def set_schema(self, schema: LabelSchema) -> None:

@@ -13,14 +13,14 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.metrics.differences import Difference, Layer, differences
 from sciextract.metrics.sides import Said
-from sciextract.store import summary
-from sciextract.store.context import Context, Outcome
-from sciextract.store.draft import Draft
-from sciextract.store.events import UNDONE, Event
-from sciextract.store.failures import translated
-from sciextract.store.ingest import said_by
+from sciextract.store.file.failures import translated
+from sciextract.store.incoming.context import Context, Outcome
+from sciextract.store.incoming.ingest import said_by
+from sciextract.store.log.events import UNDONE, Event
 from sciextract.store.project import Project
-from sciextract.store.rows import IN_VIEW
+from sciextract.store.state import summary
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import IN_VIEW
 from sciextract.workflows.taking import THEIRS
 
 Verdict = Literal["mine", "theirs"]

@@ -15,11 +15,11 @@ from sciextract.formats import Writer, open_writer
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import get_format
 from sciextract.formats.spec import FormatSpec
-from sciextract.store.backup import folder_of
-from sciextract.store.ingest import said_by
+from sciextract.store.health.backup import folder_of
+from sciextract.store.incoming.ingest import said_by
 from sciextract.store.project import Project
-from sciextract.store.rows import IN_VIEW
-from sciextract.store.views import WITH_UNDECIDED
+from sciextract.store.state.rows import IN_VIEW
+from sciextract.store.state.views import WITH_UNDECIDED
 from sciextract.workflows.output import StandardOutput
 from sciextract.workflows.whole_output import check_target, remove, whole_output
 

@@ -16,8 +16,8 @@ from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, ReadItem
-from sciextract.store.ingest import BATCH, Import, ImportCounts
-from sciextract.store.label_schemas import with_labels
+from sciextract.store.content.label_schemas import with_labels
+from sciextract.store.incoming.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project import Project
 
 

@@ -7,9 +7,9 @@ from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import Difference, Layer
 from sciextract.metrics.sides import Said
 from sciextract.store.actions import clusters, entities, relations
-from sciextract.store.context import Context
-from sciextract.store.draft import Draft
-from sciextract.store.rows import EntityRow
+from sciextract.store.incoming.context import Context
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import EntityRow
 
 
 def _take_entity(draft: Draft, context: Context, one: Difference) -> None:

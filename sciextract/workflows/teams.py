@@ -10,12 +10,12 @@ from typing import Any
 from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import AgreementReport, agreement
 from sciextract.store import open_project
-from sciextract.store.failures import translated
-from sciextract.store.ingest import BATCH
-from sciextract.store.joining import Join, MergeCounts, foreign_documents
-from sciextract.store.label_schemas import with_labels
+from sciextract.store.content.label_schemas import with_labels
+from sciextract.store.file.failures import translated
+from sciextract.store.incoming.ingest import BATCH
+from sciextract.store.incoming.joining import Join, MergeCounts, foreign_documents
 from sciextract.store.project import Project
-from sciextract.store.rows import Completeness
+from sciextract.store.state.rows import Completeness
 from sciextract.workflows.adjudicate import refresh_disagreements
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.errors import UsageError
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.search import Query
+from sciextract.store.looking.search import Query
 from sciextract_app.dialogs.menu import MenuDialog
 from sciextract_app.dialogs.query_words import parse_query
 from sciextract_app.presenter.shown import Mode

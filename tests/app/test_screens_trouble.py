@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import sciextract.store.opening as store_opening
-from sciextract.store import background, open_project
+from sciextract.store import open_project
+from sciextract.store.health import background
 from sciextract_app.dialogs.error import ErrorDialog
 from sciextract_app.screens.desk import DeskScreen
 from sciextract_app.screens.start import StartScreen

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelNotFoundError
 from sciextract.store import open_project
-from sciextract.store.doctor import Severity, examine
+from sciextract.store.health.doctor import Severity, examine
 from sciextract_app.dialogs.bad_records import BadRecordsDialog
 from sciextract_app.recent import recent_projects
 from sciextract_app.screens.start import StartScreen
@@ -140,7 +140,7 @@ class TestImporting:
         (tmp_path / "refs.bib").write_text(BIB)
         async with opened(tmp_path / "refs.bib", load=RuleExtractor) as (app, pilot):
             await until(pilot, lambda: isinstance(app.screen, BadRecordsDialog))
-            assert "refs.bib:2" in shown(pilot)
+            await until_shown(pilot, "broken entry")
             await pilot.press("escape")
             await until_shown(pilot, "Parsers")
             await pilot.press("enter")

@@ -10,8 +10,8 @@ import pytest
 
 from sciextract.errors import ExitCode
 from sciextract.resources import data_root
-from sciextract.store import documents as stored
 from sciextract.store import open_project
+from sciextract.store.content import documents as stored
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,

@@ -13,7 +13,7 @@ import pytest
 
 from sciextract.resources import bundled_models
 from sciextract.store import open_project
-from sciextract.store.doctor import Severity, examine
+from sciextract.store.health.doctor import Severity, examine
 from tests.e2e.terminal import Terminal
 from tests.shared_data import ROOT
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sciextract.store.search import Query
+from sciextract.store.looking.search import Query
 from sciextract_app.dialogs.guideline import GuidelineDialog
 from sciextract_app.dialogs.help import HelpDialog
 from sciextract_app.dialogs.note import NoteDialog

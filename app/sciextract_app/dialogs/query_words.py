@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from sciextract.documents.annotations import State
 from sciextract.errors import UsageError
-from sciextract.store.search import Place, Query
+from sciextract.store.looking.search import Place, Query
 
 HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME   state:undecided   below:0.5   is:flagged|disputed'
 _PLACES = get_args(Place)

@@ -9,7 +9,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from sciextract.errors import UsageError
-from sciextract.store.search import Query
+from sciextract.store.looking.search import Query
 from sciextract_app.dialogs.base import Dialog, plain, words
 from sciextract_app.dialogs.query_words import HELP, parse_query
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 from sciextract.documents.annotations import Candidates, SpanCandidate, State
-from sciextract.store.events import UNDONE
-from sciextract.store.ingest import said_by
+from sciextract.store.incoming.ingest import said_by
+from sciextract.store.log.events import UNDONE
 from sciextract_app.presenter.scene import Scene
 
 _NEWEST = f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id

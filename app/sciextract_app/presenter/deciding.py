@@ -7,7 +7,7 @@ from functools import partial
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
 from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.rows import EntityRow, RelationRow
+from sciextract.store.state.rows import EntityRow, RelationRow
 from sciextract_app.presenter import labels
 from sciextract_app.presenter.actions import Action
 from sciextract_app.presenter.scene import Scene

@@ -8,7 +8,7 @@ from functools import partial
 
 from sciextract.errors import SciextractError
 from sciextract.store.actions.api import ItemRef
-from sciextract.store.events import read_event
+from sciextract.store.log.events import read_event
 from sciextract.store.project import Project
 from sciextract_app.presenter import footer, inspector, passage, pressing, stopped
 from sciextract_app.presenter.actions import keymap, plain

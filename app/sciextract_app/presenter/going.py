@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sciextract.store import events
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.changes import Change
-from sciextract.store.context import Outcome
-from sciextract.store.events import Event
+from sciextract.store.incoming.context import Outcome
+from sciextract.store.log import events
+from sciextract.store.log.changes import Change
+from sciextract.store.log.events import Event
 from sciextract.workflows import adjudicate
 from sciextract_app.presenter.actions import Action
 from sciextract_app.presenter.queue import Key

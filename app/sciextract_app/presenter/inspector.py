@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 
 from sciextract.errors import ProjectError
-from sciextract.store.events import Event, read_event
-from sciextract.store.failures import translated
-from sciextract.store.rows import EntityRow, LinkRow, RelationRow
+from sciextract.store.file.failures import translated
+from sciextract.store.log.events import Event, read_event
+from sciextract.store.state.rows import EntityRow, LinkRow, RelationRow
 from sciextract_app.presenter import labels
 from sciextract_app.presenter.scene import Item, Scene
 from sciextract_app.presenter.shown import Inspector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sciextract.documents.annotations import Candidates
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.spans import Span
-from sciextract.store.rows import EntityRow
+from sciextract.store.state.rows import EntityRow
 
 NO_LABEL = "·"
 

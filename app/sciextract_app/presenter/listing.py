@@ -6,11 +6,11 @@ import json
 import sqlite3
 from enum import StrEnum
 
-from sciextract.store import search
-from sciextract.store.failures import translated
+from sciextract.store.file.failures import translated
+from sciextract.store.file.sql_text import from_sql
+from sciextract.store.looking import search
+from sciextract.store.looking.search import Query
 from sciextract.store.project import Project
-from sciextract.store.search import Query
-from sciextract.store.sql_text import from_sql
 from sciextract_app.presenter.shown import ListRow
 
 

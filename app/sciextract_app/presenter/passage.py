@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.spans import Span
 from sciextract.store.actions.api import ItemRef, LinkRef, RelationRef
-from sciextract.store.rows import EntityRow, RelationRow
+from sciextract.store.state.rows import EntityRow, RelationRow
 from sciextract_app.presenter import labels
 from sciextract_app.presenter.letters import Letters
 from sciextract_app.presenter.scene import Scene

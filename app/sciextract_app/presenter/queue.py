@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from sciextract.documents.annotations import State
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.rows import LinkRow
+from sciextract.store.state.rows import LinkRow
 from sciextract_app.presenter.scene import Scene
 
 Key = tuple[float | int | str, ...]

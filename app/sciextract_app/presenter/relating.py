@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sciextract.store.rows import EntityRow
+from sciextract.store.state.rows import EntityRow
 from sciextract_app.presenter import labels
 from sciextract_app.presenter.actions import Action
 from sciextract_app.presenter.hints import Hints, give_hints

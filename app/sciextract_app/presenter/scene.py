@@ -12,8 +12,15 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.documents.tokens import TokenTable
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.draft import Draft, in_text_order
-from sciextract.store.rows import Completeness, EntityRow, Layer, LinkRow, ProgressRow, RelationRow
+from sciextract.store.state.draft import Draft, in_text_order
+from sciextract.store.state.rows import (
+    Completeness,
+    EntityRow,
+    Layer,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+)
 
 Item = EntityRow | RelationRow | LinkRow
 _TWO = 2

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.store.actions.api import EntityRef, ItemRef
-from sciextract.store.context import Outcome
+from sciextract.store.incoming.context import Outcome
 from sciextract.store.project import Project
 from sciextract_app.presenter import candidates, letters
 from sciextract_app.presenter.hints import Hints

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from sciextract.store import Project
-from sciextract.store.search import Query
+from sciextract.store.looking.search import Query
 from sciextract_app.dialogs.base import plain
 from sciextract_app.keys import SHELL, key_name
 from sciextract_app.presenter.actions import keymap

@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import SciextractError
 from sciextract.inference.model_config import ModelConfig
 from sciextract.store import Project, open_project
-from sciextract.store.ingest import Run, need_prediction
+from sciextract.store.incoming.ingest import Run, need_prediction
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.predict_project import PredictReport, check_labels, predict_project
 from sciextract_app.messages import ModelLoaded, Predicted, PredictionEnded

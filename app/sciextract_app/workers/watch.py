@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sciextract.store import Project
-from sciextract.store.doctor import BackgroundCheck, background_check
+from sciextract.store.health.doctor import BackgroundCheck, background_check
 from sciextract_app.presenter.shown import Feedback
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.spans import Span
 from sciextract.store.actions import bulk, clusters, entities, guard, links, marks, relations
-from sciextract.store.context import Context, Outcome
-from sciextract.store.draft import Draft
-from sciextract.store.rows import Completeness, Layer
+from sciextract.store.incoming.context import Context, Outcome
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import Completeness, Layer
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project

@@ -14,9 +14,9 @@ from sciextract.store.actions.entities import (
 )
 from sciextract.store.actions.links import accept_link
 from sciextract.store.actions.relations import accept_relation
-from sciextract.store.context import Context
-from sciextract.store.draft import Draft
-from sciextract.store.rows import Completeness, EntityRow, Layer
+from sciextract.store.incoming.context import Context
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import Completeness, EntityRow, Layer
 
 ALL_LAYERS = frozenset(Layer)
 

@@ -13,9 +13,9 @@ from sciextract.store.actions.links import (
     drop_link,
     reject_link,
 )
-from sciextract.store.context import Context
-from sciextract.store.draft import Draft
-from sciextract.store.rows import ClusterRow, Layer, LinkRow, edited_from
+from sciextract.store.incoming.context import Context
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import ClusterRow, Layer, LinkRow, edited_from
 
 _TWO = 2
 

@@ -16,9 +16,9 @@ from sciextract.store.actions.guard import (
     touched,
 )
 from sciextract.store.actions.links import reject_link
-from sciextract.store.context import Context
-from sciextract.store.draft import Draft
-from sciextract.store.rows import EntityRow, Layer, RelationRow, edited_from
+from sciextract.store.incoming.context import Context
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import EntityRow, Layer, RelationRow, edited_from
 
 START, END = "start", "end"
 

@@ -8,9 +8,9 @@ from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.store.context import Context
-from sciextract.store.draft import Draft
-from sciextract.store.rows import (
+from sciextract.store.incoming.context import Context
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import (
     ClusterRow,
     Completeness,
     EntityRow,

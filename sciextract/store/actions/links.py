@@ -11,9 +11,9 @@ from dataclasses import replace
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.guard import check_single, decide, entity_of, touched
-from sciextract.store.context import Context
-from sciextract.store.draft import Draft
-from sciextract.store.rows import ClusterRow, Layer, LinkRow
+from sciextract.store.incoming.context import Context
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import ClusterRow, Layer, LinkRow
 
 _TWO = 2
 _SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})

@@ -8,10 +8,10 @@ from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
 from sciextract.store.actions.guard import check_pair, decide, entity_of, relation_of, touched
 from sciextract.store.actions.links import accept_mention
-from sciextract.store.context import Context
-from sciextract.store.draft import Draft
-from sciextract.store.merging import same_relations
-from sciextract.store.rows import Layer, RelationRow, edited_from
+from sciextract.store.incoming.context import Context
+from sciextract.store.incoming.merging import same_relations
+from sciextract.store.state.draft import Draft
+from sciextract.store.state.rows import Layer, RelationRow, edited_from
 
 _SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 

@@ -1,7 +1,7 @@
 """Numbered migrations of the project file, through sqlite-utils; each is one transaction.
 
 A migration is never changed once it was released; a new one gets the next number and raises
-:data:`sciextract.store.header.VERSION`.
+:data:`sciextract.store.file.header.VERSION`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from sciextract.store.header import APPLICATION_ID
+from sciextract.store.file.header import APPLICATION_ID
 
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations

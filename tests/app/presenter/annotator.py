@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sciextract.documents.annotations import State
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.rows import EntityRow, RelationRow
+from sciextract.store.state.rows import EntityRow, RelationRow
 from sciextract_app.presenter.desk import Desk
 from sciextract_app.presenter.scene import Scene
 from tests.app.presenter.abstracts import SCIERC, SYMMETRIC, Said

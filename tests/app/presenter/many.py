@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from sciextract.store.content.tokens_blob import encode_tokens
 from sciextract.store.project import Project
-from sciextract.store.tokens_blob import encode_tokens
 from sciextract.text.analyse import analyse
 
 _WORDS = ("graph", "tagger", "lattice", "corpus", "parser", "window", "baseline", "speech")

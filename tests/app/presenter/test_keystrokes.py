@@ -9,8 +9,8 @@ import pytest
 
 from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.rebuild import differing
-from sciextract.store.rows import Completeness
+from sciextract.store.log.rebuild import differing
+from sciextract.store.state.rows import Completeness
 from sciextract_app.presenter.desk import Desk
 from tests.app.presenter.abstracts import (
     TEXT,

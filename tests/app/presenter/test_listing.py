@@ -11,8 +11,8 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import Project, create_project
-from sciextract.store.connection import connect
-from sciextract.store.search import Query
+from sciextract.store.file.connection import connect
+from sciextract.store.looking.search import Query
 from sciextract_app.presenter.desk import Desk
 from sciextract_app.presenter.listing import Listing, Sort
 from tests.app.presenter.many import fill

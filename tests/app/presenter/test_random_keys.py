@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import Annotations, Candidates, LabelScore, SpanCandidate
 from sciextract.store import open_project
-from sciextract.store.consistency import problems
+from sciextract.store.health.consistency import problems
+from sciextract.store.log.rebuild import differing
 from sciextract.store.project import Project
-from sciextract.store.rebuild import differing
 from sciextract_app.presenter.actions import ACTIONS
 from sciextract_app.presenter.desk import Desk
 from sciextract_app.presenter.queue import Order

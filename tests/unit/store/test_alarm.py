@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project, alarm, open_project, session
+from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef
+from sciextract.store.file import session
+from sciextract.store.health import alarm
 from tests.unit.store.projects import entity, place, put, reopened
 
 

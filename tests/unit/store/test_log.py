@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import LabelScore, State
 from sciextract.documents.spans import Span
-from sciextract.store import Project, clock, events
+from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.changes import Change, change_of, decode, encode, fits, replay
-from sciextract.store.rebuild import differing, rebuild
-from sciextract.store.rows import EntityRow, from_values, to_values
-from sciextract.store.undoing import describe
+from sciextract.store.log import clock, events
+from sciextract.store.log.changes import Change, change_of, decode, encode, fits, replay
+from sciextract.store.log.rebuild import differing, rebuild
+from sciextract.store.log.undoing import describe
+from sciextract.store.state.rows import EntityRow, from_values, to_values
 from tests.unit.store.projects import (
     all_state,
     cluster,

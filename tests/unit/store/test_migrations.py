@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ProjectDamagedError
-from sciextract.store import backup, header, migrations, open_project
-from sciextract.store.doctor import Severity, examine
-from sciextract.store.header import read_header
-from sciextract.store.integrity import problems
+from sciextract.store import migrations, open_project
+from sciextract.store.file import header
+from sciextract.store.file.header import read_header
+from sciextract.store.health import backup
+from sciextract.store.health.doctor import Severity, examine
+from sciextract.store.health.integrity import problems
 from tests.unit.store.later import STEPS, later_release
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put

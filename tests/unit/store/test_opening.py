@@ -18,8 +18,9 @@ from sciextract.errors import (
     ProjectMissingError,
     ProjectVersionError,
 )
-from sciextract.store import create_project, header, open_project, opening
-from sciextract.store.doctor import examine
+from sciextract.store import create_project, open_project, opening
+from sciextract.store.file import header
+from sciextract.store.health.doctor import examine
 from tests.unit.store.projects import guess, new_project, place, put, small_schema
 
 
@@ -179,7 +180,7 @@ def _no_links(source: Path, target: Path) -> None:
 def test_failed_creation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "migrate", _interrupted)
     with pytest.raises(KeyboardInterrupt):
-        new_project(tmp_path)
+        create_project(tmp_path / "p.sciextract", small_schema())
     assert not list(tmp_path.iterdir())
 
 

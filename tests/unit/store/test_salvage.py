@@ -13,8 +13,8 @@ import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Project, open_project
-from sciextract.store.doctor import examine, repair
-from sciextract.store.views import EVERYTHING
+from sciextract.store.health.doctor import examine, repair
+from sciextract.store.state.views import EVERYTHING
 from tests.unit.store.patients import change, like, patient, wrong
 from tests.unit.store.projects import all_state, put
 

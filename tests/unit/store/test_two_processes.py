@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ProjectBusyError
-from sciextract.store import Project, connection, open_project
-from sciextract.store.integrity import problems
-from sciextract.store.rebuild import differing
+from sciextract.store import Project, open_project
+from sciextract.store.file import connection
+from sciextract.store.health.integrity import problems
+from sciextract.store.log.rebuild import differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
 

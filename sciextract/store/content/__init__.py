@@ -1,0 +1,1 @@
+"""What does not change: texts, tokens, records, what each source said, label schemas."""

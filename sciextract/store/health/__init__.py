@@ -1,0 +1,1 @@
+"""Keeping a project sound: backups, checks, the doctor, salvage."""

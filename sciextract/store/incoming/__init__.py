@@ -1,0 +1,1 @@
+"""What comes in: imports, model runs, other projects."""

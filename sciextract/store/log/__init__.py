@@ -1,0 +1,1 @@
+"""The event log: changes, events, undo and redo, rebuilding the state."""

@@ -1,0 +1,163 @@
+"""The event log: one event an action, one body of changes a document that it touched."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sciextract.store.log.changes import Change, decode, encode
+from sciextract.store.log.clock import now
+
+UNDO, REDO = "undo", "redo"
+NO_ACTIONS = (UNDO, REDO, "schema")
+"""Kinds of events that cannot be undone: they change no rows of documents, or are turns of others."""
+
+UNDONE = """EXISTS (
+    SELECT 1 FROM event u WHERE u.target = e.id AND u.kind = 'undo'
+    AND NOT EXISTS (SELECT 1 FROM event r WHERE r.target = e.id AND r.kind = 'redo' AND r.id > u.id))"""
+"""In SQL: whether the effect of event ``e`` is taken back at present."""
+_ACTION = f"e.kind NOT IN {NO_ACTIONS}"
+_OWN_ACTION = f"e.author_id = ? AND {_ACTION}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the log.
+
+    Attributes:
+        id: Its number; later events have higher ones, whatever the clock says.
+        at: UTC time by the clock of the machine that made it.
+        author: The source that acted: ``person:NAME`` or ``model:NAME@HASH/run``.
+        kind: The action's word.
+        params: What it was told, for people.
+        seconds: Time a person spent on it, where known.
+        target: For undo and redo the event that they speak of.
+        documents: How many documents it changed.
+        undone: Whether its effect is taken back at present.
+    """
+
+    id: int
+    at: str
+    author: str
+    kind: str
+    params: Mapping[str, Any]
+    seconds: float | None
+    target: int | None
+    documents: int
+    undone: bool
+
+
+def append(
+    connection: sqlite3.Connection,
+    author_id: int,
+    kind: str,
+    params: Mapping[str, Any],
+    seconds: float | None = None,
+    target: int | None = None,
+) -> int:
+    """Add an event, inside the caller's transaction; returns its number."""
+    found = connection.execute(
+        "INSERT INTO event(at, author_id, kind, params, seconds, target) VALUES (?, ?, ?, ?, ?, ?)",
+        (now(), author_id, kind, json.dumps(params), seconds, target),
+    )
+    return int(found.lastrowid or 0)
+
+
+def append_changes(
+    connection: sqlite3.Connection, event_id: int, number: int, changes: list[Change]
+) -> None:
+    """Add what an event changed in one document, inside the caller's transaction."""
+    connection.execute(
+        "INSERT INTO change(event_id, document_id, body) VALUES (?, ?, ?)",
+        (event_id, number, encode(changes)),
+    )
+
+
+def changes_of_event(
+    connection: sqlite3.Connection, event_id: int, *, backwards: bool = False
+) -> Iterator[tuple[int, list[Change]]]:
+    """Document numbers and changes of one event, in the order in which they were made."""
+    order = "DESC" if backwards else "ASC"
+    bodies = connection.execute(
+        f"SELECT document_id, body FROM change WHERE event_id = ? ORDER BY seq {order}", (event_id,)
+    ).fetchall()
+    for number, body in bodies:
+        yield number, decode(body)
+
+
+def changes_of_document(connection: sqlite3.Connection, number: int) -> Iterator[Change]:
+    """All changes of one document, oldest first."""
+    bodies = connection.execute(
+        "SELECT body FROM change WHERE document_id = ? ORDER BY seq", (number,)
+    )
+    for (body,) in bodies:
+        yield from decode(body)
+
+
+def to_undo(connection: sqlite3.Connection, author_id: int) -> int | None:
+    """The author's latest action that is not undone."""
+    query = (
+        f"SELECT e.id FROM event e WHERE {_OWN_ACTION} AND NOT {UNDONE} ORDER BY e.id DESC LIMIT 1"
+    )
+    return _first(connection, query, author_id)
+
+
+def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
+    """The action that the author undid last, unless they have acted since."""
+    last = _first(connection, f"SELECT max(e.id) FROM event e WHERE {_OWN_ACTION}", author_id)
+    query = f"""SELECT e.id FROM event e JOIN event u ON u.target = e.id AND u.kind = 'undo'
+        WHERE u.author_id = ? AND {_ACTION} AND {UNDONE} AND u.id > ?
+          AND NOT EXISTS (SELECT 1 FROM event r WHERE r.target = e.id AND r.kind = 'redo' AND r.id > u.id)
+        ORDER BY u.id DESC LIMIT 1"""
+    return _first(connection, query, author_id, last or 0)
+
+
+def last_undo(connection: sqlite3.Connection, event_id: int) -> int:
+    """The event that undid this one last."""
+    query = "SELECT max(e.id) FROM event e WHERE e.target = ? AND e.kind = 'undo'"
+    return _first(connection, query, event_id) or 0
+
+
+def is_undone(connection: sqlite3.Connection, event_id: int) -> bool:
+    """Whether an event's effect is taken back at present."""
+    query = f"SELECT e.id FROM event e WHERE e.id = ? AND {UNDONE}"
+    return _first(connection, query, event_id) is not None
+
+
+def read_events(
+    connection: sqlite3.Connection, limit: int | None = None, before: int | None = None
+) -> list[Event]:
+    """Events, newest first.
+
+    Args:
+        limit: At most so many.
+        before: Only those with a smaller number.
+    """
+    rows = connection.execute(
+        f"""SELECT e.id, e.at, s.name, e.kind, e.params, e.seconds, e.target,
+            (SELECT count(DISTINCT document_id) FROM change c WHERE c.event_id = e.id), {UNDONE}
+        FROM event e JOIN source s ON s.id = e.author_id
+        WHERE e.id < ? ORDER BY e.id DESC LIMIT ?""",
+        (before if before is not None else 1 << 62, -1 if limit is None else limit),
+    )
+    return [_event(row) for row in rows]
+
+
+def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
+    """One event."""
+    found = read_events(connection, 1, event_id + 1)
+    return found[0] if found and found[0].id == event_id else None
+
+
+def _first(connection: sqlite3.Connection, query: str, *params: object) -> int | None:
+    row = connection.execute(query, params).fetchone()
+    return None if row is None or row[0] is None else int(row[0])
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    number, at, author, kind, params, seconds, target, documents, undone = row
+    told = json.loads(params)
+    return Event(number, at, author, kind, told, seconds, target, documents, bool(undone))

@@ -1,0 +1,1 @@
+"""Questions about a project: search, status, statistics."""

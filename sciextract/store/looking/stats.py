@@ -1,0 +1,216 @@
+"""How the work goes: acceptance per label, kinds of edits, calibration of scores, time, progress."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from sciextract.store.file.failures import translated
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+BINS = 10
+_MODEL_ITEMS = """
+    SELECT 'entity' AS kind, label, state, score, was, event_id FROM entity i JOIN source s ON s.id = i.source_id
+     WHERE s.kind = 'model'
+    UNION ALL SELECT 'relation', label, state, score, was, event_id FROM relation i JOIN source s ON s.id = i.source_id
+     WHERE s.kind = 'model'
+    UNION ALL SELECT 'link', '', state, score, was, event_id FROM link i JOIN source s ON s.id = i.source_id
+     WHERE s.kind = 'model'"""
+_ADDED = """
+    SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
+    UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label
+    UNION ALL SELECT 'link', '', count(*) FROM link WHERE state = 'added' HAVING count(*) > 0"""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """What became of a model's items of one label.
+
+    Attributes:
+        kind: ``entity``, ``relation`` or ``link``.
+        label: The label the model gave; empty for links.
+        accepted: Right as they stood.
+        edited: Right after an edit.
+        rejected: Wrong.
+        undecided: Not looked at.
+        added: Items that the model had missed.
+    """
+
+    kind: str
+    label: str
+    accepted: int
+    edited: int
+    rejected: int
+    undecided: int
+    added: int
+
+    @property
+    def acceptance(self) -> float | None:
+        """Share of decided items that were accepted as they stood, 0 to 1; ``None`` before any decision."""
+        decided = self.accepted + self.edited + self.rejected
+        return self.accepted / decided if decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Decided items of the model with scores in one range (Guo et al. 2017, section 2).
+
+    Attributes:
+        low: Least score.
+        high: Upper end, exclusive but for 1.
+        count: How many.
+        mean_score: What the model claimed, ``None`` without items.
+        accepted: Share that was accepted as it stood, ``None`` without items.
+    """
+
+    low: float
+    high: float
+    count: int
+    mean_score: float | None
+    accepted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Everything that ``sciextract stats`` tells.
+
+    Attributes:
+        labels: Per label.
+        edits: How often a label, a boundary, a direction or a cluster was changed.
+        reliability: Calibration of the model's scores.
+        calibration_error: Expected calibration error over the bins, 0 to 1; ``None`` without decisions.
+        seconds_per_abstract: Mean over abstracts with recorded time, ``None`` without any.
+        timed_abstracts: How many abstracts have recorded time.
+        done_by_day: Abstracts that were marked as done, by UTC day.
+        actions_by_author: Actions in the log by who made them.
+    """
+
+    labels: list[LabelRow]
+    edits: dict[str, int]
+    reliability: list[ReliabilityBin]
+    calibration_error: float | None
+    seconds_per_abstract: float | None
+    timed_abstracts: int
+    done_by_day: dict[str, int]
+    actions_by_author: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report of ``--json``."""
+        rows = [asdict(row) | {"acceptance": row.acceptance} for row in self.labels]
+        return asdict(self) | {"labels": rows}
+
+
+def stats_of(project: Project) -> Stats:
+    """The statistics of an open project."""
+    connection = project.connection
+    with translated(project.path):
+        decided = connection.execute(
+            f"""SELECT score, state = 'accepted' FROM ({_MODEL_ITEMS})
+            WHERE state IN ('accepted', 'edited', 'rejected') AND score IS NOT NULL"""
+        ).fetchall()
+        bins = reliability(decided)
+        seconds, timed = _time(connection)
+        return Stats(
+            labels=_labels(connection),
+            edits=_edits(connection),
+            reliability=bins,
+            calibration_error=calibration_error(bins),
+            seconds_per_abstract=seconds,
+            timed_abstracts=timed,
+            done_by_day=_done_by_day(connection),
+            actions_by_author=_actions(connection),
+        )
+
+
+def reliability(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
+    """Scores and whether they were accepted, in bins of equal width."""
+    found: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
+    for score, accepted in decided:
+        found[min(int(score * BINS), BINS - 1)].append((score, accepted))
+    return [_bin(place, items) for place, items in enumerate(found)]
+
+
+def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
+    """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
+    gaps = [
+        (each.count, abs(each.mean_score - each.accepted))
+        for each in bins
+        if each.mean_score is not None and each.accepted is not None
+    ]
+    total = sum(count for count, _ in gaps)
+    return sum(count * gap for count, gap in gaps) / total if total else None
+
+
+def _bin(place: int, items: list[tuple[float, int]]) -> ReliabilityBin:
+    low, high, count = place / BINS, (place + 1) / BINS, len(items)
+    if not count:
+        return ReliabilityBin(low, high, 0, None, None)
+    scores, accepted = (sum(column) / count for column in zip(*items, strict=True))
+    return ReliabilityBin(low, high, count, scores, accepted)
+
+
+def _labels(connection: sqlite3.Connection) -> list[LabelRow]:
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    rows = connection.execute(f"SELECT kind, label, state, was FROM ({_MODEL_ITEMS})")
+    for kind, label, state, was in rows:
+        first = json.loads(was).get("label", label) if was else label
+        counts.setdefault((kind, first), Counter())[state] += 1
+    for kind, label, count in connection.execute(_ADDED):
+        counts.setdefault((kind, label), Counter())["added"] += count
+    names = ("accepted", "edited", "rejected", "undecided", "added")
+    return [
+        LabelRow(kind, label, *(found[name] for name in names))
+        for (kind, label), found in sorted(counts.items())
+    ]
+
+
+def _edits(connection: sqlite3.Connection) -> dict[str, int]:
+    edits: Counter[str] = Counter()
+    for label, start, end, was in connection.execute(
+        "SELECT label, char_start, char_end, was FROM entity WHERE was IS NOT NULL"
+    ):
+        old = json.loads(was)
+        edits["entity label"] += old["label"] != label
+        edits["boundaries"] += [old["fragments"][0][0], old["fragments"][-1][1]] != [start, end]
+    for label, head, was in connection.execute(
+        "SELECT label, head, was FROM relation WHERE was IS NOT NULL"
+    ):
+        old = json.loads(was)
+        edits["relation label"] += old["label"] != label
+        edits["direction"] += old["head"] != head
+    edits["cluster"] += connection.execute(
+        "SELECT count(*) FROM link WHERE was IS NOT NULL"
+    ).fetchone()[0]
+    return {kind: count for kind, count in edits.items() if count}
+
+
+def _time(connection: sqlite3.Connection) -> tuple[float | None, int]:
+    total, abstracts = connection.execute(
+        """SELECT sum(seconds), count(DISTINCT document_id) FROM (
+            SELECT e.id, min(e.seconds) AS seconds, min(c.document_id) AS document_id
+              FROM event e JOIN change c ON c.event_id = e.id
+             WHERE e.seconds IS NOT NULL GROUP BY e.id)"""
+    ).fetchone()
+    return (total / abstracts if abstracts else None), abstracts
+
+
+def _done_by_day(connection: sqlite3.Connection) -> dict[str, int]:
+    rows = connection.execute(
+        """SELECT substr(e.at, 1, 10), count(DISTINCT c.document_id) FROM event e
+        JOIN change c ON c.event_id = e.id WHERE e.kind = 'done' GROUP BY 1 ORDER BY 1"""
+    )
+    return dict(rows.fetchall())
+
+
+def _actions(connection: sqlite3.Connection) -> dict[str, int]:
+    rows = connection.execute(
+        """SELECT s.name, count(*) FROM event e JOIN source s ON s.id = e.author_id
+        GROUP BY s.id ORDER BY 2 DESC"""
+    )
+    return dict(rows.fetchall())

@@ -1,0 +1,1 @@
+"""The current state: rows of a document, views of them, counts derived from them."""
