@@ -13,6 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.store.content import documents
 from sciextract.store.file.failures import translated
 from sciextract.store.file.sql_text import to_sql
+from sciextract.store.health.consistency import problems
 from sciextract.store.incoming.context import Context
 from sciextract.store.incoming.ingest import keep
 from sciextract.store.incoming.merging import free_id, same_relations
@@ -140,10 +141,15 @@ class Join:
             return stored.number
         if mine is not None and not _has_content(foreign):
             return None
-        counts.documents += mine is None
-        counts.taken += mine is not None
+        before = context.items
         draft.put(_joined(mine, foreign.progress))
         _RowMerge(draft, context, foreign).merge()
+        if mine is not None and _contradicts(draft, context):
+            context.items = before
+            counts.compared += 1
+            return stored.number
+        counts.documents += mine is None
+        counts.taken += mine is not None
         self._project.save(draft, context)
         return None
 
@@ -234,6 +240,12 @@ class _RowMerge:
             needed = draft.relations_of(entity.id) or draft.links_of(entity.id)
             if entity.state is State.UNDECIDED and not needed:
                 draft.drop(entity)
+
+
+def _contradicts(draft: Draft, context: Context) -> bool:
+    """Whether the other side's decisions and what was imported here do not go together."""
+    found = problems(draft, context.schema.symmetric_labels)
+    return any(not problem.by_import for problem in found)
 
 
 def _has_content(foreign: Foreign) -> bool:
