@@ -14,6 +14,7 @@ from sciextract.store.content import label_schemas
 from sciextract.store.file import header
 from sciextract.store.file.connection import connect, mode_for, transaction
 from sciextract.store.file.failures import damaged, read_only, translated
+from sciextract.store.file.filesystem import sync_folder
 from sciextract.store.file.header import check_header, newer
 from sciextract.store.health import backup
 from sciextract.store.health.integrity import problems
@@ -47,6 +48,7 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
     try:
         _build(fresh, schema, person(author))
         _put_in_place(fresh, target)
+        sync_folder(target.parent)
     except FileExistsError:
         raise ProjectError(f"{target} exists already", "open it as it is") from None
     except OSError as error:
@@ -113,9 +115,8 @@ def _put_in_place(fresh: Path, target: Path) -> None:
         os.link(fresh, target)
     except FileExistsError:
         raise
-    except (
-        OSError
-    ):  # file systems of memory sticks know no links: take the name first, then fill it
+    except OSError:
+        # File systems of memory sticks know no links: take the name first, then fill it.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL))
         os.replace(fresh, target)
 

@@ -20,7 +20,7 @@ from sciextract.errors import (
 )
 from sciextract.store.file.connection import connect, has_log, is_wal, settle, snapshot
 from sciextract.store.file.failures import translated
-from sciextract.store.file.filesystem import free_bytes
+from sciextract.store.file.filesystem import free_bytes, sync_folder
 from sciextract.store.file.header import check_header
 
 KEPT = 10
@@ -166,6 +166,7 @@ def _copy(connection: sqlite3.Connection, project: Path, target: Path) -> None:
             finally:
                 copy.close()
         os.replace(partial, target)
+        sync_folder(target.parent)
     finally:
         partial.unlink(missing_ok=True)
 
