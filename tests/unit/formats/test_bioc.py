@@ -16,9 +16,7 @@ from sciextract.errors import FormatError, OutputError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem, Source
 from sciextract.formats.corpora.bioc_json import read_bioc_json
-from sciextract.formats.corpora.bioc_xml import read_bioc_xml
 from sciextract.text.analyse import make_document
-from tests.shared_data import shared_path
 
 TEXT = "Tree kernels\nWe rank proteins with tree kernels."
 
@@ -345,58 +343,6 @@ def test_the_line_of_a_bad_document_is_named(tmp_path: Path) -> None:
     assert lines[(second.error.line or 0) - 1].strip() == "{"
 
 
-def xml_items(tmp_path: Path, content: str | bytes) -> list[ReadItem]:
-    path = tmp_path / "made.xml"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return list(read([path]))
-
-
-XML = """<?xml version="1.0"?><collection><source>made</source><document><id>X</id>
-<passage><infon key="type">abstract</infon><offset>0</offset><text>A &lt;b&gt; β</text>
-<annotation id="1"><infon key="type">Task</infon><location offset="2" length="3"/><text>&lt;b&gt;</text>
-</annotation></passage></document>%s</collection>"""
-
-
-def test_xml_is_read_with_its_collection(tmp_path: Path) -> None:
-    (item,) = xml_items(tmp_path, XML % "")
-    assert isinstance(item, AnnotatedDocument)
-    assert mentions(item) == [("<b>", "Task")]
-    assert item.document.fields["bioc"]["collection"] == {"source": "made"}
-
-
-def test_good_documents_around_a_bad_one_are_read(tmp_path: Path) -> None:
-    bad = "<document><id>Y</id><passage><offset>x</offset><text>a</text></passage></document>"
-    good = "<document><id>Z</id><passage><offset>0</offset><text>a</text></passage></document>"
-    first, error, last = xml_items(tmp_path, XML % f"\n{bad}{good}")
-    assert isinstance(first, AnnotatedDocument) and isinstance(last, AnnotatedDocument)
-    assert isinstance(error, BadRecord)
-    assert "made.xml:5: doc_key 'Y': passages[0].offset: 'x' found" in error.error.message
-
-
-def test_documents_in_front_of_a_broken_place_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "made.xml"
-    path.write_text((XML % "")[:-12], encoding="utf-8")
-    items = read_bioc_xml(Source(str(path)))
-    assert isinstance(next(items), AnnotatedDocument)
-    with pytest.raises(FormatError, match="broken XML"):
-        next(items)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("<collection></collection>", "no document found"),
-        (b"<collection>\xff</collection>", "broken XML"),
-        ('<!DOCTYPE c [<!ENTITY a "b">]><collection/>', "declares the entity 'a'"),
-        ("<collection>" + "<a>" * 5000, "nested deeper"),
-    ],
-)
-def test_unusable_xml(tmp_path: Path, content: str | bytes, message: str) -> None:
-    with pytest.raises(FormatError) as caught:
-        xml_items(tmp_path, content)
-    assert message in caught.value.message
-
-
 def annotated(text: str, *spans: tuple[int, int], **fields: Any) -> AnnotatedDocument:
     entities = tuple(
         Entity(f"E{number}", (Span(*span),), "Task") for number, span in enumerate(spans)
@@ -451,16 +397,3 @@ def test_xml_counts_characters_that_it_cannot_hold() -> None:
     writer.close()
     assert "<text>a␛[31m\ufffdb</text>" in stream.getvalue()
     assert writer.losses == {"character that XML cannot hold": 2}
-
-
-def test_the_shifted_document_of_the_cdr_sample_is_named() -> None:
-    items = list(read([shared_path("formats/bioc/CDR_sample-1.xml")]))
-    (bad,) = [item for item in items if isinstance(item, BadRecord)]
-    assert len(items) == 12
-    assert "passages[1].annotations[0].text: " in bad.error.message
-
-
-def test_offsets_relative_to_the_sentence_are_refused() -> None:
-    (bad,) = read([shared_path("formats/bioc/example-with-sentences.xml")])
-    assert isinstance(bad, BadRecord)
-    assert "offset 0 found, the passages go from 10 to 41" in bad.error.message
