@@ -98,15 +98,3 @@ class ImportEnded(Message):
         self.report = report
         self.bad = bad
         self.error = error
-
-
-class Checked(Message):
-    """The check after an unclean close is done.
-
-    Attributes:
-        problems: What is wrong, empty when the file is sound.
-    """
-
-    def __init__(self, problems: tuple[str, ...]) -> None:
-        super().__init__()
-        self.problems = problems

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from sciextract.cli.words import counted
+
 if TYPE_CHECKING:
     from sciextract.workflows.teams import Agreed
 
@@ -15,7 +17,7 @@ def table(found: Agreed) -> Iterator[str]:
     """One line a figure: its name, its value, its 95 % interval."""
     plain = found.to_json()
     yield (
-        f"{plain['documents']} abstracts compared; "
+        f"{counted(plain['documents'], 'abstract')} compared; "
         f"{found.only_first} only in the first, {found.only_second} only in the second project"
     )
     for section in ("spans", "tokens", "relations", "coreference"):

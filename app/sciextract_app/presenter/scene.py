@@ -14,16 +14,13 @@ from sciextract.documents.tokens import TokenTable
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
 from sciextract.store.state.draft import Draft, in_text_order
 from sciextract.store.state.rows import (
-    Completeness,
     EntityRow,
-    Layer,
     LinkRow,
     ProgressRow,
     RelationRow,
 )
 
 Item = EntityRow | RelationRow | LinkRow
-_TWO = 2
 
 
 class Scene:
@@ -59,11 +56,6 @@ class Scene:
     def progress(self) -> ProgressRow:
         """Completeness, flag and note."""
         return self.draft.progress or ProgressRow()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether every layer is done."""
-        return all(getattr(self.progress, layer) is Completeness.DONE for layer in Layer)
 
     @cached_property
     def members(self) -> dict[str, list[LinkRow]]:
@@ -148,10 +140,6 @@ class Scene:
         """Mentions that share a character with a span, the shortest first."""
         found = [row for row in self.entities if any(each.overlaps(span) for each in row.fragments)]
         return sorted(found, key=lambda row: row.char_end - row.char_start)
-
-    def is_alone(self, cluster_id: str) -> bool:
-        """Whether a cluster has fewer than two mentions."""
-        return len(self.members.get(cluster_id, ())) < _TWO
 
 
 def _has(span: Span, char: int) -> bool:

@@ -23,11 +23,3 @@ def install(leave: Callable[[int], object], interrupted: Callable[[], object]) -
             number = getattr(signal, name)
             loop.add_signal_handler(number, leave, 128 + number)
         loop.add_signal_handler(signal.SIGINT, interrupted)
-
-
-def uninstall() -> None:
-    """Leave signals to whoever had them before."""
-    loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError, RuntimeError):
-        for name in (*_LEAVING, "SIGINT"):
-            loop.remove_signal_handler(getattr(signal, name))

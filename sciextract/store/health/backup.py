@@ -17,6 +17,7 @@ from sciextract.errors import (
     ProjectBusyError,
     ProjectDamagedError,
     ProjectFullError,
+    ProjectMissingError,
 )
 from sciextract.store.file.connection import connect, has_log, is_wal, settle, snapshot
 from sciextract.store.file.failures import translated
@@ -102,8 +103,13 @@ def restore(backup: Path, project: Path) -> Path | None:
         Where the present file is now, ``None`` when there was none.
 
     Raises:
+        ProjectMissingError: There is no such backup.
         ProjectError: The backup is no project, or the project is open elsewhere.
     """
+    if not backup.exists():
+        raise ProjectMissingError(
+            f"{backup}: there is no such backup", "sciextract backup --list shows them"
+        )
     check_header(backup)
     if project.exists():
         _clear_log(project)

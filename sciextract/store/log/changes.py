@@ -32,11 +32,6 @@ class Change:
         """The change that takes this one back."""
         return Change(self.table, self.key, self.after, self.before)
 
-    @property
-    def is_update(self) -> bool:
-        """Whether the row was there before and is there after."""
-        return self.before is not None and self.after is not None
-
 
 def change_of(before: Row | None, after: Row | None) -> Change | None:
     """The change from one row to another of the same table and key; ``None`` when nothing differs.

@@ -121,12 +121,6 @@ def last_undo(connection: sqlite3.Connection, event_id: int) -> int:
     return _first(connection, query, event_id) or 0
 
 
-def is_undone(connection: sqlite3.Connection, event_id: int) -> bool:
-    """Whether an event's effect is taken back at present."""
-    query = f"SELECT e.id FROM event e WHERE e.id = ? AND {UNDONE}"
-    return _first(connection, query, event_id) is not None
-
-
 def read_events(
     connection: sqlite3.Connection, limit: int | None = None, before: int | None = None
 ) -> list[Event]:
