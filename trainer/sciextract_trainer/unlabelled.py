@@ -25,15 +25,29 @@ def read_unlabelled(shards: Sequence[Path], most: int) -> Iterator[Document]:
     Raises:
         InputMissingError: A shard does not exist.
     """
+    for key, title, abstract in _taken(shards, most):
+        yield make_document(key, join_title(title, abstract), title_length=len(title))
+
+
+def unlabelled_texts(shards: Sequence[Path], most: int) -> Iterator[str]:
+    """The texts of :func:`read_unlabelled`, without tokens and sentences.
+
+    Raises:
+        InputMissingError: A shard does not exist.
+    """
+    for _, title, abstract in _taken(shards, most):
+        yield join_title(title, abstract)
+
+
+def _taken(shards: Sequence[Path], most: int) -> Iterator[tuple[str, str, str]]:
+    """Key, title (empty for every second one) and abstract of usable records."""
     taken = 0
     for shard in shards:
         for record in _records(shard):
             if taken >= most:
                 return
             if _usable(record):
-                title = record["title"] if taken % 2 else ""
-                text = join_title(title, record["abstract"])
-                yield make_document(record["id"], text, title_length=len(title))
+                yield record["id"], record["title"] if taken % 2 else "", record["abstract"]
                 taken += 1
 
 

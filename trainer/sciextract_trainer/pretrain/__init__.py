@@ -1,0 +1,1 @@
+"""Continued pretraining of an encoder on unlabelled abstracts."""

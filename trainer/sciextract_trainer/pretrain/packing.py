@@ -1,0 +1,78 @@
+"""Unlabelled abstracts as packed blocks of word pieces on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sciextract_trainer.build import PieceRules
+
+AT_A_TIME = 512
+Blocks = NDArray[np.uint32]
+
+
+def packed_blocks(
+    texts: Iterable[str], rules: PieceRules, length: int, folder: Path, described: dict[str, object]
+) -> Blocks:
+    """The texts in blocks of ``length`` pieces, made once and read from disk after that.
+
+    Texts follow each other with the end-of-text piece between them and are cut where a block is full
+    (FULL-SENTENCES of Liu et al. 2019, RoBERTa, arXiv 1907.11692, section 4.2), so that no step is spent
+    on padding. What is left over at the end is dropped.
+
+    Args:
+        texts: Read only when the blocks are not there yet.
+        rules: The encoder's tokenizer.
+        length: Pieces of a block, special ones included.
+        folder: Where the blocks are kept.
+        described: What the texts are; other texts make other blocks.
+
+    Returns:
+        uint32 (blocks, length), memory-mapped.
+    """
+    told = json.dumps(
+        [described, length, hashlib.sha256(_tokenizer(rules)).hexdigest()], sort_keys=True
+    )
+    path = folder / f"blocks-{hashlib.sha256(told.encode()).hexdigest()[:12]}.npy"
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        blocks = np.array(list(_blocks(texts, rules, length)), dtype=np.uint32)
+        temporary = path.with_suffix(".part")
+        with temporary.open("wb") as stream:
+            np.save(stream, blocks.reshape(-1, length))
+        os.replace(temporary, path)
+    return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+
+
+def _tokenizer(rules: PieceRules) -> bytes:
+    return rules.tokenizer.to_str().encode()
+
+
+def _blocks(texts: Iterable[str], rules: PieceRules, length: int) -> Iterator[list[int]]:
+    room = length - len(rules.prefix) - len(rules.suffix)
+    waiting: list[int] = []
+    for pieces in _pieces(texts, rules):
+        waiting += [*pieces, *rules.suffix[:1]]
+        while len(waiting) >= room:
+            yield [*rules.prefix, *waiting[:room], *rules.suffix]
+            del waiting[:room]
+
+
+def _pieces(texts: Iterable[str], rules: PieceRules) -> Iterator[list[int]]:
+    batch: list[str] = []
+    for text in texts:
+        batch.append(text)
+        if len(batch) == AT_A_TIME:
+            yield from _encoded(batch, rules)
+            batch.clear()
+    yield from _encoded(batch, rules)
+
+
+def _encoded(batch: list[str], rules: PieceRules) -> Iterator[list[int]]:
+    yield from (each.ids for each in rules.tokenizer.encode_batch(batch, add_special_tokens=False))
