@@ -90,6 +90,10 @@ class SchemaError(SciextractError):
     """A label schema has a mistake, or annotations do not fit the schema."""
 
 
+class TrainingDataError(SciextractError):
+    """There is nothing to train on, or a training snapshot is incomplete or damaged."""
+
+
 class ModelNotFoundError(SciextractError):
     """No model of that name, folder or hub id can be had."""
 
@@ -158,3 +162,7 @@ class ActionRefusedError(ProjectError):
 
 class UndoRefusedError(ProjectError):
     """There is nothing to undo or redo, or others have built on it; nothing was changed."""
+
+
+class RemoteError(SciextractError):
+    """Another machine cannot be reached, lacks something, or a job on it failed."""

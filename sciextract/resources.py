@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,3 +17,15 @@ def data_root() -> Traversable:
 def bundled_models() -> Path:
     """Folder with one model folder per bundled model."""
     return Path(__file__).resolve().parent / "bundled"
+
+
+def user_models() -> Path:
+    """Folder of the user's own models: ``$SCIEXTRACT_HOME/models``, else where the platform keeps data of
+    programs. It need not exist.
+    """
+    home = os.environ.get("SCIEXTRACT_HOME")
+    if home:
+        return Path(home).expanduser() / "models"
+    from platformdirs import user_data_path
+
+    return user_data_path("sciextract", appauthor=False) / "models"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
-from sciextract.cli.console import ProgressLine, is_terminal
+from sciextract.cli.console import ProgressLine, is_terminal, say
 from sciextract.cli.words import counted, report, warn_of_network
 
 if TYPE_CHECKING:
@@ -46,13 +46,21 @@ def annotate_project(
         warn_of_network(project)
     screen, progress = ImportScreen(shown=shown), _Progress(shown)
     try:
-        done = job.run(screen.listener(), progress.update)
+        done = job.run(screen.listener(), progress.update, _quiet if quiet else _say_model)
     finally:
         screen.end()
         progress.end()
     aside = export is not None and output is None
     report(done.to_json(), _in_words(done), as_json=as_json, aside=aside, quiet=quiet)
     raise typer.Exit(done.exit_code)
+
+
+def _say_model(told: str) -> None:
+    say("Note", told)
+
+
+def _quiet(_: str) -> None:
+    """Nobody listens."""
 
 
 class _Progress:

@@ -75,7 +75,11 @@ def _evaluated(
     from sciextract.workflows import evaluate as workflow
 
     if predicted is None:
-        annotator = workflow.load_annotator(model)
+        from sciextract.workflows.model_choice import ModelChoice
+
+        choice = ModelChoice(model)
+        annotator = choice.load()
+        _narrate(filter(None, [choice.told()]))
         return workflow.evaluate_model(gold, annotator, schema=schema, bootstrap=bootstrap)
     if model is not None:
         raise UsageError(

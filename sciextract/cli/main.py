@@ -14,7 +14,9 @@ from sciextract.cli.console import framed
 from sciextract.cli.doctor import doctor
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.history import backup, log, redo, undo
+from sciextract.cli.jobs import jobs
 from sciextract.cli.looking import search, status
+from sciextract.cli.models import models
 from sciextract.cli.project_files import export, import_, init
 from sciextract.cli.stats import stats
 from sciextract.cli.teams import adjudicate, agree, merge
@@ -38,6 +40,8 @@ for command in _COMMANDS:
     app.command(command.__name__.rstrip("_"))(command)
 app.command()(tui)
 app.command()(retrain)
+app.add_typer(models)
+app.add_typer(jobs)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -58,6 +58,14 @@ def import_(
     add_labels: Annotated[
         bool, typer.Option("--add-labels", help="Add labels that the project's schema lacks.")
     ] = False,
+    done: Annotated[
+        str,
+        typer.Option(
+            metavar="LAYERS",
+            help="Layers in which the files are complete: entities, relations, coreference, or all. "
+            "What is not annotated there is not there; training takes it for negative.",
+        ),
+    ] = "",
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -72,10 +80,12 @@ def import_(
         sciextract import library.ris refs.bib --project parsing.sciextract
 
         sciextract import corpus/ --format brat --add-labels
+
+        sciextract import gold.jsonl --done all
     """
     from sciextract.cli.import_screen import ImportScreen
     from sciextract.store import open_project
-    from sciextract.workflows.import_files import import_files
+    from sciextract.workflows.import_files import import_files, layers_named
     from sciextract.workflows.project_choice import find_project
 
     screen = ImportScreen(shown=not quiet and is_terminal(sys.stderr))
@@ -83,13 +93,18 @@ def import_(
         if not quiet:
             warn_of_network(opened.path)
         try:
-            done = import_files(
-                opened, paths, input_format, add_labels=add_labels, listener=screen.listener()
+            imported = import_files(
+                opened,
+                paths,
+                input_format,
+                add_labels=add_labels,
+                listener=screen.listener(),
+                done=layers_named(done),
             )
         finally:
             screen.end()
-    report(done.to_json(), _imported(done), as_json=as_json, aside=False, quiet=quiet)
-    raise typer.Exit(done.exit_code)
+    report(imported.to_json(), _imported(imported), as_json=as_json, aside=False, quiet=quiet)
+    raise typer.Exit(imported.exit_code)
 
 
 def export(
@@ -111,6 +126,10 @@ def export(
         str | None,
         typer.Option(metavar="S", help="What one source said, e.g. model:sci, not what holds now."),
     ] = None,
+    with_base: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="A training set: this gold plus what you corrected."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -118,18 +137,21 @@ def export(
     """Write the project's current view: what was imported, accepted, edited and added.
 
     What the format cannot hold is counted and reported. The output appears whole or not at all.
+    With --with-base, abstracts held out for the gate and those without a done layer stay out.
 
     Examples:
 
         sciextract export --format brat --output corpus --project parsing.sciextract
 
         sciextract export --format scierc --strict > train.jsonl
+
+        sciextract export --format scierc --with-base scierc/train.json --output augmented.json
     """
     from sciextract.store import open_project
     from sciextract.workflows.export_project import ExportJob
     from sciextract.workflows.project_choice import find_project
 
-    job = ExportJob(export_format, output, strict, undecided, source, force)
+    job = ExportJob(export_format, output, strict, undecided, source, force, with_base)
     with open_project(find_project(project), read=True) as opened:
         done = job.run(opened)
     aside = output in (None, "-")
@@ -161,6 +183,12 @@ def _exported(done: ExportReport) -> str:
         words = f"nothing written: {done.format} would lose something, which --strict forbids"
     else:
         words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
+    if done.documents and done.from_base:
+        words += f"; {done.from_base:,} of them from the base"
+    if done.bad:
+        words += f"; {counted(done.bad, 'bad record')} left out"
+    for reason, count in done.left_out.items():
+        words += f"; left out, {reason}: {count:,}"
     for kind, count in done.losses.items():
         words += f"; {done.format} cannot hold {kind}: {count}"
     return words

@@ -1,49 +1,214 @@
-"""``sciextract retrain``: train a model from files. The trainer is imported only when the command runs."""
+"""``sciextract retrain``: train on a project, or from files. The trainer is imported only when the command runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sciextract.errors import InputMissingError, MissingExtraError, OutputError
+from sciextract.cli.console import say
+from sciextract.cli.options import ProjectOption
+from sciextract.cli.training_screen import reporting, show_ending
+from sciextract.errors import InputMissingError, MissingExtraError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from sciextract.workflows.correction.ending import Ending
+    from sciextract.workflows.correction.order import Order
+    from sciextract.workflows.runs import Run
+
+Words = dict[str, Any]
+
+_OF_FILES = ("data", "dev", "output", "encoder", "schema")
+_OF_PROJECTS = ("project", "base", "gate", "model", "name")
+_OF_REMOTE = ("remote_python", "slurm", "detach")
+_FILES_RECIPE = "scierc-joint"
+_EXTRA = frozenset({"torch", "transformers", "safetensors", "onnx", "onnxscript"})
 
 
 def retrain(
-    data: Annotated[Path, typer.Option(metavar="FILE", help="Training documents with gold.")],
-    dev: Annotated[Path, typer.Option(metavar="FILE", help="Documents for selection and scores.")],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The model folder to write.")],
+    project: ProjectOption = None,
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Your copy of a published set: seen again in training."),
+    ] = None,
+    gate: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="More gold to compare the old and the new model on."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|DIR", help="Model to train on (default: the one in use)."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the new model (default: the project's).")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Training documents with gold, no project.")
+    ] = None,
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Documents for selection and scores.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="DIR", help="With --data: the model folder to write.")
+    ] = None,
     encoder: Annotated[
         str | None,
-        typer.Option(metavar="ID|DIR", help="Hugging Face encoder to start from."),
+        typer.Option(metavar="ID|DIR", help="With --data: Hugging Face encoder to start from."),
+    ] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="With --data: label schema (default: scierc)."),
     ] = None,
     recipe: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Training recipe (TOML).")
-    ] = "scierc-joint",
-    schema: Annotated[str, typer.Option(metavar="NAME|FILE", help="Label schema.")] = "scierc",
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Training recipe, TOML (default: correction-round; with --data: scierc-joint).",
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs, instead of the recipe's.")] = None,
-    run_folder: Annotated[
-        Path | None, typer.Option("--run", metavar="DIR", help="Where an interrupted run goes on.")
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps (default: auto).")
+    ] = None,
+    gpu: Annotated[bool, typer.Option("--gpu", help="The same as --device cuda.")] = False,
+    remote: Annotated[
+        str | None,
+        typer.Option(metavar="[USER@]HOST", help="Train there, over ssh; ~/.ssh/config holds."),
+    ] = None,
+    remote_python: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Python on that machine (default: python3)."),
+    ] = None,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Through SLURM on that machine.")] = False,
+    detach: Annotated[
+        bool,
+        typer.Option("--detach", help="Come back once the job runs there; see sciextract jobs."),
+    ] = False,
+    run: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Run folder; a stopped run goes on from it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON lines.")] = False,
 ) -> None:
-    """Train entities, relations and coreference jointly, and write a model folder.
+    """Train on what was corrected in a project, and use the new model where it is better.
 
-    The encoder is any Hugging Face encoder, by hub id or folder. A run that was stopped goes on when the
-    same command is given again.
+    A snapshot of the project is taken, the model in use is trained on, and old and new are compared on
+    held-out abstracts. The new one is registered; it is put in use only when it is very likely better.
+    Ctrl-C stops at a point from which --run DIR goes on.
+
+    With --data a model is trained from files, from any Hugging Face encoder.
 
     Examples:
 
-        sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
+        sciextract retrain --project parsing.sciextract
 
-        sciextract annotate abstracts.jsonl --model my-model
+        sciextract retrain --gpu --base scierc-train.jsonl
+
+        sciextract retrain --remote gpubox --gpu
+
+        sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
     """
-    trainer = _trainer()
+    words = {key: value for key, value in locals().items() if value not in (None, False)}
+    where = _device(words)
+    alone = [key for key in _OF_REMOTE if key in words and "remote" not in words]
+    if alone:
+        raise UsageError(f"--{alone[0].replace('_', '-')} is for --remote HOST", "name a host")
+    if _wants_files(words):
+        _train_files(words, where)
+    elif "remote" in words or _is_remote(words):
+        _train_elsewhere(words, where)
+    else:
+        _train_project(words, where)
+
+
+def _device(words: Words) -> str:
+    device = str(words.get("device", "cuda" if "gpu" in words else "auto"))
+    if "gpu" in words and device != "cuda":
+        raise UsageError(f"--gpu and --device {device} exclude each other", "leave one of them out")
+    return device
+
+
+def _wants_files(words: Words) -> bool:
+    """Whether training is from files; words of both ways are refused.
+
+    Raises:
+        UsageError: The words do not fit together, or one is missing.
+    """
+    of_files = [key for key in _OF_FILES if key in words]
+    of_projects = [key for key in (*_OF_PROJECTS, "remote") if key in words]
+    if of_files and of_projects:
+        raise UsageError(
+            f"--{of_files[0]} is for training from files, --{of_projects[0]} for a project",
+            "give --data, --dev and --output, or --project",
+        )
+    missing = [key for key in ("data", "dev", "output") if key not in words]
+    if of_files and missing:
+        raise UsageError(f"--{missing[0]} is missing", "from files: --data, --dev and --output")
+    return bool(of_files)
+
+
+def _train_project(words: Words, device: str) -> None:
+    with _extra():
+        from sciextract_trainer.correction.command import retrain_project
+    order, folder = _order(words)
+    with _stoppable(), reporting("as_json" in words) as report:
+        ending = retrain_project(order, folder, device, report)
+    if "as_json" not in words:
+        show_ending(ending)
+
+
+def _train_elsewhere(words: Words, device: str) -> None:
+    from sciextract.workflows.correction.elsewhere import Where, attach, retrain_elsewhere
+    from sciextract.workflows.runs import Run
+
+    order, folder = _order(words)
+    with _stoppable(), reporting("as_json" in words) as report:
+        if folder is not None and _is_remote(words):
+            ended: Ending | Run = attach(Run(folder), report, again=True)
+        else:
+            python, slurm = words.get("remote_python", "python3"), "slurm" in words
+            where = Where(words["remote"], python, device, slurm)
+            ended = retrain_elsewhere(order, folder, where, report, detach="detach" in words)
+    if isinstance(ended, Run):
+        say("", f"{ended.name} runs on {words['remote']}", f"sciextract jobs attach {ended.name}")
+    elif "as_json" not in words:
+        show_ending(ended)
+
+
+def _order(words: Words) -> tuple[Order, Path | None]:
+    """What is wanted, and the run folder; a project is looked for unless the run was begun with one."""
+    from sciextract.workflows.correction.order import Order, is_begun
+
+    wanted = {
+        key: words[key] for key in (*_OF_PROJECTS, "recipe", "seed", "epochs") if key in words
+    }
+    folder = Path(words["run"]) if "run" in words else None
+    if folder is None or not is_begun(folder):
+        from sciextract.workflows.project_choice import find_project
+
+        wanted["project"] = str(find_project(words.get("project")))
+    return Order(**wanted), folder
+
+
+def _is_remote(words: Words) -> bool:
+    """Whether the run that is taken up has a job on another machine."""
+    if "run" not in words:
+        return False
+    from sciextract.workflows.remote.jobs import place_of
+    from sciextract.workflows.runs import Run
+
+    place = place_of(Run(Path(words["run"])))
+    return place is not None and place.state != "sending"
+
+
+def _train_files(words: Words, device: str) -> None:
+    with _extra():
+        from sciextract_trainer.run import make_job, run_training
+    data, dev, output = (Path(words[key]) for key in ("data", "dev", "output"))
     for path in (data, dev):
         if not path.is_file():
             raise InputMissingError(f"{path}: no such file")
@@ -51,29 +216,36 @@ def retrain(
         raise OutputError(
             f"{output} exists already", "give another --output; nothing is overwritten"
         )
-    changes = {"encoder": encoder, "seed": seed, "epochs": epochs}
-    job = trainer.make_job(
-        recipe, {key: value for key, value in changes.items() if value is not None},
-        schema=schema, data=data, dev=dev, output=output, run_folder=run_folder,
+    job = make_job(
+        words.get("recipe", _FILES_RECIPE),
+        {key: words[key] for key in ("encoder", "seed", "epochs") if key in words},
+        schema=words.get("schema", "scierc"), data=data, dev=dev, output=output,
+        run_folder=Path(words["run"]) if "run" in words else None, device=device,
     )  # fmt: skip
-    with _reporting(as_json, job.config.epochs) as report:
-        scores = trainer.run_training(job, report)
+    with reporting("as_json" in words) as report:
+        report({"event": "start", "epochs": job.config.epochs, "device": str(job.device)})
+        scores = run_training(job, report)
         report({"event": "done", "output": str(output), "scores": scores})
 
 
-def _trainer() -> ModuleType:
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Names the extra where an import needs its packages."""
     try:
-        from sciextract_trainer import run
+        yield
     except ModuleNotFoundError as error:
-        if error.name in ("torch", "transformers", "safetensors", "onnx"):
+        if error.name in _EXTRA:
             raise MissingExtraError("training", "train") from error
         raise
-    return run
 
 
-def _reporting(
-    as_json: bool, epochs: int
-) -> AbstractContextManager[Callable[[dict[str, Any]], None]]:
-    from sciextract_trainer.progress import json_report, live_report
-
-    return nullcontext(json_report) if as_json else live_report(epochs)
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell."""
+    kinds = (signal.SIGINT, signal.SIGTERM)
+    before = {kind: signal.signal(kind, signal.default_int_handler) for kind in kinds}
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)

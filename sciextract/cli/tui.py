@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Annotated
 
@@ -48,6 +49,8 @@ def tui(
             "the review desk needs a terminal, and standard input or output is none",
             "in scripts: sciextract annotate, import, export",
         )
+    # Looking for garbage among the objects of a long abstract takes longer than most keys may.
+    gc.set_threshold(50_000, 20, 100)
     try:
         from sciextract_app.app import run_desk
     except ModuleNotFoundError as error:

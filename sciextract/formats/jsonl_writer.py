@@ -47,13 +47,13 @@ class JsonlWriter:
         self._sink.close()
 
 
-def encode(document: AnnotatedDocument, candidates: bool = False) -> str:
+def encode(document: AnnotatedDocument, candidates: bool = False, *, split: bool = True) -> str:
     """A document as one line of exchange JSON, without a line feed.
 
-    Tokens are split where the edge of an entity cuts one. Input fields that sciextract does not interpret
+    Tokens are split where the edge of an entity cuts one, unless ``split`` is off. Input fields that sciextract does not interpret
     follow its own; one that has the name of an own field becomes ``input_NAME``.
     """
-    record = _text_fields(document, token_layers(document))
+    record = _text_fields(document, token_layers(document, split=split))
     record["model"] = document.model and {
         "name": document.model.name,
         "hash": document.model.hash,

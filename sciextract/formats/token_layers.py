@@ -33,9 +33,14 @@ class TokenLayers:
     losses: Counter[str] = field(default_factory=Counter)
 
 
-def token_layers(annotated: AnnotatedDocument) -> TokenLayers:
-    """The document's annotations in document-level token offsets."""
-    builder = _Builder(annotated)
+def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLayers:
+    """The document's annotations in document-level token offsets.
+
+    Args:
+        annotated: The document.
+        split: Whether tokens are split where the edge of an entity cuts one; else the entity gets whole tokens.
+    """
+    builder = _Builder(annotated, split)
     annotations = annotated.annotations
     for entity in annotations.entities:
         if entity.state is not State.REJECTED:
@@ -51,10 +56,11 @@ def token_layers(annotated: AnnotatedDocument) -> TokenLayers:
 
 
 class _Builder:
-    def __init__(self, annotated: AnnotatedDocument) -> None:
+    def __init__(self, annotated: AnnotatedDocument, split: bool) -> None:
         entities = annotated.annotations.entities
         document = annotated.document
-        self._table = _split_table(document.tokens, document.text, entities)
+        cutting = entities if split else ()
+        self._table = _split_table(document.tokens, document.text, cutting)
         count = len(self._table.sentences)
         self.layers = TokenLayers(
             self._table, [[] for _ in range(count)], [[] for _ in range(count)]
@@ -91,10 +97,14 @@ class _Builder:
             self._mentioned.update((head, tail))
 
     def add_cluster(self, cluster: Cluster) -> None:
-        scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
+        count = len(cluster.mentions)
+        scores = cluster.mention_scores or (cluster.score,) * count
+        states = cluster.mention_states or (cluster.state,) * count
         mentions: dict[TokenRange, float | None] = {}
-        for entity_id, score in zip(cluster.mentions, scores, strict=True):
+        for entity_id, score, state in zip(cluster.mentions, scores, states, strict=True):
             tokens = self._ranges.get(entity_id)
+            if state is State.REJECTED:
+                continue
             if tokens is not None:
                 mentions.setdefault(tokens, score)
             elif entity_id not in self._rejected:

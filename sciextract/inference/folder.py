@@ -48,8 +48,12 @@ class ModelFolder:
         )
 
 
-def open_folder(path: Path) -> ModelFolder:
+def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
     """Verifies a model folder and reads its configuration.
+
+    Args:
+        path: The folder.
+        hashes: Whether to read every file for its hash; else sizes are enough, for lists of many models.
 
     Raises:
         ModelNotFoundError: The folder does not exist.
@@ -69,12 +73,26 @@ def open_folder(path: Path) -> ModelFolder:
             raise ModelDamagedError(
                 f"{manifest}: {name!r} lacks its size and hash", "get the model again"
             )
-        _verify(path, str(name), expected)
+        _verify(path, str(name), expected, hashes)
     for name in (CONFIG, TOKENIZER):
         if name not in listed:
             raise ModelDamagedError(f"{manifest}: {name} is not listed", "get the model again")
     config = ModelConfig.from_json(_read_json(path / CONFIG), str(path / CONFIG))
-    return ModelFolder(path, config, hashlib.sha256(manifest.read_bytes()).hexdigest())
+    return ModelFolder(path, config, manifest_hash(path))
+
+
+def manifest_hash(path: Path) -> str:
+    """Hex SHA-256 of a folder's manifest: the identity of the model.
+
+    Raises:
+        OSError: There is none that can be read.
+    """
+    return hashlib.sha256((path / MANIFEST).read_bytes()).hexdigest()
+
+
+def listed_files(path: Path) -> list[str]:
+    """Names of the files of a verified model folder, its manifest last."""
+    return [*sorted(_read_json(path / MANIFEST)["files"]), MANIFEST]
 
 
 def write_manifest(path: Path) -> None:
@@ -88,7 +106,7 @@ def write_manifest(path: Path) -> None:
     (path / MANIFEST).write_text(text, encoding="utf-8")
 
 
-def _verify(folder: Path, name: str, expected: dict[str, Any]) -> None:
+def _verify(folder: Path, name: str, expected: dict[str, Any], hashes: bool) -> None:
     file = folder / name
     if Path(name).name != name:
         raise ModelDamagedError(
@@ -103,7 +121,7 @@ def _verify(folder: Path, name: str, expected: dict[str, Any]) -> None:
             f"{file} has {size} bytes instead of {expected.get('size')}: it is cut or changed",
             "get the model again",
         )
-    if _sha256(file) != expected.get("sha256"):
+    if hashes and _sha256(file) != expected.get("sha256"):
         raise ModelDamagedError(
             f"{file} does not have the hash of the manifest: it was changed", "get the model again"
         )

@@ -7,30 +7,32 @@ from pathlib import Path
 
 from sciextract.errors import ModelNotFoundError, UsageError
 from sciextract.inference.folder import MANIFEST
-from sciextract.resources import bundled_models
+from sciextract.inference.registered import bundled_folders, folders_called, known_words, unchanged
 
 DEFAULT_MODEL = "sci"
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 
 
 def locate_model(name: str | Path) -> Path:
-    """The model folder that a name means: a folder, a bundled model, or a downloaded hub model.
+    """The model folder that a name means: a folder, a bundled or registered model, or one of the hub.
 
     Args:
-        name: A path, a bundled name, or a Hugging Face id (``owner/model``). A path wins.
+        name: A path, a bundled name, ``NAME`` or ``NAME-hash8`` of a registered model, or a Hugging Face id
+            (``owner/model``). A path wins, then a bundled name.
 
     Raises:
         ModelNotFoundError: Nothing of that name can be had; says what there is.
-        UsageError: It is an encoder without trained heads; names the command that trains them.
+        ModelDamagedError: A registered model is not the one that it was.
+        UsageError: Several registered models have the name, or it is an encoder without trained heads;
+            says what to do.
     """
     path = Path(name).expanduser()
     if path.is_dir():
         return _with_heads(path, str(name))
     if path.is_file():
         raise UsageError(f"{path} is a file", "give the model folder that holds manifest.json")
-    bundled = bundled_models() / str(name)
     if "/" not in str(name) and "\\" not in str(name):
-        return _bundled(bundled, str(name))
+        return _called(str(name))
     if str(name).count("/") == 1 and not str(name).startswith((".", "/", "~")):
         return _with_heads(_from_hub(str(name)), str(name))
     raise ModelNotFoundError(f"no model folder at {name}", _known())
@@ -38,18 +40,21 @@ def locate_model(name: str | Path) -> Path:
 
 def bundled_names() -> list[str]:
     """Names of the models in the package."""
-    folder = bundled_models()
-    return sorted(path.parent.name for path in folder.glob(f"*/{MANIFEST}"))
+    return [path.name for path in bundled_folders()]
 
 
-def _bundled(folder: Path, name: str) -> Path:
-    if not folder.is_dir():
+def _called(name: str) -> Path:
+    found = folders_called(name)
+    if not found:
         raise ModelNotFoundError(f"no model is called {name!r}", _known())
-    return folder
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise UsageError(f"{len(found)} models are called {name!r}", f"say which: {names}")
+    return unchanged(found[0])
 
 
 def _known() -> str:
-    return f"bundled models: {', '.join(bundled_names()) or 'none'}; or give a model folder"
+    return f"known models: {', '.join(known_words()) or 'none'}; or give a model folder"
 
 
 def _with_heads(folder: Path, name: str) -> Path:

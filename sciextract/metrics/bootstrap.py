@@ -36,13 +36,19 @@ def headline_counts(documents: Sequence[Tallies]) -> dict[str, Floats]:
     Returns:
         *Shape:* (documents, metrics averaged, 4): the fields of ``Tally``.
     """
-    return {
-        place: np.array(
-            [[tallies.get(path, NOTHING) for path in paths] for tallies in documents],
-            dtype=np.float64,
-        ).reshape(len(documents), len(paths), 4)
-        for place, paths in HEADLINES.items()
-    }
+    return {place: counts_of(documents, paths) for place, paths in HEADLINES.items()}
+
+
+def counts_of(documents: Sequence[Tallies], paths: Sequence[ScorePath]) -> Floats:
+    """Per-document counts of some metrics; nothing where a document has none.
+
+    Returns:
+        *Shape:* (documents, paths, 4): the fields of ``Tally``.
+    """
+    return np.array(
+        [[tallies.get(path, NOTHING) for path in paths] for tallies in documents],
+        dtype=np.float64,
+    ).reshape(len(documents), len(paths), 4)
 
 
 def intervals(
@@ -63,8 +69,8 @@ def interval(per_document: Floats, resamples: int = RESAMPLES, seed: int = SEED)
         resamples: How many times documents are drawn with replacement.
         seed: Of the random draws; equal seeds give equal intervals.
     """
-    (scores,) = _resampled([per_document], resamples, seed)
-    low, high = np.percentile(scores, [2.5, 97.5])
+    (scores,) = resampled_f1([per_document], resamples, seed)
+    low, high = np.percentile(scores.mean(axis=1), [2.5, 97.5])
     return Interval(float(low), float(high))
 
 
@@ -94,18 +100,33 @@ def probability_better(
     if per_document_a.shape != per_document_b.shape or not len(per_document_a):
         shapes = f"{per_document_a.shape} and {per_document_b.shape}"
         raise ValueError(f"paired counts must have one shape and a document; found {shapes}")
-    scores_a, scores_b = _resampled([per_document_a, per_document_b], resamples, seed)
+    systems = resampled_f1([per_document_a, per_document_b], resamples, seed)
+    scores_a, scores_b = (scores.mean(axis=1) for scores in systems)
+    return share_better(scores_a, scores_b)
+
+
+def share_better(scores_a: Floats, scores_b: Floats) -> float:
+    """The share of resamples, 0 to 1, in which A scores higher; equal scores count half."""
     return float(np.mean(scores_a > scores_b) + np.mean(scores_a == scores_b) / 2)
 
 
-def _resampled(systems: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
-    """F1 of every resample, one array a system, all under the same draws."""
+def resampled_f1(systems: Sequence[Floats], resamples: int, seed: int) -> list[Floats]:
+    """F1 of every resample and metric, 0 to 100, all systems under the same draws of documents.
+
+    Args:
+        systems: Per system *shape* (documents, metrics, 4), the same documents in the same order.
+        resamples: How many times documents are drawn with replacement.
+        seed: Of the random draws.
+
+    Returns:
+        Per system *shape* (resamples, metrics).
+    """
     documents = len(systems[0])
     scores: list[list[Floats]] = [[] for _ in systems]
     for weights in draws(documents, resamples, seed):
         for system, per_document in zip(scores, systems, strict=True):
             summed = weights @ per_document.reshape(documents, -1)
-            system.append(_mean_f1(summed.reshape(len(weights), *per_document.shape[1:])))
+            system.append(f1_of(summed.reshape(len(weights), *per_document.shape[1:])))
     return [np.concatenate(blocks) for blocks in scores]
 
 
@@ -123,12 +144,12 @@ def draws(documents: int, resamples: int, seed: int) -> Iterator[Floats]:
         yield generator.multinomial(documents, even, size=size).astype(np.float64)
 
 
-def _mean_f1(summed: Floats) -> Floats:
-    """F1, 0 to 100, averaged over metrics. *Shape:* (resamples, metrics, 4) to (resamples,)."""
+def f1_of(summed: Floats) -> Floats:
+    """F1, 0 to 100; 0 where nothing is there or right. *Shape:* (..., 4) to (...)."""
     precision = _ratio(summed[..., 0], summed[..., 1])
     recall = _ratio(summed[..., 2], summed[..., 3])
     f1 = _ratio(2 * precision * recall, precision + recall)
-    return np.asarray(100 * f1.mean(axis=-1), dtype=np.float64)
+    return np.asarray(100 * f1, dtype=np.float64)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -53,9 +53,11 @@ def relation_tallies(
     return RelationVariants(ordered, unordered, unordered.plus(twice))
 
 
-def relation_label_tallies(gold: Scorable, predicted: Scorable) -> dict[str, Tally]:
-    """Relations of a document by label: boundaries, ordered."""
-    return compare_by_label(*_both(gold, predicted, NO_LABELS, strict=False))
+def relation_label_tallies(
+    gold: Scorable, predicted: Scorable, symmetric: frozenset[str] = NO_LABELS
+) -> dict[str, Tally]:
+    """Relations of a document by label: boundaries; ordered, except for ``symmetric`` labels."""
+    return compare_by_label(*_both(gold, predicted, symmetric, strict=False))
 
 
 def relation_keys(

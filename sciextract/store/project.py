@@ -24,8 +24,9 @@ from sciextract.store.log import events, undoing
 from sciextract.store.looking import search
 from sciextract.store.state import summary, views
 from sciextract.store.state.draft import Draft
+from sciextract.store.state.kept import KeptDocument, stamp_of
 from sciextract.store.state.rows import IN_VIEW
-from sciextract.store.state.state_tables import apply, load_rows
+from sciextract.store.state.state_tables import apply
 
 
 class Project:
@@ -48,6 +49,8 @@ class Project:
         self.mode = mode
         self._session: str | None = None
         self._closed = False
+        self._kept = KeptDocument()
+        self._saved: Draft | None = None
         with translated(path):
             self.unclean = session.left_behind(connection)
 
@@ -115,8 +118,12 @@ class Project:
             started = None
             if self._session is None:
                 started = session.begin(self.connection)
+            self._saved = None
             yield self.connection
+            saved = self._saved and (stamp_of(self.connection, self._saved.number), self._saved)
         self._session = self._session or started
+        if saved:
+            self._kept.keep(*saved)
 
     def source_id(self, name: str) -> int:
         """The number of a source: ``import:FILE``, ``model:...``, ``person:NAME``.
@@ -146,9 +153,9 @@ class Project:
         Raises:
             KeyError: There is no such document.
         """
+        for_good = not self.connection.in_transaction
         with translated(self.path), snapshot(self.connection):
-            stored = documents.load(self.connection, number)
-            return Draft(stored, load_rows(self.connection, number))
+            return self._kept.read(self.connection, number, for_good=for_good)
 
     def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
         """A document with its items of certain states: the current view, unless others are asked for."""
@@ -238,7 +245,12 @@ class Project:
             apply(self.connection, number, draft.text, changes)
             events.append_changes(self.connection, context.event_id, number, changes)
             summary.refresh(self.connection, draft)
+            self.note_saved(draft)
         return bool(changes)
+
+    def note_saved(self, draft: Draft) -> None:
+        """The file has these rows of a document from now on, if :meth:`writing` ends well."""
+        self._saved = draft
 
     def undo(self, event_id: int | None = None) -> tuple[events.Event, Outcome]:
         """Take back the author's latest action, or a certain event (see :mod:`~sciextract.store.log.undoing`)."""

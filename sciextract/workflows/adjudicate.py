@@ -2,61 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
-from sciextract.documents.annotations import Annotations
-from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ActionRefusedError, UsageError
-from sciextract.metrics.differences import Difference, Layer, differences
-from sciextract.metrics.sides import Said
+from sciextract.metrics.differences import Layer
 from sciextract.store.file.failures import translated
 from sciextract.store.incoming.context import Context, Outcome
-from sciextract.store.incoming.ingest import said_by
-from sciextract.store.log.events import UNDONE, Event
+from sciextract.store.log.events import Event
 from sciextract.store.project import Project
 from sciextract.store.state import summary
 from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import IN_VIEW
+from sciextract.workflows.decisions import KIND, MERGE, Decisions
+from sciextract.workflows.disputed import BothSides, Dispute, both_sides
 from sciextract.workflows.taking import THEIRS
 
+__all__ = [
+    "KIND",
+    "MERGE",
+    "Dispute",
+    "Verdict",
+    "Verdicts",
+    "decide",
+    "decide_all",
+    "disputes",
+    "follow",
+]
+
 Verdict = Literal["mine", "theirs"]
-KIND, MERGE = "adjudicate", "merge project"
 _MOST_STEPS = 10_000  # a document with more differences than that is not one abstract
-
-
-@dataclass(frozen=True, slots=True)
-class Dispute:
-    """One difference that waits for a decision.
-
-    Attributes:
-        number: The document's number.
-        source: The other source.
-        key: What identifies the difference, the same in every listing.
-        difference: Both sides; the first one is what holds in the project.
-    """
-
-    number: int
-    source: str
-    key: str
-    difference: Difference
-
-    def to_json(self) -> dict[str, Any]:
-        """The dispute as one JSON object."""
-        one = self.difference
-        return {
-            "key": self.key,
-            "number": self.number,
-            "doc_key": one.doc_key,
-            "source": self.source,
-            "layer": one.layer.value,
-            "kind": one.kind.value,
-            "mine": _plain(one.first),
-            "theirs": _plain(one.second),
-        }
 
 
 @dataclass(slots=True)
@@ -81,19 +56,68 @@ def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
     Raises:
         UsageError: No source of that name has said anything.
     """
-    decided = _decided(project)
-    for name, source_id in _sources(project, source).items():
-        for number in _documents_of(project, source_id):
-            found = _differences(project, number, source_id)
-            yield from (
-                Dispute(number, name, key, each)
-                for key, each in found.items()
-                if (number, key) not in decided
-            )
+    decisions = Decisions(project)
+    found = decisions.merged() if source is None else sources(project, source)
+    for source_id in found.values():
+        for number in documents_of(project, [source_id]):
+            yield from waiting(project, project.draft(number), source_id, decisions.keys(number))
 
 
-def decide(project: Project, dispute: Dispute, verdict: Verdict) -> Outcome:
+def decide(
+    project: Project,
+    dispute: Dispute,
+    verdict: Verdict,
+    decisions: Decisions | None = None,
+    seconds: float | None = None,
+) -> Outcome:
     """Decide one difference; one event, which undo takes back.
+
+    Args:
+        project: Open for writing.
+        dispute: The difference.
+        verdict: Whose side is taken.
+        decisions: What was decided before; read anew without it.
+        seconds: Time the person spent.
+
+    Raises:
+        ActionRefusedError: It cannot be done (yet): the reason is in the message.
+    """
+    decisions = decisions or Decisions(project)
+    return decide_and_compare(project, dispute, verdict, (), decisions, seconds).outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision with the document as it is behind it.
+
+    Attributes:
+        outcome: What the decision did.
+        draft: The document.
+        compared: It beside what each source said, by the source's number.
+    """
+
+    outcome: Outcome
+    draft: Draft
+    compared: Mapping[int, BothSides]
+
+
+def decide_and_compare(
+    project: Project,
+    dispute: Dispute,
+    verdict: Verdict,
+    source_ids: Iterable[int],
+    decisions: Decisions,
+    seconds: float | None = None,
+) -> Decided:
+    """The same, for those who go on in the document: it is read and compared once.
+
+    Args:
+        project: Open for writing.
+        dispute: The difference.
+        verdict: Whose side is taken.
+        source_ids: The sources that the document is compared with.
+        decisions: What was decided before.
+        seconds: Time the person spent.
 
     Raises:
         ActionRefusedError: It cannot be done (yet): the reason is in the message.
@@ -104,15 +128,25 @@ def decide(project: Project, dispute: Dispute, verdict: Verdict) -> Outcome:
         "source": dispute.source,
         "number": dispute.number,
     }
-    take = THEIRS[dispute.difference.layer]
+    decided, merged = decisions.keys(dispute.number) | {dispute.key}, decisions.merged()
+    found: list[tuple[Draft, dict[int, BothSides]]] = []
 
     def work(draft: Draft, context: Context) -> None:
         if verdict == "theirs":
-            take(draft, context, dispute.difference)
+            THEIRS[dispute.difference.layer](draft, context, dispute)
+        looked = (
+            (each, both_sides(project, draft, each)) for each in {*merged.values(), *source_ids}
+        )
+        compared = {each: both for each, both in looked if both is not None}
+        found.append((draft, compared))
+        left = (both.waiting(decided) for each, both in compared.items() if each in merged.values())
+        count = sum(len(each) for each in left)
+        summary.set_disagreements(project.connection, dispute.number, count)
 
-    outcome = project.perform(KIND, told, [dispute.number], work, always=True)
-    refresh_disagreements(project, dispute.number)
-    return outcome
+    outcome = project.perform(KIND, told, [dispute.number], work, seconds, always=True)
+    if not found:
+        raise ActionRefusedError(f"the project has no document {dispute.number} (any more)")
+    return Decided(outcome, *found[0])
 
 
 def decide_all(
@@ -131,116 +165,96 @@ def decide_all(
     Raises:
         ProjectError: The project cannot be written; earlier decisions are in it.
     """
-    verdicts = Verdicts()
+    verdicts, decisions = Verdicts(), Decisions(project)
     for number, source in dict.fromkeys((each.number, each.source) for each in listed):
         keys = {each.key for each in listed if (each.number, each.source) == (number, source)}
         for layer in Layer:
             tried: set[str] = set()
             for _ in range(_MOST_STEPS):
-                waiting = [
+                left = waiting(
+                    *(project, project.draft(number), project.source_id(source)),
+                    decisions.keys(number),
+                )
+                fitting = [
                     each
-                    for each in _waiting(project, number, source)
+                    for each in left
                     if each.difference.layer is layer and each.key not in tried
                     if each.key in keys or not only_these
                 ]
-                if not waiting:
+                if not fitting:
                     break
-                tried.add(waiting[0].key)
-                _try(project, waiting[0], verdict, verdicts)
+                tried.add(fitting[0].key)
+                _try(project, fitting[0], verdict, verdicts, decisions)
     return verdicts
 
 
-def refresh_disagreements(project: Project, number: int) -> int:
+def refresh_disagreements(project: Project, number: int, decisions: Decisions | None = None) -> int:
     """Count what is undecided between the project and all merged ones in one document, for the lists."""
-    sources = _sources(project, None)
-    count = sum(len(_waiting(project, number, source)) for source in sources)
-    with project.writing() as connection:
-        summary.set_disagreements(connection, number, count)
+    decisions = decisions or Decisions(project)
+    decided, merged = decisions.keys(number), decisions.merged()
+    draft = project.draft(number)
+    with project.writing():
+        return note_left(project, draft, decided, merged.values())
+
+
+def note_left(
+    project: Project, draft: Draft, decided: Collection[str], source_ids: Collection[int]
+) -> int:
+    """Note how much waits between a draft and these sources, inside the caller's transaction."""
+    count = sum(len(waiting(project, draft, each, decided)) for each in source_ids)
+    summary.set_disagreements(project.connection, draft.stored.number, count)
     return count
 
 
-def follow(project: Project, turned: Event) -> None:
+def note(project: Project, number: int, count: int) -> None:
+    """Note a count that is known."""
+    with project.writing() as connection:
+        summary.set_disagreements(connection, number, count)
+
+
+def follow(project: Project, turned: Event, decisions: Decisions | None = None) -> None:
     """Bring the lists of disagreements up to date when an event was undone or done again."""
     if turned.kind == KIND:
-        refresh_disagreements(project, turned.params["number"])
+        refresh_disagreements(project, turned.params["number"], decisions)
     elif turned.kind == MERGE:
-        present = set(project.numbers())
-        for number in _documents_of(project, project.source_id(turned.params["source"])):
+        present, decisions = set(project.numbers()), decisions or Decisions(project)
+        for number in documents_of(project, [project.source_id(turned.params["source"])]):
             if number in present:
-                refresh_disagreements(project, number)
+                refresh_disagreements(project, number, decisions)
 
 
-def _try(project: Project, dispute: Dispute, verdict: Verdict, verdicts: Verdicts) -> None:
-    try:
-        decide(project, dispute, verdict)
-        verdicts.decided += 1
-    except ActionRefusedError as error:
-        verdicts.refused[dispute.key] = ": ".join(filter(None, (error.message, error.hint)))
+def waiting(
+    project: Project, draft: Draft, source_id: int, decided: Collection[str]
+) -> list[Dispute]:
+    """What is undecided between a document as it is, or would be, and what a source said about it."""
+    both = both_sides(project, draft, source_id)
+    return both.waiting(decided) if both else []
 
 
-def _waiting(project: Project, number: int, source: str) -> list[Dispute]:
-    """What is undecided between the project and a source in one document."""
-    decided = _decided(project)
-    found = _differences(project, number, project.source_id(source))
-    return [
-        Dispute(number, source, key, each)
-        for key, each in found.items()
-        if (number, key) not in decided
-    ]
-
-
-def _documents_of(project: Project, source_id: int) -> list[int]:
-    """Numbers of the documents about which a source has said something."""
+def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:
+    """Numbers of the documents about which one of these sources has said something."""
+    marks = ", ".join("?" * len(source_ids))
     with translated(project.path):
         rows = project.connection.execute(
-            "SELECT DISTINCT document_id FROM annotation_set WHERE source_id = ? ORDER BY document_id",
-            (source_id,),
+            f"""SELECT DISTINCT document_id FROM annotation_set WHERE source_id IN ({marks})
+            ORDER BY document_id""",
+            tuple(source_ids),
         )
         return [row[0] for row in rows]
 
 
-def _differences(project: Project, number: int, source_id: int) -> dict[str, Difference]:
-    said = said_by(project.connection, number, source_id)
-    draft = project.draft(number)
-    if said is None or draft.progress is None:
-        return {}
-    mine = project.document(number, IN_VIEW)
-    kept = tuple(each for each in said.entities if each.state in IN_VIEW)
-    theirs = AnnotatedDocument(mine.document, _only(said, {each.id for each in kept}))
-    found = differences([mine], [theirs], project.schema.symmetric_labels)
-    return {_key(each, mine.document.text_sha256): each for each in found}
+def sources(project: Project, wanted: str) -> dict[str, int]:
+    """Names and numbers of the sources that begin like that and have said something.
 
-
-def _only(said: Annotations, kept: set[str]) -> Annotations:
-    """What a source had decided, with its undecided items left out; a model's say is all of it."""
-    if not any(each.state in IN_VIEW for each in said.entities):
-        return said
-    return replace(
-        said,
-        entities=tuple(each for each in said.entities if each.id in kept),
-        relations=tuple(
-            each
-            for each in said.relations
-            if each.state in IN_VIEW and {each.head, each.tail} <= kept
-        ),
-        clusters=tuple(
-            replace(each, mentions=tuple(m for m in each.mentions if m in kept), mention_scores=())
-            for each in said.clusters
-            if each.state in IN_VIEW
-        ),
-    )
-
-
-def _sources(project: Project, wanted: str | None) -> dict[str, int]:
-    merged = f"""EXISTS (SELECT 1 FROM event e WHERE e.kind = '{MERGE}'
-        AND json_extract(e.params, '$.source') = s.name AND NOT {UNDONE})"""
-    rows = project.connection.execute(
-        f"""SELECT s.name, s.id FROM source s WHERE s.id IN (SELECT source_id FROM annotation_set)
-        AND {"1" if wanted is not None else merged} ORDER BY s.id"""
-    )
-    known = dict(rows.fetchall())
-    if wanted is None:
-        return known
+    Raises:
+        UsageError: There is none.
+    """
+    with translated(project.path):
+        rows = project.connection.execute(
+            """SELECT s.name, s.id FROM source s
+            WHERE EXISTS (SELECT 1 FROM annotation_set a WHERE a.source_id = s.id) ORDER BY s.id"""
+        )
+        known = dict(rows.fetchall())
     fitting = {name: number for name, number in known.items() if name.startswith(wanted)}
     if not fitting:
         listed = ", ".join(known) or "none"
@@ -248,24 +262,16 @@ def _sources(project: Project, wanted: str | None) -> dict[str, int]:
     return fitting
 
 
-def _decided(project: Project) -> set[tuple[int, str]]:
-    """Documents and keys of the disputes that were decided and not undone."""
-    rows = project.connection.execute(
-        f"SELECT e.params FROM event e WHERE e.kind = ? AND NOT {UNDONE}", (KIND,)
-    )
-    told = [json.loads(row[0]) for row in rows]
-    return {(each["number"], each["key"]) for each in told}
+def _try(
+    project: Project, dispute: Dispute, verdict: Verdict, verdicts: Verdicts, decisions: Decisions
+) -> None:
+    try:
+        decide(project, dispute, verdict, decisions)
+        verdicts.decided += 1
+    except ActionRefusedError as error:
+        verdicts.refused[dispute.key] = reason(error)
 
 
-def _key(one: Difference, text_sha256: str) -> str:
-    sides = [_plain(side, ids=False) for side in (one.first, one.second)]
-    text = json.dumps([text_sha256, one.layer, one.kind, sides], sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def _plain(said: Said | None, *, ids: bool = True) -> dict[str, Any] | None:
-    if said is None:
-        return None
-    spans = [[[s.char_start, s.char_end] for s in each] for each in said.fragments]
-    plain = {"label": said.label, "fragments": spans, "entity_labels": list(said.entity_labels)}
-    return plain | ({"id": said.id, "entities": list(said.entities)} if ids else {})
+def reason(error: ActionRefusedError) -> str:
+    """Why something cannot be done, in one line."""
+    return ": ".join(filter(None, (error.message, error.hint)))

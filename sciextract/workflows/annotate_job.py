@@ -200,6 +200,8 @@ class AnnotateJob:
 
     def _predictor(self, schema: LabelSchema | None, listener: Listener) -> Predictor:
         extractor = self.choice.load()
+        if told := self.choice.told():
+            listener.note(told)
         if schema is not None:
             check_schema(extractor.config, schema)
         if self.choice.ignores_batch_size(extractor):

@@ -16,6 +16,10 @@ from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.predict_project import PredictReport, predict_project
 
 
+def _ignore(_: str) -> None:
+    """Nobody listens."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectReport:
     """What a run did.
@@ -69,9 +73,17 @@ class ProjectJob:
     author: str | None = None
 
     def run(
-        self, listener: ImportListener, on_progress: Callable[[int, int], None]
+        self,
+        listener: ImportListener,
+        on_progress: Callable[[int, int], None],
+        on_model: Callable[[str], None] = _ignore,
     ) -> ProjectReport:
         """Do it all. What was imported and predicted stays when a later step fails.
+
+        Args:
+            listener: Hears of the import.
+            on_progress: Called with documents predicted and documents in all.
+            on_model: Told which model predicts, when somebody chose another than the default.
 
         Raises:
             SciextractError: A step cannot be done.
@@ -84,7 +96,9 @@ class ProjectJob:
                 imported = import_files(
                     project, list(self.inputs), self.input_format, listener=listener
                 )
-            predictor = self.choice.load()
+            predictor = self.choice.load(project)
+            if told := self.choice.told(project):
+                on_model(told)
             settings = {"thresholds": dict(self.choice.thresholds)}
             predicted = predict_project(project, predictor, settings, on_progress=on_progress)
             exported = self.export.run(project) if self.export else None

@@ -110,8 +110,8 @@ def evaluate_files(
         SchemaError: The schema has a mistake.
     """
     labels = _of_schema(schema)
-    gold_documents, bad_gold = _read(gold)
-    predicted_documents, bad_predicted = _read(predicted)
+    gold_documents, bad_gold = read_gold(gold)
+    predicted_documents, bad_predicted = read_gold(predicted)
     result = evaluate(
         gold_documents,
         predicted_documents,
@@ -139,22 +139,10 @@ def evaluate_model(
         SchemaError: The schema has a mistake.
     """
     labels = _of_model(annotator.config) if schema is None else _of_schema(schema)
-    documents, bad_records = _read(gold)
+    documents, bad_records = read_gold(gold)
     predictions = [annotator.annotate(document.document) for document in documents]
     result = evaluate(documents, predictions, labels.symmetric, bootstrap=bootstrap)
     return _finished(result, labels, documents, bad_records)
-
-
-def load_annotator(model: str | None) -> Annotator:
-    """The model of a bundled name, folder or hub id; the default model for ``None``.
-
-    Raises:
-        ModelNotFoundError: There is no such model.
-    """
-    from sciextract.inference.extractor import Extractor
-
-    annotator: Annotator = Extractor.load(model) if model else Extractor.load()
-    return annotator
 
 
 def _of_schema(name_or_path: str) -> _RelationLabels:
@@ -168,7 +156,13 @@ def _of_model(config: ModelConfig) -> _RelationLabels:
     return _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {config.name!r}")
 
 
-def _read(path: str) -> tuple[list[AnnotatedDocument], tuple[FormatError, ...]]:
+def read_gold(path: str) -> tuple[list[AnnotatedDocument], tuple[FormatError, ...]]:
+    """All documents of a file or folder, and the records that could not be read.
+
+    Raises:
+        InputMissingError: It does not exist.
+        FormatError: It is the only file, and unusable.
+    """
     from sciextract.formats import read
 
     documents, bad_records = [], []

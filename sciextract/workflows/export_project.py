@@ -21,6 +21,7 @@ from sciextract.store.project import Project
 from sciextract.store.state.rows import IN_VIEW
 from sciextract.store.state.views import WITH_UNDECIDED
 from sciextract.workflows.output import StandardOutput
+from sciextract.workflows.snapshot.augmented import Augmented
 from sciextract.workflows.whole_output import check_target, remove, whole_output
 
 
@@ -34,6 +35,9 @@ class ExportReport:
         documents: Documents written; none where a loss is a failure.
         losses: What the format cannot hold, by kind.
         strict: Whether any loss is a failure; then nothing is left at the output.
+        from_base: Documents that come from the base of an augmented training set.
+        left_out: Documents that this set leaves out, by reason.
+        bad: Records of the base that cannot be read.
     """
 
     format: str
@@ -41,11 +45,16 @@ class ExportReport:
     documents: int
     losses: dict[str, int] = field(default_factory=dict)
     strict: bool = False
+    from_base: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    bad: int = 0
 
     @property
     def exit_code(self) -> ExitCode:
-        """Done, or failed by losses where none are allowed."""
-        return ExitCode.FAILED if self.strict and self.losses else ExitCode.DONE
+        """Done, partly done, or failed by losses where none are allowed."""
+        if self.strict and self.losses:
+            return ExitCode.FAILED
+        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -55,6 +64,9 @@ class ExportReport:
             "documents": self.documents,
             "losses": dict(self.losses),
             "strict": self.strict,
+            "from_base": self.from_base,
+            "left_out": dict(self.left_out),
+            "bad": self.bad,
         }
 
 
@@ -69,6 +81,7 @@ class ExportJob:
         undecided: Whether items that nobody has decided go along.
         source: Export what this source said, not the current view.
         force: Whether to replace what is at the output.
+        base: Gold that the project's abstracts are added to, for a training set of both.
     """
 
     format: str
@@ -77,6 +90,7 @@ class ExportJob:
     undecided: bool = False
     source: str | None = None
     force: bool = False
+    base: str | None = None
 
     def check(self, project: Project, inputs: Iterable[str] = ()) -> None:
         """Refuse what cannot be written, before anything is done.
@@ -86,7 +100,8 @@ class ExportJob:
             inputs: Files and folders that the output must not replace.
 
         Raises:
-            UsageError: No such format or source, or the format cannot go to standard output.
+            UsageError: No such format or source, words that do not go together, or the format cannot go to
+                standard output.
             OutputError: The output exists, or cannot be written.
             MissingExtraError: The libraries of the format are not installed.
         """
@@ -94,8 +109,14 @@ class ExportJob:
         spec.load_writer()
         if self.source is not None:
             _named_source(project, self.source)
+        if self.base is not None and (self.undecided or self.source is not None):
+            problem = (
+                "--with-base makes a training set, which --undecided and --source do not go into"
+            )
+            raise UsageError(problem, "leave them out")
         if self.output not in (None, STDIN):
-            kept = [project.path, folder_of(project.path), *map(Path, inputs)]
+            read = [*inputs, *([] if self.base is None else [self.base])]
+            kept = [project.path, folder_of(project.path), *map(Path, read)]
             check_target(Path(str(self.output)), force=self.force, kept=kept)
         elif spec.output != "stream":
             kind = "a folder" if spec.output == "folder" else "a binary file"
@@ -115,31 +136,43 @@ class ExportJob:
             return self._to_standard_output(spec, project)
         with whole_output(Path(str(self.output))) as partial:
             report = self._written(spec, partial, project)
-            if report.exit_code is not ExitCode.DONE:
+            if report.exit_code is ExitCode.FAILED:
                 remove(partial)
             return report
 
     def _to_standard_output(self, spec: FormatSpec, project: Project) -> ExportReport:
         if self.strict:  # what has gone into a pipe cannot be taken back
             trial = self._written(spec, _Nowhere(), project)
-            if trial.exit_code is not ExitCode.DONE:
+            if trial.exit_code is ExitCode.FAILED:
                 return trial
         with StandardOutput() as stream:
             return self._written(spec, stream, project)
 
     def _written(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
+        training = None if self.base is None else Augmented(project, self.base)
         writer, count = _writer(spec, destination, project), 0
-        for document in self._documents(project):
+        for document in training.documents() if training else self._documents(project):
             writer.write(document)
             count += 1
         writer.close()
         report = ExportReport(self.format, self.output, count, dict(writer.losses), self.strict)
-        return report if report.exit_code is ExitCode.DONE else replace(report, documents=0)
+        report = report if training is None else _of_training_set(report, training)
+        return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
     def _documents(self, project: Project) -> Iterator[AnnotatedDocument]:
         if self.source is not None:
             return _said(project, _named_source(project, self.source))
         return project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
+
+
+def _of_training_set(report: ExportReport, training: Augmented) -> ExportReport:
+    return replace(
+        report,
+        losses={**report.losses, **training.losses},
+        from_base=training.from_base,
+        left_out=training.left_out,
+        bad=training.bad,
+    )
 
 
 class _Nowhere(io.TextIOBase):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePath
@@ -19,6 +19,23 @@ from sciextract.formats.base import STDIN, BadRecord, ReadItem
 from sciextract.store.content.label_schemas import with_labels
 from sciextract.store.incoming.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project import Project
+from sciextract.store.state.rows import Layer
+
+
+def layers_named(words: str) -> tuple[Layer, ...]:
+    """Layers by their names, separated by commas; ``all`` for all of them, nothing for none.
+
+    Raises:
+        UsageError: No layer has such a name.
+    """
+    names = [word.strip() for word in words.split(",") if word.strip()]
+    if names == ["all"]:
+        return tuple(Layer)
+    known = [layer.value for layer in Layer]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--done {name!r} is no layer", f"layers: {', '.join(known)}, or all")
+    return tuple(map(Layer, names))
 
 
 def _ignore(*_: object) -> None:
@@ -87,11 +104,22 @@ def import_files(
     *,
     add_labels: bool = False,
     listener: ImportListener | None = None,
+    at_a_time: int = BATCH,
+    done: Collection[Layer] = (),
 ) -> ImportReport:
     """Import files, folders or standard input (``-``); one event in the log for each of them.
 
     A text that the project has already is not doubled: its record is kept, and its annotations are added.
     Before anything goes into a project that has documents, a backup is made.
+
+    Args:
+        project: Open for writing.
+        paths: What to read.
+        format_id: Its format; the content decides when ``None``.
+        add_labels: Whether labels that the schema lacks are added to it.
+        listener: Who hears of what happens.
+        at_a_time: Documents a transaction. Whoever else writes waits for as long as one takes.
+        done: Layers in which the files are complete, such as gold: what is not annotated there is not there.
 
     Raises:
         SchemaError: A label is not in the project's schema; nothing of that file was imported.
@@ -102,7 +130,7 @@ def import_files(
     _refuse_projects(project, paths)
     started = time.monotonic()
     report = ImportReport()
-    job = _Job(project, report, listener or ImportListener(), add_labels)
+    job = _Job(project, report, listener or ImportListener(), add_labels, at_a_time, done)
     sources = [(path, read([path], format_id)) for path in paths]
     if project.numbers():
         project.backup("before import")
@@ -117,13 +145,39 @@ def import_files(
     return report
 
 
+def import_items(
+    project: Project,
+    name: str,
+    items: Iterable[ReadItem],
+    *,
+    listener: ImportListener | None = None,
+    at_a_time: int = BATCH,
+) -> ImportReport:
+    """Import what was read already, as :func:`import_files` does with one file of that name."""
+    started = time.monotonic()
+    report = ImportReport()
+    if project.numbers():
+        project.backup("before import")
+    _Job(project, report, listener or ImportListener(), False, at_a_time).run(name, items)
+    report.seconds = time.monotonic() - started
+    return report
+
+
 class _Job:
     """The import of one path after the other."""
 
     def __init__(
-        self, project: Project, report: ImportReport, listener: ImportListener, add_labels: bool
+        self,
+        project: Project,
+        report: ImportReport,
+        listener: ImportListener,
+        add_labels: bool,
+        at_a_time: int,
+        done: Collection[Layer] = (),
     ) -> None:
         self._project = project
+        self._done = done
+        self._at_a_time = at_a_time
         self._report = report
         self._listener = listener
         self._add_labels = add_labels
@@ -131,10 +185,10 @@ class _Job:
 
     def run(self, path: str, items: Iterable[ReadItem]) -> None:
         """Import one path; what was imported of it before a label stops it is taken back."""
-        target = Import(self._project, source_of(path), {"path": path})
+        target = Import(self._project, source_of(path), {"path": path}, self._done)
         readable = self._documents(items)
         try:
-            for batch in _batches(readable, BATCH):
+            for batch in _batches(readable, self._at_a_time):
                 schema = self._schema_for(path, batch, readable)
                 target.add([(each, self._checked(each, schema)) for each in batch])
                 self._listener.progress(self._seen)

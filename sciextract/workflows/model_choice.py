@@ -12,8 +12,12 @@ from sciextract.errors import ModelMismatchError, UsageError
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_config import ModelConfig
+    from sciextract.store.project import Project
+    from sciextract.workflows.models.choice import Chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,8 @@ class ModelChoice:
     """What the user says about the model.
 
     Attributes:
-        model: Bundled name, folder or hub id; the default model when ``None``.
+        model: Bundled name, ``NAME`` or ``NAME-hash8`` of a registered model, folder or hub id; when ``None``
+            what the project's people chose, else what the user chose, else the default model.
         thresholds: Task to least probability, where it differs from the model's own.
         candidates: Whether to report what stayed below the thresholds.
         threads: Threads per call; all usable cores when ``None``.
@@ -36,26 +41,53 @@ class ModelChoice:
     precision: str | None = None
     batch_size: int | None = None
 
-    def load(self) -> Extractor:
+    def load(self, project: Project | None = None) -> Extractor:
         """The extractor.
 
+        Args:
+            project: The open project whose choice counts when no model is named.
+
         Raises:
-            ModelNotFoundError: No such model, or it lacks the precision.
+            ModelNotFoundError: No such model, what was chosen is not on this machine, or it lacks the
+                precision.
             ModelDamagedError: A file of it is missing or changed.
             ModelVersionError: It needs a newer version.
             ModelMismatchError: It was trained on other features.
-            UsageError: It is an encoder without trained heads.
+            UsageError: It is an encoder without trained heads, or several models have the name.
         """
         from sciextract.inference.extractor import Extractor
-        from sciextract.inference.locate import DEFAULT_MODEL
 
         extractor = Extractor.load(
-            DEFAULT_MODEL if self.model is None else self.model,
+            self._chosen(project).model.folder if self.model is None else self.model,
             threads=self.threads,
             precision=self.precision,
             batch_size=self.batch_size,
         )
         return extractor.with_settings(self.thresholds, self.candidates)
+
+    def load_for(self, path: Path) -> Extractor:
+        """The extractor for a project that is not open in this thread: see :meth:`load`."""
+        from sciextract.store import open_project
+
+        if self.model is not None:
+            return self.load()
+        with open_project(path, read=True) as project:
+            return self.load(project)
+
+    def told(self, project: Project | None = None) -> str:
+        """Which model predicts, when somebody chose another than the default; nothing when one is named.
+
+        Raises:
+            ModelNotFoundError: What was chosen is not on this machine.
+            ModelDamagedError: It was changed.
+        """
+        return "" if self.model is not None else self._chosen(project).told()
+
+    @staticmethod
+    def _chosen(project: Project | None) -> Chosen:
+        from sciextract.workflows.models.choice import chosen
+
+        return chosen(project)
 
     def ignores_batch_size(self, extractor: Extractor) -> bool:
         """Whether a batch size was asked for and the graph runs one abstract a call all the same."""

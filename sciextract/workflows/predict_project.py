@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelMismatchError
@@ -13,6 +14,9 @@ from sciextract.store.content import documents
 from sciextract.store.incoming.ingest import Run, need_prediction
 from sciextract.store.project import Project
 from sciextract.workflows.annotate import Predictor
+
+if TYPE_CHECKING:
+    from sciextract.inference.model_config import ModelConfig
 
 _BATCH = 64
 
@@ -48,6 +52,7 @@ def predict_project(
     predictor: Predictor,
     settings: dict[str, Any] | None = None,
     *,
+    order: Iterable[int] = (),
     on_progress: Callable[[int, int], None] | None = None,
     background: bool = False,
 ) -> PredictReport:
@@ -57,6 +62,10 @@ def predict_project(
         project: Open for writing.
         predictor: The loaded model, which should report candidates.
         settings: What the log keeps of its settings.
+        order: Numbers of documents in the order in which they are wanted; those that need nothing are
+            passed over, those that are not among them come last, as they came into the project. A number
+            is asked for only when the predictor takes another document, so that an iterator can change
+            its mind on the way.
         on_progress: Called with documents done and documents in all.
         background: Whether the run is kept out of the person's undo.
 
@@ -69,7 +78,7 @@ def predict_project(
     run = Run(project, predictor.model, settings or {}, background=background)
     waiting: deque[int] = deque()
     batch: list[tuple[int, AnnotatedDocument]] = []
-    for predicted in predictor.stream(_feed(project, numbers, waiting)):
+    for predicted in predictor.stream(_feed(project, _in_order(numbers, order), waiting)):
         batch.append((waiting.popleft(), predicted))
         if len(batch) == _BATCH or not waiting:
             run.add(batch)
@@ -89,18 +98,36 @@ def check_labels(project: Project, predictor: Predictor) -> None:
     Raises:
         ModelMismatchError: It has some; names them.
     """
-    schema, labels = project.schema, predictor.config.labels
+    check_config(project, predictor.config, str(predictor.model))
+
+
+def check_config(project: Project, config: ModelConfig, named: str) -> None:
+    """Refuse a model, not loaded yet, with labels that the project's schema lacks.
+
+    Raises:
+        ModelMismatchError: It has some; names them.
+    """
+    schema, labels = project.schema, config.labels
     lacking = [label for label in labels.entities if label not in schema.entity_labels]
     lacking += [label for label in labels.relations.labels if label not in schema.relation_labels]
     if lacking:
         raise ModelMismatchError(
-            f"model {predictor.model} predicts labels that the project's schema {schema.name!r} lacks: "
+            f"model {named} predicts labels that the project's schema {schema.name!r} lacks: "
             f"{', '.join(lacking)}",
             "choose another --model, or a project with the model's schema",
         )
 
 
-def _feed(project: Project, numbers: list[int], waiting: deque[int]) -> Iterator[Document]:
+def _in_order(numbers: list[int], order: Iterable[int]) -> Iterator[int]:
+    """Each of the numbers once: those that are wanted first."""
+    left = set(numbers)
+    for number in chain(order, numbers):
+        if number in left:
+            left.discard(number)
+            yield number
+
+
+def _feed(project: Project, numbers: Iterator[int], waiting: deque[int]) -> Iterator[Document]:
     for number in numbers:
         document = documents.load(project.connection, number).document
         waiting.append(number)

@@ -17,6 +17,7 @@ from sciextract.store.incoming.joining import Join, MergeCounts, foreign_documen
 from sciextract.store.project import Project
 from sciextract.store.state.rows import Completeness
 from sciextract.workflows.adjudicate import refresh_disagreements
+from sciextract.workflows.decisions import Decisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,11 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         if project.numbers():
             project.backup("before merge")
         source = f"import:{other.name}"
-        join, disagreements = Join(project, source), 0
+        join, disagreements, decisions = Join(project, source), 0, Decisions(project)
         documents = foreign_documents(theirs)
         while batch := list(islice(documents, BATCH)):
             for number in join.add(batch):
-                disagreements += refresh_disagreements(project, number)
+                disagreements += refresh_disagreements(project, number, decisions)
     return MergeReport(join.counts, disagreements)
 
 

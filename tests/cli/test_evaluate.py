@@ -16,6 +16,7 @@ from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ExitCode, InputMissingError, SchemaError, UsageError
 from sciextract.inference.layout import RelationLayout
+from sciextract.resources import bundled_models
 from sciextract.workflows.evaluate import DocumentMismatchError
 
 SENTENCES = [
@@ -151,7 +152,7 @@ def test_errors_name_their_cause(runner: CliRunner, gold: Path, tmp_path: Path) 
 class EchoExtractor:
     """Predicts the entities it was given for a document, no relations and no clusters."""
 
-    loaded: tuple[str, ...] = ()
+    loaded: object = None
     config = SimpleNamespace(
         name="echo",
         labels=SimpleNamespace(relations=RelationLayout(("USED-FOR", "COMPARE"), frozenset())),
@@ -159,9 +160,12 @@ class EchoExtractor:
     known: AnnotatedDocument
 
     @classmethod
-    def load(cls, *models: str) -> EchoExtractor:
-        cls.loaded = models
+    def load(cls, model: object, **_: object) -> EchoExtractor:
+        cls.loaded = model
         return cls()
+
+    def with_settings(self, *_: object) -> EchoExtractor:
+        return self
 
     def annotate(self, document: Document) -> AnnotatedDocument:
         entities = self.known.annotations.entities
@@ -181,7 +185,7 @@ def test_a_model_predicts_when_there_is_no_file(
     monkeypatch.setattr(module, "Extractor", EchoExtractor, raising=False)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     result = run(runner, gold, *arguments, "--json")
-    assert EchoExtractor.loaded == arguments[1:]
+    assert EchoExtractor.loaded == (arguments[1] if arguments else bundled_models() / "sci")
     values = json.loads(result.stdout)
     assert (values["ner"]["all"]["f1"], values["relation"]["strict"]["ordered"]["f1"]) == (100, 0)
 

@@ -7,6 +7,9 @@ from typing import Any
 from sciextract.inference.folder import GRAPHS
 from sciextract.inference.model_config import ModelConfig
 
+FITTED = "thresholds are fitted on the same split"
+"""What a card says of thresholds unless the configuration says otherwise."""
+
 MOST_LOST = 0.5
 """F1 that int8 may lose on a task before the card calls it a trade-off."""
 
@@ -16,6 +19,7 @@ _METRICS = {
     "relation_strict": "Relations, strict, ordered, micro F1",
     "coreference": "Coreference, CoNLL average F1",
 }
+_COMPARED = ("ner", "relation", "coreference")
 
 
 def model_card(config: ModelConfig) -> str:
@@ -43,13 +47,13 @@ def _scores(config: ModelConfig) -> list[str]:
     lines = [
         f"## Scores on {config.scores.get('split', 'dev')}",
         "",
-        f"{config.scores.get('documents', 0)} abstracts; thresholds are fitted on the same split.",
+        f"{config.scores.get('documents', 0)} abstracts; {config.scores.get('thresholds', FITTED)}.",
         "",
         "| metric | " + " | ".join(graphs) + " |",
         "|---|" + "---|" * len(graphs),
     ]
     for key, title in _METRICS.items():
-        values = [f"{config.scores[graph][key]:.1f}" for graph in graphs]
+        values = [_score(config.scores[graph][key]) for graph in graphs]
         lines.append(f"| {title} | " + " | ".join(values) + " |")
     parity = config.scores.get("parity", 0.0)
     return [
@@ -59,6 +63,10 @@ def _scores(config: ModelConfig) -> list[str]:
         *_quantisation(config),
         "",
     ]
+
+
+def _score(value: float | None) -> str:
+    return "not known" if value is None else f"{value:.1f}"
 
 
 def _quantisation(config: ModelConfig) -> list[str]:
@@ -76,8 +84,9 @@ def int8_losses(scores: dict[str, Any]) -> dict[str, float]:
     """F1 of fp32 minus F1 of int8 per task; empty where one of the graphs was not scored."""
     if "int8" not in scores or "fp32" not in scores:
         return {}
-    tasks = ("ner", "relation", "coreference")
-    return {task: round(scores["fp32"][task] - scores["int8"][task], 2) for task in tasks}
+    pairs = {task: (scores["fp32"][task], scores["int8"][task]) for task in _COMPARED}
+    known = {task: pair for task, pair in pairs.items() if None not in pair}
+    return {task: round(full - small, 2) for task, (full, small) in known.items()}
 
 
 def _origin(config: ModelConfig) -> list[str]:

@@ -48,6 +48,9 @@ class TrainConfig:
         negatives_per_word: Most likely non-gold spans per word that join the pair heads.
         evaluate_every: Epochs between evaluations on dev.
         select_by: Dev F1 that the kept epoch is chosen by: one task's, or ``mean`` of the three.
+        patience: Evaluations without a better score after which a training ends; 0 goes on to the end.
+        rehearsal: Documents against forgetting per training document and epoch, where there are any.
+        pull: Strength of the pull back to the weights that a warm start began with; 0 is none.
         coref_propagation: ``dygie`` only: rounds of coreference propagation, 0 to 2.
         width_embedding: ``dygie`` only: size of the span width embedding.
         relation_spans_per_word: ``dygie`` only: spans per word of a sentence that relations are scored on.
@@ -82,6 +85,9 @@ class TrainConfig:
     negatives_per_word: float = 0.15
     evaluate_every: int = 1
     select_by: str = "mean"
+    patience: int = 0
+    rehearsal: float = 1.0
+    pull: float = 0.0
     coref_propagation: int = 0
     width_embedding: int = 20
     relation_spans_per_word: float = 0.5
@@ -118,7 +124,7 @@ _POSITIVE = (
 _SHARES = ("warmup", "dropout", "attention_dropout", "word_dropout", "ema")
 _NOT_NEGATIVE = (
     "seed", "encoder_weight_decay", "head_weight_decay", "entity_weight", "relation_weight",
-    "coreference_weight", "negatives_per_word",
+    "coreference_weight", "negatives_per_word", "patience", "rehearsal", "pull",
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from sciextract.documents.document import Document
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract_trainer.data.soft import SoftDocument, load_targets, save_targets, targets_from
-from sciextract_trainer.loop import Report
+from sciextract_trainer.progress import Report
 
 SHARD = 500
 TEACHER_SETTINGS = DecodeSettings(

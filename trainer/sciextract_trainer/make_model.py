@@ -138,7 +138,9 @@ def package(
     """Writes the model folder and prints its scores."""
     network = build_network(shop.config("sci-student"), shop.labels)
     network.load_state_dict(weights, strict=False)
-    packaging = Packaging("sci", shop.schema, shop.labels, shop.rules, shop.dev, origin)
+    packaging = Packaging(
+        "sci", shop.schema, shop.labels, shop.rules, shop.dev, origin, weights=False
+    )
     config = write_model_folder(network, packaging, output)
     print(json.dumps(config.scores, indent=2))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -18,14 +18,15 @@ from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract.metrics.report import EvaluationReport
+from sciextract.store.state.rows import Layer
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.examples import examples_from
-from sciextract_trainer.evaluate import DEV_SETTINGS, dev_report, headline, served
+from sciextract_trainer.evaluate import DEV_SETTINGS, DevScores, dev_scores, served
 from sciextract_trainer.export import assert_parity, export_graphs, random_pairs
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.thresholds import fit_settings
+from sciextract_trainer.warm_start.start_model import save_architecture, save_weights
 
 PARITY_WINDOWS = 8
 
@@ -39,9 +40,13 @@ class Packaging:
         schema: Its label schema.
         labels: Its classes.
         rules: Its tokenizer.
-        dev: Gold documents that thresholds are fitted on and scores are stated for.
+        dev: Gold documents that thresholds are fitted on and scores are stated for; there may be none.
         origin: Encoder, data hashes, seeds, licences: stated in configuration and card.
         precisions: Encoder graphs that the folder keeps, the first one sets the thresholds.
+        weights: Whether the folder keeps the weights in half precision, for training on without rounding.
+        complete: Complete layers of each dev document; all of them when ``None``.
+        settings: Thresholds that the model gets; fitted on dev when ``None``.
+        samples: Documents that the graphs are traced and compared with; those of dev when empty.
     """
 
     name: str
@@ -51,6 +56,10 @@ class Packaging:
     dev: Sequence[AnnotatedDocument]
     origin: dict[str, Any]
     precisions: tuple[str, ...] = ("int8",)
+    weights: bool = True
+    complete: Sequence[Collection[Layer]] | None = None
+    settings: DecodeSettings | None = None
+    samples: Sequence[AnnotatedDocument] = ()
 
 
 def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path) -> ModelConfig:
@@ -71,6 +80,9 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
             if name not in packaging.precisions:
                 (work / file).unlink()
         packaging.rules.tokenizer.save(str(work / TOKENIZER))
+        save_architecture(network, work)
+        if packaging.weights:
+            save_weights(network, work)
         _write(work / CONFIG, json.dumps(config.to_json(), indent=2) + "\n")
         _write(work / CARD, model_card(config))
         write_manifest(work)
@@ -85,7 +97,8 @@ def _write(path: Path, text: str) -> None:
 
 def _export(network: JointNetwork, packaging: Packaging, folder: Path) -> float:
     pieces = packaging.rules.encoder()
-    examples = examples_from(packaging.dev, packaging.labels, pieces, packaging.rules.limit)
+    documents = packaging.samples or packaging.dev
+    examples = examples_from(documents, packaging.labels, pieces, packaging.rules.limit)
     windows = [example.frame for example in islice(examples, PARITY_WINDOWS)]
     export_graphs(network, folder, max(windows, key=lambda window: len(window.input_ids)))
     hidden, types = network.spans.first.in_features, 1 + len(packaging.labels.entities)
@@ -95,10 +108,14 @@ def _export(network: JointNetwork, packaging: Packaging, folder: Path) -> float:
 
 def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelConfig:
     pipelines = {name: _pipeline(packaging, folder, name) for name in GRAPHS}
-    settings = fit_settings(pipelines[packaging.precisions[0]], packaging.dev, DEV_SETTINGS)
+    settings = packaging.settings or fit_settings(
+        pipelines[packaging.precisions[0]], packaging.dev, DEV_SETTINGS, packaging.complete
+    )
     scores: dict[str, Any] = {"split": "dev", "documents": len(packaging.dev), "parity": parity}
+    if packaging.settings is not None:
+        scores["thresholds"] = "thresholds are those of the model it was trained on from"
     for name, pipeline in pipelines.items():
-        scores[name] = _summary(_report(packaging, pipeline, settings))
+        scores[name] = _summary(_scores(packaging, pipeline, settings))
     rules = packaging.rules
     return ModelConfig(
         name=packaging.name,
@@ -121,17 +138,17 @@ def _pipeline(packaging: Packaging, folder: Path, precision: str) -> Pipeline:
     return Pipeline(network, rules.encoder(), packaging.labels, rules.limit)
 
 
-def _report(packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings) -> EvaluationReport:
+def _scores(packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings) -> DevScores:
     symmetric = packaging.labels.relations.symmetric
-    return dev_report(served(pipeline, settings), packaging.dev, symmetric)
+    return dev_scores(served(pipeline, settings), packaging.dev, symmetric, packaging.complete)
 
 
-def _summary(report: EvaluationReport) -> dict[str, float]:
-    """The headline F1 scores, two digits."""
-    scores = headline(report)
-    return {
-        "ner": round(scores.entity, 2),
-        "relation": round(scores.relation, 2),
-        "relation_strict": round(scores.strict, 2),
-        "coreference": round(scores.coreference, 2),
+def _summary(scores: DevScores) -> dict[str, float | None]:
+    """The headline F1 scores, two digits; ``None`` where nothing tells."""
+    named = {
+        "ner": scores.entity,
+        "relation": scores.relation,
+        "relation_strict": scores.strict,
+        "coreference": scores.coreference,
     }
+    return {name: None if value is None else round(value, 2) for name, value in named.items()}

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from sciextract import formats
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
@@ -19,11 +21,13 @@ from sciextract.formats.base import BadRecord
 from sciextract.metrics.report import EvaluationReport
 from sciextract_trainer.build import labels_of, load_piece_rules
 from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.device import CPU, choose_device
 from sciextract_trainer.evaluate import dev_report
 from sciextract_trainer.families import family_of
-from sciextract_trainer.loop import Report, TrainingData, train
+from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.progress import Report
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"
@@ -41,6 +45,7 @@ class TrainingJob:
         run_folder: Checkpoint, best weights and metrics; an interrupted job goes on from here.
         output: The finished model folder.
         name: The model's name.
+        device: Where to train.
     """
 
     config: TrainConfig
@@ -50,6 +55,7 @@ class TrainingJob:
     run_folder: Path
     output: Path
     name: str
+    device: torch.device = CPU
 
 
 def make_job(
@@ -61,6 +67,7 @@ def make_job(
     dev: Path,
     output: Path,
     run_folder: Path | None = None,
+    device: str = "cpu",
 ) -> TrainingJob:
     """A job from the words of a command.
 
@@ -72,12 +79,15 @@ def make_job(
         dev: Dev documents.
         output: The finished model folder; its name is the model's name.
         run_folder: Resumable state; ``OUTPUT.run`` beside the output when ``None``.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
 
     Raises:
+        DeviceMissingError: There is no such device here.
         InputMissingError: No such recipe.
         UsageError: A setting is unknown or cannot work.
         SchemaError: The schema has a mistake.
     """
+    chosen = choose_device(device)
     return TrainingJob(
         config=load_config(find_recipe(recipe), **changes),
         schema=load_schema(schema),
@@ -86,6 +96,7 @@ def make_job(
         run_folder=run_folder or output.with_name(output.name + ".run"),
         output=output,
         name=output.name,
+        device=chosen,
     )
 
 
@@ -119,7 +130,8 @@ def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
     gold, dev = read_gold(job.data, job.schema), read_gold(job.dev, job.schema)
     examples = list(family_of(job.config).examples(gold, labels, rules))
     report({"event": "data", "train": len(gold), "dev": len(dev), "windows": len(examples)})
-    network = train(job.config, labels, rules, TrainingData(examples, dev), job.run_folder, report)
+    data = TrainingData(examples, dev)
+    network = train(job.config, labels, rules, data, job.run_folder, report, device=job.device)
     if not isinstance(network, JointNetwork):
         predict = family_of(job.config).predictor(network, labels, rules)
         return _write_report(job, dev_report(predict, dev, labels.relations.symmetric))

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.spans import Span
-from sciextract.store.actions import bulk, clusters, entities, guard, links, marks, relations
+from sciextract.store.actions import (
+    bulk,
+    clusters,
+    entities,
+    guard,
+    links,
+    marks,
+    relations,
+    spreading,
+)
 from sciextract.store.incoming.context import Context, Outcome
 from sciextract.store.state.draft import Draft
 from sciextract.store.state.rows import Completeness, Layer
@@ -163,7 +172,7 @@ class Actions:
         """What was decided about this entity holds for all identical strings, here or in the project."""
         surface, label, rejected, numbers = self._identical(number, entity_id, whole_project)
         told = {"text": surface, "label": label, "rejected": rejected}
-        kind = "all identical in the project" if whole_project else "all identical"
+        kind = spreading.KIND if whole_project else "all identical"
         work = _call(bulk.reject_identical if rejected else bulk.label_identical, surface, label)
         return self._project.perform(kind, told, numbers, work, backup=whole_project)
 

@@ -39,6 +39,13 @@ def mark_done(
     set_completeness(draft, context, layers, Completeness.DONE)
 
 
+def finish(draft: Draft, context: Context, layers: Collection[Layer]) -> None:
+    """Mark those of the layers as done in which nothing waits for a decision; the others stay as they are."""
+    finished = [layer for layer in layers if not _waiting(draft, layer)]
+    if finished:
+        set_completeness(draft, context, finished, Completeness.DONE)
+
+
 def set_completeness(
     draft: Draft, context: Context, layers: Collection[Layer], completeness: Completeness
 ) -> None:

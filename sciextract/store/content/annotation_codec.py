@@ -33,15 +33,20 @@ def encode_annotations(annotations: Annotations) -> bytes:
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
 
 
-def decode_annotations(body: bytes) -> Annotations:
-    """The annotations in bytes that :func:`encode_annotations` made."""
+def decode_annotations(body: bytes, *, candidates: bool = True) -> Annotations:
+    """The annotations in bytes that :func:`encode_annotations` made.
+
+    Args:
+        body: The bytes.
+        candidates: Whether what the model also considered is wanted; most of the time goes into it.
+    """
     plain = json.loads(zlib.decompress(body))
-    candidates = plain["candidates"]
+    considered = plain["candidates"] if candidates else None
     return Annotations(
         entities=tuple(_to_entity(each) for each in plain["entities"]),
         relations=tuple(_to_relation(each) for each in plain["relations"]),
         clusters=tuple(_to_cluster(each) for each in plain["clusters"]),
-        candidates=None if candidates is None else _to_candidates(candidates),
+        candidates=None if considered is None else _to_candidates(considered),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import replace
+from functools import lru_cache
 
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
@@ -22,7 +23,13 @@ def current(connection: sqlite3.Connection) -> LabelSchema:
     row = connection.execute(
         "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
     ).fetchone()
-    return parse_schema(json.loads(row[1]), f"label schema version {row[0]} of the project")
+    return _parsed(*row)
+
+
+@lru_cache(maxsize=4)
+def _parsed(version: int, body: str) -> LabelSchema:
+    """Every action looks at the schema, which hardly ever changes."""
+    return parse_schema(json.loads(body), f"label schema version {version} of the project")
 
 
 def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:

@@ -6,8 +6,8 @@ acted on neighbouring rows since.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -68,35 +68,40 @@ def _carries(entity: EntityRow | None, item: RelationRow | LinkRow) -> bool:
 
 def _alone(draft: Draft) -> Iterator[Problem]:
     """Clusters of one mention, unless they were imported so."""
+    members = Counter(link.cluster_id for link in _live(draft.links))
     for cluster in draft.clusters:
-        if cluster.state is not State.IMPORTED and len(draft.members(cluster.id)) == 1:
+        if cluster.state is not State.IMPORTED and members[cluster.id] == 1:
             places = frozenset({(cluster.TABLE, cluster.key), (LinkRow.TABLE, cluster.key)})
             yield Problem("a cluster needs two mentions", places)
 
 
 def _twice(draft: Draft, symmetric: frozenset[str]) -> Iterator[Problem]:
     """Mentions in two clusters, and items that say the same."""
-    homes: defaultdict[str, list[LinkRow]] = defaultdict(list)
-    said: defaultdict[object, list[EntityRow]] = defaultdict(list)
-    related: defaultdict[object, list[RelationRow]] = defaultdict(list)
-    for link in _live(draft.links):
-        homes[link.entity_id].append(link)
-    for entity in _live(draft.entities):
-        said[entity.label, entity.fragments].append(entity)
-    for relation in _live(draft.relations):
-        ends = (relation.head, relation.tail)
-        same = frozenset(ends) if relation.label in symmetric else ends
-        related[relation.label, same].append(relation)
-    yield from _several("a mention belongs to one cluster", homes.values())
-    yield from _several("the same mention is there", said.values())
-    yield from _several("the same relation is there", related.values())
+
+    def ends(relation: RelationRow) -> object:
+        both = (relation.head, relation.tail)
+        return relation.label, frozenset(both) if relation.label in symmetric else both
+
+    links, entities, relations = draft.links, draft.all_entities, draft.relations
+    one_home, same, again = (
+        "a mention belongs to one cluster",
+        "the same mention is there",
+        "the same relation is there",
+    )
+    yield from _several(one_home, [*_live(links)], lambda link: link.entity_id)
+    yield from _several(same, [*_live(entities)], lambda entity: (entity.label, entity.fragments))
+    yield from _several(again, [*_live(relations)], ends)
 
 
-def _several(what: str, groups: Iterable[Sequence[_Item]]) -> Iterator[Problem]:
-    for group in groups:
-        if len(group) > 1:
-            places = frozenset((row.TABLE, row.key) for row in group)
-            yield Problem(what, places, by_import=True)
+def _several(
+    what: str, rows: Sequence[_Item], said: Callable[[_Item], object]
+) -> Iterator[Problem]:
+    """Rows that say the same; nearly always there are none."""
+    keys = [said(row) for row in rows]
+    for key in [key for key, count in Counter(keys).items() if count > 1]:
+        group = (row for row, own in zip(rows, keys, strict=True) if own == key)
+        places = frozenset((row.TABLE, row.key) for row in group)
+        yield Problem(what, places, by_import=True)
 
 
 def _live(rows: Iterable[_Item]) -> Iterator[_Item]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.ids import new_id
+from sciextract.store.actions.marks import finish
 from sciextract.store.content import documents
 from sciextract.store.content.annotation_codec import decode_annotations, encode_annotations
 from sciextract.store.incoming.importing import ImportMerge
@@ -19,7 +21,7 @@ from sciextract.store.incoming.predicting import PredictionMerge
 from sciextract.store.log import events
 from sciextract.store.log.clock import now
 from sciextract.store.state.draft import Draft, Stored
-from sciextract.store.state.rows import ProgressRow
+from sciextract.store.state.rows import Layer, ProgressRow
 from sciextract.store.state.state_tables import load_rows
 
 if TYPE_CHECKING:
@@ -56,11 +58,19 @@ class Import:
         project: The open project.
         source: ``import:FILE``.
         told: What the log says of it.
+        done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
     """
 
-    def __init__(self, project: Project, source: str, told: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        project: Project,
+        source: str,
+        told: Mapping[str, Any],
+        done: Collection[Layer] = (),
+    ) -> None:
         self._project = project
         self._source = source
+        self._done = done
         self._told = told
         self._context: Context | None = None
         self.counts = ImportCounts()
@@ -109,6 +119,7 @@ class Import:
         elif warnings and len(warnings) != draft.progress.warned:
             draft.put(replace(draft.progress, flagged=True, warned=len(warnings)))
         self._annotations(connection, context, draft, item.annotations, counts)
+        finish(draft, context, self._done)
         self._project.save(draft, context)
 
     def _annotations(
@@ -231,7 +242,13 @@ def said_by(connection: sqlite3.Connection, number: int, source_id: int) -> Anno
         ORDER BY id DESC LIMIT 1""",
         (number, source_id),
     ).fetchone()
-    return None if row is None else decode_annotations(row[0])
+    return None if row is None else _decoded(row[0])
+
+
+@lru_cache(maxsize=16)
+def _decoded(body: bytes) -> Annotations:
+    """What a desk compares after every key is decoded once."""
+    return decode_annotations(body)
 
 
 def need_prediction(connection: sqlite3.Connection, model: ModelId) -> list[int]:

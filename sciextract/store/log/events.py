@@ -11,8 +11,8 @@ from typing import Any
 from sciextract.store.log.changes import Change, decode, encode
 from sciextract.store.log.clock import now
 
-UNDO, REDO = "undo", "redo"
-NO_ACTIONS = (UNDO, REDO, "schema")
+UNDO, REDO, MODEL = "undo", "redo", "model"
+NO_ACTIONS = (UNDO, REDO, MODEL, "schema")
 """Kinds of events that cannot be undone: they change no rows of documents, or are turns of others."""
 
 UNDONE = """EXISTS (

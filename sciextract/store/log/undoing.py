@@ -100,7 +100,7 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
     connection, symmetric = project.connection, project.schema.symmetric_labels
     reversing = event.id if kind == events.UNDO else events.last_undo(connection, event.id)
     before: dict[int, set[Problem]] = {}
-    items = 0
+    items, latest = 0, None
     for number, changes in events.changes_of_event(connection, reversing, backwards=True):
         draft = project.draft(number)
         before.setdefault(number, problems(draft, symmetric))
@@ -111,10 +111,13 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
         apply(connection, number, draft.text, turned)
         events.append_changes(connection, own, number, turned)
         items += len(turned)
+        draft.turn(turned)
+        latest = draft
     for number, known in before.items():
-        draft = project.draft(number)
+        draft = latest if latest and latest.stored.number == number else project.draft(number)
         _check_rules(connection, event, draft, problems(draft, symmetric) - known)
         summary.refresh(connection, draft)
+        project.note_saved(draft)
     return len(before), items
 
 

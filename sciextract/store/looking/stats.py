@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ _MODEL_ITEMS = """
      WHERE s.kind = 'model'
     UNION ALL SELECT 'link', '', state, score, was, event_id FROM link i JOIN source s ON s.id = i.source_id
      WHERE s.kind = 'model'"""
+_ITEM_LABELS = {"entity": "label", "relation": "label", "link": "''"}
 _ADDED = """
     SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
     UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label
@@ -109,23 +110,45 @@ class Stats:
 def stats_of(project: Project) -> Stats:
     """The statistics of an open project."""
     connection = project.connection
+    bins = reliability_of(project)
     with translated(project.path):
-        decided = connection.execute(
-            f"""SELECT score, state = 'accepted' FROM ({_MODEL_ITEMS})
-            WHERE state IN ('accepted', 'edited', 'rejected') AND score IS NOT NULL"""
-        ).fetchall()
-        bins = reliability(decided)
         seconds, timed = _time(connection)
         return Stats(
-            labels=_labels(connection),
+            labels=labels_of(project),
             edits=_edits(connection),
             reliability=bins,
             calibration_error=calibration_error(bins),
             seconds_per_abstract=seconds,
             timed_abstracts=timed,
-            done_by_day=_done_by_day(connection),
+            done_by_day=done_by_day(project),
             actions_by_author=_actions(connection),
         )
+
+
+def reliability_of(project: Project) -> list[ReliabilityBin]:
+    """Calibration of the scores of all decided items of models."""
+    with translated(project.path):
+        decided = project.connection.execute(
+            f"""SELECT score, state = 'accepted' FROM ({_MODEL_ITEMS})
+            WHERE state IN ('accepted', 'edited', 'rejected') AND score IS NOT NULL"""
+        ).fetchall()
+    return reliability(decided)
+
+
+def labels_of(project: Project) -> list[LabelRow]:
+    """What became of the models' items, by kind and label."""
+    with translated(project.path):
+        return _labels(project.connection)
+
+
+def done_by_day(project: Project) -> dict[str, int]:
+    """Abstracts that were marked as done, by UTC day."""
+    with translated(project.path):
+        rows = project.connection.execute(
+            """SELECT substr(e.at, 1, 10), count(DISTINCT c.document_id) FROM event e
+            JOIN change c ON c.event_id = e.id WHERE e.kind = 'done' GROUP BY 1 ORDER BY 1"""
+        )
+        return dict(rows.fetchall())
 
 
 def reliability(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
@@ -157,10 +180,9 @@ def _bin(place: int, items: list[tuple[float, int]]) -> ReliabilityBin:
 
 def _labels(connection: sqlite3.Connection) -> list[LabelRow]:
     counts: dict[tuple[str, str], Counter[str]] = {}
-    rows = connection.execute(f"SELECT kind, label, state, was FROM ({_MODEL_ITEMS})")
-    for kind, label, state, was in rows:
-        first = json.loads(was).get("label", label) if was else label
-        counts.setdefault((kind, first), Counter())[state] += 1
+    for kind, label in _ITEM_LABELS.items():
+        for first, state, count in _by_first_label(connection, kind, label):
+            counts.setdefault((kind, first), Counter())[state] += count
     for kind, label, count in connection.execute(_ADDED):
         counts.setdefault((kind, label), Counter())["added"] += count
     names = ("accepted", "edited", "rejected", "undecided", "added")
@@ -168,6 +190,22 @@ def _labels(connection: sqlite3.Connection) -> list[LabelRow]:
         LabelRow(kind, label, *(found[name] for name in names))
         for (kind, label), found in sorted(counts.items())
     ]
+
+
+def _by_first_label(
+    connection: sqlite3.Connection, kind: str, label: str
+) -> Iterator[tuple[str, str, int]]:
+    """A model's items of a kind by the label that the model gave and their state.
+
+    SQLite counts the many that no edit touched; what was edited says itself what it was.
+    """
+    of_models = f"FROM {kind} WHERE source_id IN (SELECT id FROM source WHERE kind = 'model')"
+    yield from connection.execute(
+        f"SELECT {label}, state, count(*) {of_models} AND was IS NULL GROUP BY 1, 2"
+    )
+    edited = connection.execute(f"SELECT {label}, state, was {of_models} AND was IS NOT NULL")
+    for now, state, was in edited:
+        yield json.loads(was).get("label", now), state, 1
 
 
 def _edits(connection: sqlite3.Connection) -> dict[str, int]:
@@ -198,14 +236,6 @@ def _time(connection: sqlite3.Connection) -> tuple[float | None, int]:
              WHERE e.seconds IS NOT NULL GROUP BY e.id)"""
     ).fetchone()
     return (total / abstracts if abstracts else None), abstracts
-
-
-def _done_by_day(connection: sqlite3.Connection) -> dict[str, int]:
-    rows = connection.execute(
-        """SELECT substr(e.at, 1, 10), count(DISTINCT c.document_id) FROM event e
-        JOIN change c ON c.event_id = e.id WHERE e.kind = 'done' GROUP BY 1 ORDER BY 1"""
-    )
-    return dict(rows.fetchall())
 
 
 def _actions(connection: sqlite3.Connection) -> dict[str, int]:

@@ -7,6 +7,9 @@ A migration is never changed once it was released; a new one gets the next numbe
 from __future__ import annotations
 
 import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sciextract.store.file.header import APPLICATION_ID
@@ -21,9 +24,25 @@ def migrate(connection: sqlite3.Connection, stop_before: str | None = None) -> N
     Args:
         stop_before: Name of the first migration that is not wanted, to make a file of an earlier version.
     """
-    from sqlite_utils import Database
+    with _alone():
+        from sqlite_utils import Database
 
     _all_migrations().apply(Database(connection), stop_before=stop_before)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Import sqlite-utils without pandas and numpy, which it takes along wherever they are installed.
+
+    Making a project would take a second longer, for types that no migration has.
+    """
+    hidden = [name for name in ("pandas", "numpy") if name not in sys.modules]
+    try:
+        sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 def names() -> list[str]:

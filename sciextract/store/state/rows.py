@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -204,9 +204,10 @@ def to_values(row: Row) -> Values:
 
 def from_values(table: str, values: Mapping[str, Any]) -> Row:
     """The row of a state table, from its column values."""
-    kind = ROW_TYPES[table]
-    found = {name: _value(name, values) for name in _FIELDS[table]}
-    return kind(**found)
+    found = [values[name] if read is None else read(values[name]) for name, read in _READERS[table]]
+    if table == EntityRow.TABLE:
+        found[_FRAGMENTS] = _fragments(values)
+    return ROW_TYPES[table](*found)
 
 
 def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:
@@ -226,22 +227,6 @@ def _same(value: Any) -> Any:
 
 
 _PLAIN: dict[type, Any] = {State: str, Completeness: str, bool: int}
-
-
-def _value(name: str, values: Mapping[str, Any]) -> Any:
-    value = values[name]
-    match name:
-        case "state":
-            return State(value)
-        case "fragments":
-            return _fragments(values)
-        case "alternatives":
-            return _labels(value)
-        case "flagged":
-            return bool(value)
-        case "entities" | "relations" | "coreference":
-            return Completeness(value)
-    return value
 
 
 def _fragments_text(fragments: tuple[Span, ...]) -> str | None:
@@ -266,4 +251,18 @@ def _labels_text(labels: tuple[LabelScore, ...]) -> str | None:
 
 
 def _labels(text: str | None) -> tuple[LabelScore, ...]:
-    return tuple(LabelScore(label, score) for label, score in json.loads(text or "[]"))
+    return tuple([LabelScore(label, score) for label, score in json.loads(text)]) if text else ()
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "state": State,
+    "alternatives": _labels,
+    "flagged": bool,
+    **dict.fromkeys(Layer, Completeness),
+}
+_READERS = {
+    table: [(name if name != "fragments" else "char_start", _READ.get(name)) for name in names]
+    for table, names in _FIELDS.items()
+}
+"""Per state table which column each field of a row is read from, and how."""
+_FRAGMENTS = _FIELDS[EntityRow.TABLE].index("fragments")

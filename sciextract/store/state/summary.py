@@ -80,13 +80,14 @@ def set_disagreements(connection: sqlite3.Connection, number: int, count: int) -
 
 def summarise(draft: Draft) -> Summary:
     """The counts of a document's state rows."""
-    items: list[Item] = [*draft.entities, *draft.relations, *draft.links]
+    entities, relations, links = list(draft.all_entities), draft.relations, draft.links
+    items: list[Item] = [*entities, *relations, *links]
     undecided = [item for item in items if item.state is State.UNDECIDED]
     scores = [item.score for item in undecided if item.score is not None]
     uncertainty = [1 - abs(2 * score - 1) for score in scores]
     return Summary(
-        entities=sum(each.state is not State.REJECTED for each in draft.entities),
-        relations=sum(each.state is not State.REJECTED for each in draft.relations),
+        entities=sum(each.state is not State.REJECTED for each in entities),
+        relations=sum(each.state is not State.REJECTED for each in relations),
         clusters=_clusters(draft),
         items=len(items),
         undecided=len(undecided),
@@ -104,7 +105,7 @@ def _clusters(draft: Draft) -> int:
 
 def tally(draft: Draft) -> Counter[tuple[str, str, str]]:
     """How many items of each kind, label and state a document has."""
-    counts = Counter(("entity", each.label, str(each.state)) for each in draft.entities)
+    counts = Counter(("entity", each.label, str(each.state)) for each in draft.all_entities)
     counts.update(("relation", each.label, str(each.state)) for each in draft.relations)
     counts.update(("link", "", str(each.state)) for each in draft.links)
     return counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
@@ -41,6 +42,22 @@ def annotated(
     return AnnotatedDocument(draft.stored.document, annotations)
 
 
+def whole(draft: Draft, sources: Mapping[int, str]) -> AnnotatedDocument:
+    """A document with all its items: rejected ones too, and rejected places in clusters, which
+    :func:`annotated` never shows.
+    """
+    shown = annotated(draft, sources, EVERYTHING)
+    position = {each.id: place for place, each in enumerate(draft.entities)}
+    links: dict[str, list[LinkRow]] = {}
+    for each in sorted(draft.links, key=lambda link: position[link.entity_id]):
+        links.setdefault(each.cluster_id, []).append(each)
+    clusters = [
+        _as_cluster(each, links[each.id], sources) for each in draft.clusters if each.id in links
+    ]
+    clusters.sort(key=lambda each: (position[each.mentions[0]], each.id))
+    return replace(shown, annotations=replace(shown.annotations, clusters=tuple(clusters)))
+
+
 def _members(
     draft: Draft, cluster: ClusterRow, states: frozenset[State], kept: Mapping[str, int]
 ) -> list[LinkRow]:
@@ -57,8 +74,10 @@ def _members(
 def _cluster(row: ClusterRow, members: list[LinkRow], sources: Mapping[int, str]) -> Cluster | None:
     by_import = row.state is State.IMPORTED and any(link.in_view for link in members)
     least = 1 if by_import else _TWO
-    if len(members) < least:
-        return None
+    return None if len(members) < least else _as_cluster(row, members, sources)
+
+
+def _as_cluster(row: ClusterRow, members: list[LinkRow], sources: Mapping[int, str]) -> Cluster:
     scores = [link.score for link in members]
     states = {link.state for link in members}
     known = tuple(score for score in scores if score is not None)

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.documents.annotations import State
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pieces import EncoderInput, PieceEncoder
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.spans import sentence_ends, span_mask
 from sciextract.inference.windows import Window, plan_windows
+from sciextract.store.state.rows import Layer
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mask:
+    """What of a document is known; the rest gives no gradient at all.
+
+    Attributes:
+        counted: bool (spans,), listed spans whose type is known.
+        judged: bool (spans,), listed spans that are mentions or are none for sure; the others take no
+            part in relations and links.
+        settled: bool (spans,), listed spans of which every link that is not listed is known to be wrong.
+        known_pairs: bool (pairs,), listed pairs whose relation is known.
+        known_links: bool (links,), listed links of which is known whether they are right.
+        complete: Layers in which everything that is not listed is known to be none.
+    """
+
+    counted: Bools
+    judged: Bools
+    settled: Bools
+    known_pairs: Bools
+    known_links: Bools
+    complete: frozenset[Layer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +54,9 @@ class Targets:
         pairs: int64 (pairs, 2), head and tail span, mirrors included.
         relations: float32 (pairs, relation classes), target distributions.
         links: int64 (links, 2), mention and antecedent span.
-        link_weights: float32 (links,), probability of the link; gold links have 1.
+        link_weights: float32 (links,), probability of the link; gold links have 1, rejected ones 0.
         soft: Whether the targets are a teacher's distributions rather than gold.
+        mask: What is known; ``None`` when everything is.
     """
 
     spans: Ints
@@ -41,6 +66,7 @@ class Targets:
     links: Ints
     link_weights: Floats
     soft: bool = False
+    mask: Mask | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +83,7 @@ class Example:
     doc_key: str
     frame: EncoderInput
     ends: Ints
-    allowed: NDArray[np.bool_]
+    allowed: Bools
     targets: Targets
 
     @property
@@ -78,14 +104,19 @@ def examples_from(
         limit: Most pieces a window may hold, special tokens not counted.
     """
     for annotated in documents:
-        document = annotated.document
-        split = pieces.split(document.tokens.slices(document.text))
-        gold = gold_targets(annotated, labels)
-        ends = sentence_ends(document.tokens.sentences, len(document.tokens))
-        for window in plan_windows(split.counts, document.tokens.sentences, limit):
-            start, end = window.seen.token_start, window.seen.token_end
-            frame = pieces.frame(split, start, end)
-            yield make_example(document.doc_key, frame, ends, window, gold, labels.max_span_width)
+        targets = gold_targets(annotated, labels)
+        yield from windows_of(annotated.document, targets, labels, pieces, limit)
+
+
+def windows_of(
+    document: Document, targets: Targets, labels: Labels, pieces: PieceEncoder, limit: int
+) -> Iterator[Example]:
+    """One example per window of a document with given targets."""
+    split = pieces.split(document.tokens.slices(document.text))
+    ends = sentence_ends(document.tokens.sentences, len(document.tokens))
+    for window in plan_windows(split.counts, document.tokens.sentences, limit):
+        frame = pieces.frame(split, window.seen.token_start, window.seen.token_end)
+        yield make_example(document.doc_key, frame, ends, window, targets, labels.max_span_width)
 
 
 def make_example(
@@ -117,7 +148,7 @@ def gold_targets(annotated: AnnotatedDocument, labels: Labels) -> Targets:
     links = _link_targets(annotated, rows)
     return Targets(
         spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
-        types=_one_hot([types.get(span, 0) for span in spans], 1 + len(labels.entities)),
+        types=one_hot([types.get(span, 0) for span in spans], 1 + len(labels.entities)),
         pairs=pairs,
         relations=relations,
         links=links,
@@ -138,7 +169,7 @@ def _relation_targets(
             classes.setdefault((head, tail), forward)
             classes.setdefault((tail, head), int(mirror[forward]))
     pairs = np.array(list(classes), dtype=np.int64).reshape(-1, 2)
-    return pairs, _one_hot(list(classes.values()), layout.class_count)
+    return pairs, one_hot(list(classes.values()), layout.class_count)
 
 
 def _link_targets(annotated: AnnotatedDocument, rows: dict[str, int]) -> Ints:
@@ -151,7 +182,8 @@ def _link_targets(annotated: AnnotatedDocument, rows: dict[str, int]) -> Ints:
     return np.array(links, dtype=np.int64).reshape(-1, 2)
 
 
-def _one_hot(classes: list[int], count: int) -> Floats:
+def one_hot(classes: Sequence[int], count: int) -> Floats:
+    """Distributions (classes, count) that are certain of one class each."""
     return np.eye(count, dtype=np.float32)[np.array(classes, dtype=np.int64)]
 
 
@@ -161,7 +193,8 @@ def _inside(targets: Targets, start: int, end: int) -> Targets:
     if keep.all() and start == 0:
         return targets
     rows = np.cumsum(keep) - 1
-    pairs, links = keep[targets.pairs].all(axis=1), keep[targets.links].all(axis=1)
+    pairs: Bools = np.all(keep[targets.pairs], axis=1)
+    links: Bools = np.all(keep[targets.links], axis=1)
     return Targets(
         targets.spans[keep] - start,
         targets.types[keep],
@@ -170,4 +203,16 @@ def _inside(targets: Targets, start: int, end: int) -> Targets:
         rows[targets.links[links]],
         targets.link_weights[links],
         targets.soft,
+        targets.mask and _mask_inside(targets.mask, keep, pairs, links),
+    )
+
+
+def _mask_inside(mask: Mask, spans: Bools, pairs: Bools, links: Bools) -> Mask:
+    return replace(
+        mask,
+        counted=mask.counted[spans],
+        judged=mask.judged[spans],
+        settled=mask.settled[spans],
+        known_pairs=mask.known_pairs[pairs],
+        known_links=mask.known_links[links],
     )

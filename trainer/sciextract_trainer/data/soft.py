@@ -14,9 +14,7 @@ from sciextract.errors import ModelDamagedError
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pieces import PieceEncoder
 from sciextract.inference.pipeline import Labels, RawPrediction
-from sciextract.inference.spans import sentence_ends
-from sciextract.inference.windows import plan_windows
-from sciextract_trainer.data.examples import Example, Targets, make_example
+from sciextract_trainer.data.examples import Example, Targets, windows_of
 
 ARRAYS = ("spans", "types", "pairs", "relations", "links", "link_weights")
 
@@ -73,10 +71,12 @@ def load_targets(path: Path) -> dict[str, Targets]:
         raise ModelDamagedError(
             f"{path}: the soft targets cannot be read: {error}", "remove the file and label again"
         ) from error
-    return {
-        str(key): Targets(**{name: columns[name][row] for name in ARRAYS}, soft=True)
-        for row, key in enumerate(arrays["keys"])
-    }
+    return {str(key): _targets(columns, row) for row, key in enumerate(arrays["keys"])}
+
+
+def _targets(columns: dict[str, list[np.ndarray]], row: int) -> Targets:
+    spans, types, pairs, relations, links, weights = (columns[name][row] for name in ARRAYS)
+    return Targets(spans, types, pairs, relations, links, weights, soft=True)
 
 
 def _split(array: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
@@ -89,11 +89,4 @@ def soft_examples(
 ) -> Iterator[Example]:
     """One example per window of each document."""
     for item in documents:
-        tokens = item.document.tokens
-        split = pieces.split(tokens.slices(item.document.text))
-        ends = sentence_ends(tokens.sentences, len(tokens))
-        for window in plan_windows(split.counts, tokens.sentences, limit):
-            frame = pieces.frame(split, window.seen.token_start, window.seen.token_end)
-            yield make_example(
-                item.document.doc_key, frame, ends, window, item.targets, labels.max_span_width
-            )
+        yield from windows_of(item.document, item.targets, labels, pieces, limit)

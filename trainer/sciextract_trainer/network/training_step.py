@@ -1,4 +1,7 @@
-"""One forward pass with losses: which spans and pairs are scored, and against what."""
+"""One forward pass with losses: which spans and pairs are scored, and against what.
+
+What a mask leaves out never reaches a loss: cells are not selected, pairs and links are not scored.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from torch import Tensor
 
 from sciextract.inference import pairs as pairing
 from sciextract.inference.layout import RelationLayout
+from sciextract.store.state.rows import Layer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.batches import Batch
-from sciextract_trainer.data.examples import Example, Floats, Ints
+from sciextract_trainer.data.examples import Bools, Example, Floats, Ints
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.losses import (
     marginal_link_loss,
@@ -81,16 +85,28 @@ def _entity_loss(logits: Tensor, batch: Batch) -> Tensor:
     words, width, classes = logits.shape
     targets = np.zeros((words, width, classes), dtype=np.float32)
     targets[:, :, 0] = 1.0
-    allowed = np.concatenate([example.allowed for example in batch.examples])
+    known = np.concatenate([_known_cells(example) for example in batch.examples])
     for example, offset in zip(batch.examples, batch.offsets, strict=False):
         spans = example.targets.spans
         widths = spans[:, 1] - spans[:, 0]
         fits = widths < width
         targets[spans[fits, 0] + offset, widths[fits]] = example.targets.types[fits]
-    cells = torch.from_numpy(allowed)
+    cells = torch.from_numpy(known)
     return soft_cross_entropy(
         logits[cells.to(logits.device)], torch.from_numpy(targets)[cells].to(logits.device)
     )
+
+
+def _known_cells(example: Example) -> Bools:
+    """Cells (words, max width) whose type is known; the others stay out of the loss."""
+    mask = example.targets.mask
+    if mask is None:
+        return example.allowed
+    known = np.full_like(example.allowed, Layer.ENTITIES in mask.complete)
+    starts, widths = example.targets.spans[:, 0], np.diff(example.targets.spans)[:, 0]
+    fits = widths < known.shape[1]
+    known[starts[fits], widths[fits]] = mask.counted[fits]
+    return np.asarray(known & example.allowed)
 
 
 def _scored_spans(
@@ -99,49 +115,77 @@ def _scored_spans(
     example, offset, end = batch.examples[row], batch.offsets[row], batch.offsets[row + 1]
     spans = _with_likely(example, types[offset:end], config)
     rows = {(int(a), int(b)): i for i, (a, b) in enumerate(spans)}
-    new_row = np.array([rows[int(a), int(b)] for a, b in example.targets.spans], dtype=np.int64)
-    pairs = pairing.relation_pairs(spans, example.ends[spans[:, 0]])
-    relations = _relation_targets(example, pairs, new_row, len(spans), layout)
-    links = pairing.antecedent_pairs(len(spans), MAX_ANTECEDENTS)
-    weights = _link_weights(example, links, new_row, len(spans))
+    new_row = np.array(
+        [rows.get((int(a), int(b)), -1) for a, b in example.targets.spans], dtype=np.int64
+    )
+    pairs, relations = _relation_targets(example, spans, new_row, layout)
+    links, weights = _link_targets(example, spans, new_row)
     return _Scored(spans, pairs, relations, links, weights)
 
 
 def _with_likely(example: Example, types: Tensor, config: TrainConfig) -> Ints:
-    """Target spans plus the likeliest other ones, in text order: what inference may have to judge."""
+    """Judged spans plus the likeliest other ones, in text order: what inference may have to judge."""
     width = types.shape[1]
     likely = (1 - types[:, :, 0]).cpu().numpy() * example.allowed
     targets = example.targets.spans
     fits = targets[:, 1] - targets[:, 0] < width
     likely[targets[fits, 0], (targets[:, 1] - targets[:, 0])[fits]] = 0
-    count = 0 if example.targets.soft else int(config.negatives_per_word * len(example.ends))
+    count = int(config.negatives_per_word * len(example.ends)) if _has_negatives(example) else 0
     best = np.argsort(-likely, axis=None, kind="stable")[:count]
     best = best[likely.ravel()[best] > 0.02]
     starts, widths = np.unravel_index(best, likely.shape)
     extra = np.stack([starts, starts + widths], axis=1)
-    spans = np.concatenate([targets, extra.astype(np.int64)])
+    spans = np.concatenate([targets[_judged(example)], extra.astype(np.int64)])
     return spans[np.lexsort((spans[:, 1], spans[:, 0]))]
 
 
+def _has_negatives(example: Example) -> bool:
+    """Whether spans that are not listed are known to be none."""
+    mask = example.targets.mask
+    return not example.targets.soft if mask is None else Layer.ENTITIES in mask.complete
+
+
+def _judged(example: Example) -> Bools:
+    mask = example.targets.mask
+    return np.ones(len(example.targets.spans), dtype=np.bool_) if mask is None else mask.judged
+
+
 def _relation_targets(
-    example: Example, pairs: Ints, new_row: Ints, count: int, layout: RelationLayout
-) -> Floats:
-    where = np.full((count, count), -1, dtype=np.int64)
-    gold = new_row[example.targets.pairs]
-    where[gold[:, 0], gold[:, 1]] = np.arange(len(gold))
-    source = where[pairs[:, 0], pairs[:, 1]]
+    example: Example, spans: Ints, new_row: Ints, layout: RelationLayout
+) -> tuple[Ints, Floats]:
+    """The pairs whose relation is known, and what it is."""
+    mask, gold = example.targets.mask, example.targets.pairs
+    pairs = pairing.relation_pairs(spans, example.ends[spans[:, 0]])
+    source = _listed_at(new_row[gold], len(spans))[pairs[:, 0], pairs[:, 1]]
+    if mask is not None:
+        known = np.append(mask.known_pairs, Layer.RELATIONS in mask.complete)[source]
+        pairs, source = pairs[known], source[known]
     targets = np.zeros((len(pairs), layout.class_count), dtype=np.float32)
     targets[:, 0] = 1.0
-    known = source >= 0
-    targets[known] = example.targets.relations[source[known]]
-    return targets
+    targets[source >= 0] = example.targets.relations[source[source >= 0]]
+    return pairs, targets
 
 
-def _link_weights(example: Example, links: Ints, new_row: Ints, count: int) -> Floats:
-    weights = np.zeros((count, count), dtype=np.float32)
-    gold = new_row[example.targets.links]
-    weights[gold[:, 0], gold[:, 1]] = example.targets.link_weights
-    return weights[links[:, 0], links[:, 1]]
+def _link_targets(example: Example, spans: Ints, new_row: Ints) -> tuple[Ints, Floats]:
+    """The links of which is known whether they are right, and their probability."""
+    mask = example.targets.mask
+    links = pairing.antecedent_pairs(len(spans), MAX_ANTECEDENTS)
+    source = _listed_at(new_row[example.targets.links], len(spans))[links[:, 0], links[:, 1]]
+    if mask is not None:
+        settled = np.full(len(spans), Layer.COREFERENCE in mask.complete)
+        settled[new_row[mask.judged]] = mask.settled[mask.judged]
+        listed = np.append(mask.known_links, False)[source]
+        known = np.where(source >= 0, listed, settled[links].any(axis=1))
+        links, source = links[known], source[known]
+    return links, np.append(example.targets.link_weights, np.float32(0))[source]
+
+
+def _listed_at(places: Ints, count: int) -> Ints:
+    """Which listed pair stands at (first, second), -1 for none. Shape: (count, count)."""
+    where = np.full((count, count), -1, dtype=np.int64)
+    both = (places >= 0).all(axis=1)
+    where[places[both, 0], places[both, 1]] = np.flatnonzero(both)
+    return where
 
 
 def _pair_scores(

@@ -1,0 +1,135 @@
+"""How ``sciextract models`` shows models and comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from sciextract.text.visible import visible
+
+if TYPE_CHECKING:
+    from sciextract.inference.model_config import ModelConfig
+    from sciextract.metrics.gate_report import Difference, GateReport
+    from sciextract.workflows.models import KnownModel
+    from sciextract.workflows.models.compare import Comparison
+
+_VERDICTS = {
+    "promote": "B is better: as a retrained model it would replace A",
+    "keep": "B is not clearly better: as a retrained model it would not replace A",
+    "too few": "too few documents to tell",
+}
+_TASKS = {
+    "entity": "entities",
+    "relation": "relations, unordered",
+    "coreference": "coreference average",
+}
+
+
+def model_lines(known: Iterable[KnownModel], used: object) -> Iterator[str]:
+    """One line a model; a star marks the one that predicts."""
+    for model in known:
+        mark = "*" if model.folder == used else " "
+        told = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
+        if model.problem:
+            told = f"cannot be used: {model.problem}"
+        yield visible(f"{mark} {model.id:<32}  {told}")
+
+
+def shown(model: KnownModel, config: ModelConfig) -> Iterator[str]:
+    """A model's card and what the card does not say."""
+    from sciextract.workflows.models.compare import STATED, graph_scores
+
+    yield visible(f"{model.id}  ({model.folder})")
+    yield visible(f"hash {model.hash}")
+    if model.since:
+        yield f"registered {model.since}"
+    scores = graph_scores(config)
+    told = [f"{title} {scores[name]:.1f}" for name, title in STATED.items() if name in scores]
+    if told:
+        yield f"stated F1: {', '.join(told)}"
+    yield ""
+    card = model.card() or "\n".join(f"- {key}: {value}" for key, value in config.origin.items())
+    yield visible(card.rstrip(), keep="\n")
+
+
+def comparison_table(found: Comparison) -> None:
+    """Print two models with their differences."""
+    typer.echo(visible(f"A  {found.before.id}  ({found.before.folder})"))
+    typer.echo(visible(f"B  {found.after.id}  ({found.after.folder})"))
+    if found.report is not None:
+        gate_table(found.report, ("A", "B", "B less A", "P(B better)"))
+    else:
+        _print_stated(found)
+    for remark in found.remarks:
+        typer.echo(visible(remark), err=True)
+
+
+def gate_table(report: GateReport, heads: tuple[str, str, str, str]) -> None:
+    """Print two models on the same documents; heads are for both, the difference and the probability."""
+    rows = list(_rows(report))
+    first, second, less, better = heads
+    _print_table(
+        f"F1 on {report.documents} documents",
+        (first, second, less, "90 % interval", better, "gold"),
+        [(name, _cells(each)) for name, each in rows],
+    )
+    typer.echo(visible(_VERDICTS[report.verdict]))
+    for reason in report.reasons:
+        typer.echo(visible(f"- {reason}"))
+
+
+def _rows(report: GateReport) -> Iterator[tuple[str, Difference]]:
+    if report.target is not None:
+        yield "mean of the tasks", report.target
+    for task, each in report.tasks.items():
+        yield _TASKS[task], each
+        for label, of_label in report.labels.get(task, {}).items():
+            yield f"  {label}", of_label
+
+
+def _cells(each: Difference) -> list[str]:
+    return [
+        *(f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}"),
+        f"{each.low:+.1f} to {each.high:+.1f}",
+        f"{each.probability:.2f}",
+        str(each.gold),
+    ]
+
+
+def _print_stated(found: Comparison) -> None:
+    from sciextract.workflows.models.compare import STATED
+
+    _print_table(
+        "F1 on dev as the models state it",
+        ("A", "B", "B less A"),
+        [
+            (STATED[name], [*map(_number, pair), _signed(*pair)])
+            for name, pair in found.stated.items()
+        ],
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def _signed(first: float | None, second: float | None) -> str:
+    return "-" if first is None or second is None else f"{second - first:+.1f}"
+
+
+def _print_table(title: str, heads: Iterable[str], rows: list[tuple[str, list[str]]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.title_justify = "left"
+    table.add_column("", overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, cells in rows:
+        table.add_row(Text(visible(name)), *cells)
+    Console(highlight=False).print(table)

@@ -1,0 +1,138 @@
+"""How a training looks: live progress for people on stderr, JSON lines for machines, the end."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from sciextract.text.visible import visible
+
+if TYPE_CHECKING:
+    from sciextract.workflows.correction.ending import Ending
+
+Report = Callable[[dict[str, Any]], None]
+
+
+def reporting(as_json: bool) -> AbstractContextManager[Report]:
+    """Who gets the events: a person, or a program that reads lines."""
+    return nullcontext(_json_line) if as_json else live_report()
+
+
+def show_ending(ending: Ending) -> None:
+    """Print both models on the held-out abstracts, and what came of it."""
+    from sciextract.cli.console import say
+    from sciextract.cli.models_view import gate_table
+
+    gate_table(ending.report, ("before", "after", "difference", "P(better)"))
+    say("", ending.told, ending.hint)
+
+
+def _json_line(event: dict[str, Any]) -> None:
+    print(json.dumps(event), flush=True)
+
+
+@contextmanager
+def live_report() -> Iterator[Report]:
+    """A progress line with losses, rate and remaining time, and a line per event, on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[losses]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("", total=None, visible=False, epoch=0, epochs=1, losses="")
+
+        def report(event: dict[str, Any]) -> None:
+            kind = event["event"]
+            if kind == "start":
+                progress.update(task, epochs=event["epochs"])
+            if kind == "step":
+                progress.update(task, visible=True, **_step_fields(event, progress.tasks[0].fields))
+            elif line := line_of(event):
+                console.print(visible(line), highlight=False, markup=False, soft_wrap=True)
+
+        yield report
+
+
+def _step_fields(event: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    loss = event["loss"]
+    done = (event["epoch"] - 1) * event["of"] + event["documents"]
+    return {
+        "completed": done,
+        "total": known["epochs"] * event["of"],
+        "epoch": event["epoch"],
+        "losses": f"loss entity {loss['entity']:.1f} relation {loss['relation']:.1f} "
+        f"coreference {loss['coreference']:.1f}, {event['documents_per_second']:.1f} documents/s",
+    }
+
+
+def line_of(event: Mapping[str, Any]) -> str:
+    """An event in words; empty for what is told elsewhere.
+
+    >>> line_of({"event": "memory", "device": "cpu", "documents": 2})
+    'memory is short on cpu: going on with 2 documents at once'
+    """
+    template = _LINES.get(event["event"])
+    if template is None:
+        return " ".join(f"{key} {value}" for key, value in event.items())
+    return template(event)
+
+
+def _start(event: Mapping[str, Any]) -> str:
+    if "start_model" not in event:
+        return f"up to {event['epochs']} epochs on {event['device']}"
+    return (
+        f"training on from {event['start_model']} ({event['weights']} weights) on {event['device']}, "
+        f"up to {event['epochs']} epochs; run folder {event['folder']}"
+    )
+
+
+def _snapshot(event: Mapping[str, Any]) -> str:
+    base = (
+        f", {event['share_of_base']:.0%} of train from the base" if event["share_of_base"] else ""
+    )
+    return (
+        f"snapshot: {event['train']} abstracts to train on, {event['dev']} to choose by, "
+        f"{event['gate']} to compare on, {event['undecided']} undecided{base}"
+    )
+
+
+def _dev(event: Mapping[str, Any]) -> str:
+    def score(key: str) -> str:
+        return "-" if event[key] is None else f"{event[key]:.1f}"
+
+    return (
+        f"epoch {event['epoch']}: dev entity {score('entity')} relation {score('relation')} "
+        f"(strict {score('strict')}) coreference {score('coreference')}"
+    )
+
+
+def _stopped(event: Mapping[str, Any]) -> str:
+    return f"{event['message']}; go on with: {event['hint']}"
+
+
+_LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "start": _start,
+    "snapshot": _snapshot,
+    "warning": lambda event: f"note: {event['message']}",
+    "forgetting": lambda event: f"against forgetting: {event['message']}",
+    "labelled": lambda event: f"labelled {event['documents']} of {event['of']} abstracts",
+    "resumed": lambda event: f"going on after epoch {event['epoch']}",
+    "memory": lambda event: (
+        f"memory is short on {event['device']}: going on with {event['documents']} documents at once"
+    ),
+    "dev": _dev,
+    "export": lambda event: "exporting",
+    "gate": lambda event: "",  # the table is printed at the end, and what came of it
+    "done": lambda event: "" if "message" in event else f"written: {event['output']}",
+    "error": lambda event: "",  # the outermost frame prints it
+    "stopped": _stopped,
+}

@@ -1,0 +1,246 @@
+"""Whether one model may replace another: the paired bootstrap over held-out documents.
+
+Both models are scored under the same draws of documents (Koehn 2004, "Statistical Significance Tests for
+Machine Translation Evaluation", section 4.2), so that a hard document weighs equally on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resampled_f1, share_better
+from sciextract.metrics.gate_report import Difference, GateReport, Verdict
+from sciextract.metrics.relations import relation_label_tallies
+from sciextract.metrics.scorable import Scorable
+from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
+from sciextract.metrics.tally import NOTHING
+
+LEAST_DOCUMENTS = 30
+LEAST_ENTITIES = 300
+LEAST_PROBABILITY = 0.8
+TOLERANCE = 1.0
+"""F1 that a task may lose at the lower end of its interval."""
+
+FAVOURS = (
+    "gate documents that were corrected from a model's suggestions favour that model: people leave "
+    "much of what is suggested"
+)
+
+
+class _Task(NamedTuple):
+    """A task: the layer that must be done, its place in tallies, the metrics whose F1 it averages."""
+
+    name: str
+    title: str
+    layer: str
+    place: str
+    paths: tuple[ScorePath, ...]
+    counted: ScorePath
+
+
+TASKS = (
+    _Task("entity", "entities", "entities", "ner", (("ner", "all"),), ("ner", "all")),
+    _Task(
+        *("relation", "relations", "relations", "relation"),
+        (("relation", "boundaries", "unordered"),),
+        ("relation", "boundaries", "unordered"),
+    ),
+    _Task(
+        *("coreference", "coreference", "coreference", "coreference"),
+        tuple([("coreference", name) for name in CONLL_METRICS]),
+        ("coreference", "clusters"),
+    ),
+)
+TITLES = {task.name: task.title for task in TASKS}
+
+
+def compare_models(
+    gold: Sequence[Scorable],
+    before: Sequence[Scorable],
+    after: Sequence[Scorable],
+    symmetric: frozenset[str],
+    *,
+    complete: Sequence[frozenset[str]],
+    samples: int = 1000,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+    suggested: int | None = None,
+) -> GateReport:
+    """Hold a later model against an earlier one on documents that neither was trained on.
+
+    Relations count boundaries, those of ``symmetric`` labels without direction; coreference is the mean of
+    MUC, B3 and CEAFe.
+
+    Args:
+        gold: The held-out documents.
+        before: The same documents as the earlier model predicts them, in the same order.
+        after: The same as the later model predicts them.
+        symmetric: Relation labels without direction.
+        complete: Per document the layers that are done: ``entities``, ``relations``, ``coreference``. A
+            document counts in the tasks of its complete layers only.
+        samples: How many times documents are drawn with replacement.
+        seed: Of the draws; equal seeds give equal reports.
+        tolerance: F1 that a task may lose at the lower end of its interval.
+        suggested: How many of the documents were corrected from a model's suggestions; ``None`` when that
+            is unknown.
+
+    Raises:
+        ValueError: The sequences differ in length.
+    """
+    sides = [
+        [_tally(*each, symmetric) for each in zip(gold, complete, side, strict=True)]
+        for side in (before, after)
+    ]
+    documents = sum(bool(layers) for layers in complete)
+    scores = _scores(sides, samples, seed) if documents else {}
+    tasks = {task.name: scores[task, ""] for task in TASKS if _has_gold(scores, task)}
+    target = _mean(list(tasks.values()), documents).difference() if tasks else None
+    compared = {name: each.difference() for name, each in tasks.items()}
+    verdict, reasons = _judge(documents, target, compared, tolerance)
+    return GateReport(
+        verdict,
+        [*reasons, *_left_out(compared), *_favours(suggested, documents)],
+        documents,
+        target,
+        compared,
+        {
+            task.name: _by_label(scores, task)
+            for task in TASKS
+            if task.name in ("entity", "relation")
+        },
+        tolerance,
+        samples,
+    )
+
+
+class _Scores(NamedTuple):
+    """F1 of both models, 0 to 100: on all documents, and on every resample, *shape* (samples,)."""
+
+    documents: int
+    gold: int
+    whole: tuple[float, float]
+    drawn: tuple[Floats, Floats]
+
+    def difference(self) -> Difference:
+        """What they say of the two models."""
+        before, after = self.drawn
+        low, high = map(float, np.percentile(after - before, [5, 95]))
+        better = share_better(after, before)
+        return Difference(self.documents, self.gold, *self.whole, low, high, better)
+
+
+_Row = tuple[_Task, str]
+"""A task and one of its labels; no label for the task as a whole."""
+
+
+def _tally(
+    gold: Scorable, layers: frozenset[str], predicted: Scorable, symmetric: frozenset[str]
+) -> Tallies:
+    """What is counted in one document, without the tasks whose layer is not complete."""
+    counted = tally(gold, predicted, symmetric)
+    for label, counts in relation_label_tallies(gold, predicted, symmetric).items():
+        counted["relation", "labels", label] = counts
+    kept = {task.place for task in TASKS if task.layer in layers}
+    return {path: counts for path, counts in counted.items() if path[0] in kept}
+
+
+def _rows(sides: Sequence[Sequence[Tallies]]) -> Iterator[tuple[_Row, tuple[ScorePath, ...]]]:
+    """All rows of the table with the metrics whose F1 each averages."""
+    paths = {path for side in sides for tallies in side for path in tallies}
+    for task in TASKS:
+        yield (task, ""), task.paths
+        for path in sorted([path for path in paths if path[:2] == (task.place, "labels")]):
+            yield (task, path[2]), (path,)
+
+
+def _scores(sides: Sequence[Sequence[Tallies]], samples: int, seed: int) -> dict[_Row, _Scores]:
+    """The scores of all rows, all under the same draws."""
+    rows = dict(_rows(sides))
+    ends = np.cumsum([len(paths) for paths in rows.values()])[:-1]
+    counts = [
+        counts_of(side, [path for paths in rows.values() for path in paths]) for side in sides
+    ]
+    drawn = [np.split(each, ends, axis=1) for each in resampled_f1(counts, samples, seed)]
+    whole = [np.split(f1_of(each.sum(axis=0)), ends) for each in counts]
+    return {
+        row: _Scores(
+            sum(row[0].counted in tallies for tallies in sides[0]),
+            _gold(sides[0], paths[0] if row[1] else row[0].counted),
+            (float(whole[0][place].mean()), float(whole[1][place].mean())),
+            (drawn[0][place].mean(axis=1), drawn[1][place].mean(axis=1)),
+        )
+        for place, (row, paths) in enumerate(rows.items())
+    }
+
+
+def _gold(documents: Sequence[Tallies], path: ScorePath) -> int:
+    return sum(int(tallies.get(path, NOTHING).gold) for tallies in documents)
+
+
+def _has_gold(scores: Mapping[_Row, _Scores], task: _Task) -> bool:
+    return bool(scores) and scores[task, ""].gold > 0
+
+
+def _by_label(scores: Mapping[_Row, _Scores], wanted: _Task) -> dict[str, Difference]:
+    return {
+        label: found.difference()
+        for (task, label), found in scores.items()
+        if task == wanted and label
+    }
+
+
+def _mean(scores: Sequence[_Scores], documents: int) -> _Scores:
+    """The mean of some scores, as a score."""
+    whole = [float(np.mean([each.whole[side] for each in scores])) for side in (0, 1)]
+    drawn = [np.mean([each.drawn[side] for each in scores], axis=0) for side in (0, 1)]
+    gold = sum(each.gold for each in scores)
+    return _Scores(documents, gold, (whole[0], whole[1]), (drawn[0], drawn[1]))
+
+
+def _judge(
+    documents: int, target: Difference | None, tasks: Mapping[str, Difference], tolerance: float
+) -> tuple[Verdict, list[str]]:
+    entities = tasks["entity"].gold if "entity" in tasks else 0
+    if target is None or documents < LEAST_DOCUMENTS or entities < LEAST_ENTITIES:
+        return "too few", [_too_few(documents, entities)]
+    improves = target.probability >= LEAST_PROBABILITY
+    falling = {name: each.low for name, each in tasks.items() if each.low < -tolerance}
+    reasons = [_improves(", ".join(TITLES[name] for name in tasks), target.probability)]
+    reasons += [_falls(TITLES[name], low, tolerance) for name, low in falling.items()]
+    if not falling:
+        reasons.append(f"no task is likely to lose more than {tolerance:.2f} F1 (90 % intervals)")
+    return ("promote" if improves and not falling else "keep"), reasons
+
+
+def _too_few(documents: int, entities: int) -> str:
+    return (
+        f"{documents} gate documents with {entities} gold entities are too few to tell; "
+        f"{LEAST_DOCUMENTS} documents with {LEAST_ENTITIES} entities are the least"
+    )
+
+
+def _improves(titles: str, probability: float) -> str:
+    return (
+        f"the mean of {titles} improves with probability {probability:.2f}; "
+        f"at least {LEAST_PROBABILITY:.2f} is asked for"
+    )
+
+
+def _falls(title: str, low: float, tolerance: float) -> str:
+    return f"{title} may lose {-low:.2f} F1 (90 % interval); {tolerance:.2f} are tolerated"
+
+
+def _left_out(tasks: Mapping[str, Difference]) -> Iterator[str]:
+    for name, title in TITLES.items():
+        if name not in tasks:
+            yield f"{title}: not compared, for no gate document that is done there has gold"
+
+
+def _favours(suggested: int | None, documents: int) -> Iterator[str]:
+    if suggested is None and documents:
+        yield FAVOURS
+    elif suggested:
+        yield f"{suggested} of {documents} gate documents: {FAVOURS}"

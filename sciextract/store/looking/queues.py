@@ -1,0 +1,129 @@
+"""Saved queues: named lists of documents in the order in which somebody wants to work on them.
+
+They lie in the project's ``meta`` table, so that they travel with the file. They are no annotations: no event
+tells of them, undo does not concern them, and how far a person is in one is that person's own affair.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from sciextract.errors import ActionRefusedError
+from sciextract.store.file.failures import translated
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+_PREFIX = "queue:"
+_CHUNK, _LONGEST_NAME = 500, 60
+_LIST = """SELECT substr(key, ?), iif(json_valid(value), json_array_length(value, '$.numbers'), 0)
+    FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key"""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQueue:
+    """A list of documents that stays as it was saved.
+
+    Attributes:
+        name: What the person calls it.
+        numbers: The documents in order. Numbers are never used again, so that one of them means the same
+            document for ever, or none when it went out of the project.
+        words: What was searched for to find them, as it was typed.
+        sort: The order of the list that it was made from.
+        seed: Of a random order.
+    """
+
+    name: str
+    numbers: tuple[int, ...]
+    words: str = ""
+    sort: str = ""
+    seed: int = 0
+
+
+def save_queue(project: Project, queue: SavedQueue) -> SavedQueue:
+    """Keep a queue; its name is what is printable of it, in one line.
+
+    Returns:
+        The queue as it was kept.
+
+    Raises:
+        ActionRefusedError: It has no name or nothing in it, or there is one of that name.
+        ProjectError: The project cannot be written.
+    """
+    queue = replace(queue, name=_plain(queue.name))
+    if not queue.name:
+        raise ActionRefusedError("a queue needs a name")
+    if not queue.numbers:
+        raise ActionRefusedError("a queue needs at least one abstract, and the list is empty")
+    body = json.dumps(asdict(queue))
+    with project.writing() as connection:
+        found = connection.execute(
+            "INSERT OR IGNORE INTO meta VALUES (?, ?)", (_PREFIX + queue.name, body)
+        )
+        if not found.rowcount:
+            raise ActionRefusedError(
+                f"there is a queue {queue.name!r} already", "choose another name"
+            )
+    return queue
+
+
+def remove_queue(project: Project, name: str) -> None:
+    """Forget a queue; its documents stay as they are.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    with project.writing() as connection:
+        connection.execute("DELETE FROM meta WHERE key = ?", (_PREFIX + name,))
+
+
+def read_queue(project: Project, name: str) -> SavedQueue | None:
+    """The queue of that name; ``None`` when there is none, or it cannot be understood."""
+    with translated(project.path):
+        row = project.connection.execute(
+            "SELECT value FROM meta WHERE key = ?", (_PREFIX + name,)
+        ).fetchone()
+    return None if row is None else _understood(name, row[0])
+
+
+def queue_lengths(project: Project) -> dict[str, int]:
+    """Names of all queues with the number of documents that each was saved with, by name."""
+    with translated(project.path):
+        rows = project.connection.execute(_LIST, (len(_PREFIX) + 1, len(_PREFIX), _PREFIX))
+        return {str(name): int(count or 0) for name, count in rows}
+
+
+def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of some documents that are in the project now, in the same order."""
+    there: set[int] = set()
+    for start in range(0, len(numbers), _CHUNK):
+        wanted = json.dumps(numbers[start : start + _CHUNK])
+        there.update(
+            row[0]
+            for row in connection.execute(
+                "SELECT p.document_id FROM json_each(?) j JOIN progress p ON p.document_id = j.value",
+                (wanted,),
+            )
+        )
+    return tuple(each for each in numbers if each in there)
+
+
+def _plain(name: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST_NAME]
+
+
+def _understood(name: str, body: str) -> SavedQueue | None:
+    try:
+        told = json.loads(body)
+        return SavedQueue(
+            name,
+            tuple(int(each) for each in told["numbers"]),
+            str(told["words"]),
+            str(told["sort"]),
+            int(told["seed"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

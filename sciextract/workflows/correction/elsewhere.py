@@ -1,0 +1,196 @@
+"""A correction round that is trained on another machine: begun and judged here, where the project is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sciextract.errors import RemoteError, SciextractError, UsageError
+from sciextract.inference.folder import ModelFolder
+from sciextract.workflows.correction.beginning import opened_snapshot, start_model, take_snapshot
+from sciextract.workflows.correction.ending import Ending
+from sciextract.workflows.correction.judging import judge
+from sciextract.workflows.correction.narrator import Listener, Narrator
+from sciextract.workflows.correction.order import Order, open_run, stored_order
+from sciextract.workflows.remote import finish, jobs
+from sciextract.workflows.remote.follow import follow
+from sciextract.workflows.remote.jobs import THERE, Place, Standing
+from sciextract.workflows.remote.ssh import check_host
+from sciextract.workflows.remote.start import Task, start, start_again
+from sciextract.workflows.runs import RUN, SNAPSHOT, Run
+
+MODULE = "sciextract_trainer.correction.elsewhere"
+_ENDS = frozenset({"error", "stopped"})
+"""Events of the job that are told in this machine's own words."""
+
+_NOTES = ("config", "device", "hardware", "versions", "forgetting")
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The other machine.
+
+    Attributes:
+        host: ``HOST`` or ``USER@HOST``.
+        python: Its Python.
+        device: What trains there.
+        slurm: Whether the job goes through SLURM.
+    """
+
+    host: str
+    python: str = "python3"
+    device: str = "auto"
+    slurm: bool = False
+
+
+def retrain_elsewhere(
+    order: Order, folder: Path | None, where: Where, listener: Listener, *, detach: bool = False
+) -> Ending | Run:
+    """Begin a round, train it on another machine, and judge its model here.
+
+    Args:
+        order: What is wanted.
+        folder: The run folder; a new one when ``None``.
+        where: The machine.
+        listener: Gets every event.
+        detach: Whether to come back as soon as the job runs.
+
+    Returns:
+        The end of the round, or the run whose job goes on when detached.
+
+    Raises:
+        UsageError: The host is no host.
+        RemoteError: The machine cannot be reached or lacks something, or the job failed.
+        TrainingDataError: There is nothing to train on.
+    """
+    check_host(where.host)
+    run, agreed = open_run(folder, order)
+    narrator = Narrator(run, listener)
+    with narrator.telling(_hint_of(run)):
+        model = start_model(run, agreed)
+        take_snapshot(run, agreed, narrator)
+        narrator.state("preparing", f"sending to {where.host}")
+        place = start(run, _task(run, model, where))
+        if detach:
+            narrator.state("training", f"on {place.host}; sciextract jobs attach {run.name}")
+            return run
+        return _attend(run, place, narrator)
+
+
+def attach(run: Run, listener: Listener, *, again: bool = False) -> Ending:
+    """Follow a job of an earlier command to its end, bring its model here and judge it.
+
+    Args:
+        run: The local run.
+        listener: Gets every event from now on.
+        again: Whether a job that was stopped shall go on.
+
+    Raises:
+        UsageError: The run is none of another machine.
+        RemoteError: The machine cannot be reached at first, or the job failed.
+    """
+    place = jobs.place_of(run)
+    if place is None:
+        raise UsageError(f"{run.name} is no job on another machine", "sciextract jobs list")
+    narrator = Narrator(run, listener)
+    with narrator.telling(_hint_of(run)):
+        if place.state == "sending":
+            raise RemoteError(
+                f"{run.name} was not wholly sent to {place.host}",
+                "begin it again: sciextract retrain --remote",
+            )
+        if place.state == "started":
+            found = jobs.standing(place)
+            if again and found.there and not found.runs and found.exit != 0:
+                place = start_again(run, place)
+        return _attend(run, place, narrator)
+
+
+def _hint_of(run: Run) -> str:
+    return f"the job goes on there; sciextract jobs attach {run.name}"
+
+
+def _task(run: Run, model: ModelFolder, where: Where) -> Task:
+    words = ["-m", MODULE, "run", model.path.name, "--device", where.device]
+    files = [run.folder / RUN, run.folder / SNAPSHOT]
+    gpu = where.device == "cuda"
+    return Task(where.host, where.python, where.slurm, gpu, model.path, files, words)
+
+
+def _attend(run: Run, place: Place, narrator: Narrator) -> Ending:
+    """From a job that runs to the end of the round."""
+    if place.state == "started":
+        there = Run(run.folder / THERE)
+        there.folder.mkdir(exist_ok=True)
+        teller = _Teller(run, there, place, narrator)
+        teller.tell()
+        ended = follow(there, place, teller.tell, teller.lost)
+        teller.tell()
+        _check(run, place, ended)
+        narrator.state("exporting", f"fetching the model from {place.host}")
+        finish.fetch_model(run, place)
+        _take_notes(run, place)
+    model = start_model(run, stored_order(run))
+    _, snapshot = opened_snapshot(run)
+    ending = judge(run, stored_order(run), narrator, model.path, snapshot)
+    with suppress(SciextractError):  # what stays there is found by `jobs clean`
+        finish.clean(run, jobs.place_of(run) or place)
+    return ending
+
+
+def _take_notes(run: Run, place: Place) -> None:
+    notes = finish.fetch_notes(run, place)
+    run.write_run(**{key: notes[key] for key in _NOTES if key in notes})
+
+
+def _check(run: Run, place: Place, ended: Standing) -> None:
+    """Refuse a job without a model, with the reason that it gave itself."""
+    if ended.exit == 0:
+        return
+    told = [event for event in Run(run.folder / THERE).metrics() if event.get("event") == "error"]
+    if told:
+        raise RemoteError(f"{place.host}: {told[-1].get('message')}", str(told[-1].get("hint", "")))
+    if ended.exit == 130:
+        raise RemoteError(
+            f"{run.name} was stopped on {place.host}",
+            f"it goes on with: sciextract retrain --run {run.folder}",
+        )
+    last = ended.log.strip().splitlines()[-1:] or [f"exit code {ended.exit}"]
+    raise RemoteError(f"{place.host}: {last[0]}", f"its log: {place.host}:{place.path}/log")
+
+
+class _Teller:
+    """Passes the job's events on, each one once, also over several commands.
+
+    Every event is kept with its number among the job's, so that a command which was killed in between
+    leaves no gap and the next one no double.
+    """
+
+    def __init__(self, run: Run, there: Run, place: Place, narrator: Narrator) -> None:
+        self._there = there
+        self._place = place
+        self._narrator = narrator
+        numbers = [event[THERE] for event in run.metrics() if isinstance(event.get(THERE), int)]
+        self._seen = max(numbers, default=-1) + 1
+
+    def tell(self) -> None:
+        """Pass on what has come."""
+        for event in self._there.metrics(self._seen):
+            if "event" in event and event["event"] not in _ENDS:
+                self._enter(event)
+                self._narrator.event({**event, THERE: self._seen})
+            self._seen += 1
+
+    def lost(self, why: str, seconds: float) -> None:
+        """The line is down for a while; the job goes on."""
+        self._narrator.say(f"{why}; next try in {seconds:g} seconds, the job goes on")
+
+    def _enter(self, event: dict[str, Any]) -> None:
+        if event["event"] == "start":
+            epochs = int(event.get("epochs", 0))
+            told = f"training on {self._place.host}, {event.get('device')}"
+            self._narrator.state("training", told, epochs=epochs)
+        elif event["event"] == "export":
+            self._narrator.state("exporting", f"exporting on {self._place.host}")

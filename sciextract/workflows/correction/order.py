@@ -1,0 +1,145 @@
+"""What a correction round is asked to do, kept in the run folder so that it can be taken up again."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sciextract.errors import InputMissingError, OutputError, UsageError
+from sciextract.workflows.runs import FINISHED, Run, new_run
+
+KEY = "order"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What the user wants.
+
+    Attributes:
+        project: The project file.
+        base: The user's copy of a published set, for replay.
+        gate: Further held-out gold.
+        model: The model to start from; the one that predicts in the project when ``None``.
+        recipe: Name of a packaged recipe, or a TOML file.
+        epochs: Instead of the recipe's.
+        seed: Instead of the recipe's.
+        name: What the new model is called; after the project when ``None``.
+    """
+
+    project: str | None = None
+    base: str | None = None
+    gate: str | None = None
+    model: str | None = None
+    recipe: str | None = None
+    epochs: int | None = None
+    seed: int | None = None
+    name: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """The project file.
+
+        Raises:
+            UsageError: None is named.
+        """
+        if self.project is None:
+            raise UsageError("no project is named", "name one with --project DB")
+        return Path(self.project)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Settings that replace the recipe's."""
+        found = {"epochs": self.epochs, "seed": self.seed}
+        return {key: value for key, value in found.items() if value is not None}
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a folder holds a run that was begun, so that nothing else need be named."""
+    return isinstance(Run(folder).run().get(KEY), dict)
+
+
+def stored_order(run: Run) -> Order:
+    """The order that a run was begun with.
+
+    Raises:
+        InputMissingError: It was not begun.
+    """
+    stored = run.run().get(KEY)
+    if not isinstance(stored, dict):
+        raise InputMissingError(f"{run.folder} is no run that was begun")
+    return Order(**stored)
+
+
+def open_run(folder: Path | None, order: Order) -> tuple[Run, Order]:
+    """The run folder, and the order that holds for it: its own one when it was begun before.
+
+    Args:
+        folder: A run folder, begun or not; a new one when ``None``.
+        order: What the command says; where a run is taken up, it may repeat it or leave it out.
+
+    Raises:
+        UsageError: The run was begun with something else, or another process works on it.
+        InputMissingError: There is nothing to take up and no project is named, or it does not exist.
+        OutputError: The folder cannot be made.
+    """
+    run = Run(folder) if folder is not None else None
+    stored = run.run().get(KEY) if run else None
+    if run is not None and isinstance(stored, dict):
+        _refuse_second_process(run)
+        return run, _agreed(_absolute(order), Order(**stored), run)
+    if order.project is None:
+        raise InputMissingError(
+            f"{folder} is no run that was begun, and no project is named",
+            "sciextract retrain --project DB begins one",
+        )
+    order = _absolute(order)
+    run = run or new_run(order.path)
+    try:
+        run.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{run.folder}: cannot be made: {error.strerror}") from error
+    run.write_run(**{KEY: asdict(order), "project": str(order.path.resolve())})
+    return run, order
+
+
+def _absolute(order: Order) -> Order:
+    """The order with paths that hold in any folder; model and recipe may be names.
+
+    Raises:
+        InputMissingError: A file does not exist.
+    """
+    changes: dict[str, Any] = {}
+    for key in ("project", "base", "gate"):
+        word = getattr(order, key)
+        if word is not None:
+            if not Path(word).exists():
+                raise InputMissingError(f"{word}: no such file")
+            changes[key] = os.path.abspath(word)
+    for key in ("model", "recipe"):
+        word = getattr(order, key)
+        if word is not None and Path(word).exists():
+            changes[key] = os.path.abspath(word)
+    return replace(order, **changes)
+
+
+def _agreed(given: Order, stored: Order, run: Run) -> Order:
+    """The stored order; what the command repeats must be the same."""
+    for key, value in asdict(given).items():
+        kept = getattr(stored, key)
+        if value is not None and value != kept:
+            raise UsageError(
+                f"{run.folder} was begun with {key} {kept!r}, the command says {value!r}",
+                "leave the option out to go on, or begin another run",
+            )
+    return stored
+
+
+def _refuse_second_process(run: Run) -> None:
+    status = run.status()
+    alive = status is not None and status.state not in FINISHED and run.is_alive()
+    if status is not None and alive and status.pid != os.getpid():
+        raise UsageError(
+            f"process {status.pid} works on {run.folder}", "wait for it, or stop it first"
+        )

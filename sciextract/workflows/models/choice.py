@@ -1,0 +1,247 @@
+"""Which model predicts: the project's choice, else the user's, else the default."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sciextract.errors import ModelNotFoundError, UsageError
+from sciextract.inference.locate import DEFAULT_MODEL
+from sciextract.inference.registered import HASH_CHARACTERS
+from sciextract.resources import bundled_models
+from sciextract.workflows.models.placing import append_line
+from sciextract.workflows.models.registry import (
+    KnownModel,
+    find_model,
+    known_at,
+    known_models,
+    models_folder,
+    register,
+)
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+By = Literal["project", "user", "default"]
+FILE = "choices.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model that was chosen.
+
+    Attributes:
+        name: Its name at that time.
+        hash: Hex SHA-256 of its manifest.
+        bundled: Whether it came in the package: then the name decides, whatever version is installed.
+    """
+
+    name: str
+    hash: str
+    bundled: bool = False
+
+    @property
+    def id(self) -> str:
+        """``NAME-hash8``, or the name of a bundled model."""
+        return self.name if self.bundled else f"{self.name}-{self.hash[:HASH_CHARACTERS]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The model that predicts, and who says so.
+
+    Attributes:
+        model: The model.
+        by: The project, the user, or nobody.
+    """
+
+    model: KnownModel
+    by: By
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it is the model that predicts when nobody has chosen."""
+        return self.model.folder == _default().folder
+
+    def told(self) -> str:
+        """Which model predicts, when it is not the default; else nothing."""
+        if self.is_default:
+            return ""
+        whose = "the choice of this project" if self.by == "project" else "your choice"
+        return f"model {self.model.id} predicts ({whose}); sciextract models show tells more"
+
+
+def chosen(project: Project | None = None) -> Chosen:
+    """The model that predicts when none is named, and who chose it.
+
+    Raises:
+        ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
+    """
+    for place in (None,) if project is None else (project, None):
+        choice = _standing(history(place))
+        if choice is not None:
+            return Chosen(_model_of(choice, place), "project" if place else "user")
+    return Chosen(_default(), "default")
+
+
+def current(project: Project | None = None) -> KnownModel:
+    """The model that predicts when none is named.
+
+    Raises:
+        ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
+    """
+    return chosen(project).model
+
+
+def use(word: str, project: Project | None = None) -> KnownModel:
+    """Let a model predict from now on: in a project, else for the user wherever no project says otherwise.
+
+    A model that is not registered yet is registered first, so that it stays as it is.
+
+    Args:
+        word: ``NAME``, ``NAME-hash8``, a folder or a hub id.
+        project: Open for writing.
+
+    Raises:
+        ModelNotFoundError: There is none; lists the known ones.
+        ModelDamagedError: A file of it is missing or changed.
+        ModelMismatchError: It predicts labels that the project's schema lacks.
+        ProjectError: The project cannot be written.
+        OutputError: The user's folder cannot be written.
+        UsageError: Several models have the name.
+    """
+    model = find_model(word)
+    opened = model.open()
+    if project is not None:
+        from sciextract.workflows.predict_project import check_config
+
+        check_config(project, opened.config, model.id)
+    if not (model.bundled or model.registered):
+        model = register(model.folder, model.name)
+    choice = Choice(model.name, model.hash, model.bundled)
+    if _standing(history(project)) != choice:
+        _add(asdict(choice), project)
+    return model
+
+
+def rollback(project: Project | None = None) -> Chosen:
+    """Take the latest choice back: what was chosen before it predicts again.
+
+    Raises:
+        UsageError: Nothing was chosen.
+        ModelNotFoundError: The model before is not here any more; the latest choice stays.
+        ProjectError: The project cannot be written.
+        OutputError: The user's folder cannot be written.
+    """
+    before = _stack(history(project))[:-1]
+    if _standing(history(project)) is None:
+        whose = "for this project" if project else "for you"
+        raise UsageError(
+            f"no model was chosen {whose}, so there is nothing to go back from",
+            "sciextract models list shows the models, sciextract models use chooses one",
+        )
+    if before:
+        _model_of(before[-1], project)
+    _add({"rollback": True}, project)
+    return chosen(project)
+
+
+def history(project: Project | None = None) -> list[dict[str, Any]]:
+    """All choices and rollbacks of a project, or of the user, oldest first.
+
+    What in the user's file cannot be understood is passed over: a process may have been killed there.
+
+    Raises:
+        ProjectDamagedError: Those of the project cannot be understood.
+    """
+    if project is not None:
+        return _of_project(project)
+    with suppress(OSError):
+        lines = _file().read_text("utf-8", errors="replace").splitlines()
+        return [entry for line in lines if (entry := _entry(line)) is not None]
+    return []
+
+
+def _stack(entries: list[dict[str, Any]]) -> list[Choice]:
+    """The choices that are not taken back, oldest first."""
+    stack: list[Choice] = []
+    for entry in entries:
+        if entry.get("rollback"):
+            del stack[-1:]
+        else:
+            stack.append(Choice(entry["name"], entry["hash"], bool(entry.get("bundled"))))
+    return stack
+
+
+def _standing(entries: list[dict[str, Any]]) -> Choice | None:
+    stack = _stack(entries)
+    return stack[-1] if stack else None
+
+
+def _add(entry: dict[str, Any], project: Project | None) -> None:
+    if project is None:
+        append_line(_file(), json.dumps(entry))
+        return
+    from sciextract.store.content import model_choices
+
+    model_choices.append(project, entry)
+
+
+def _of_project(project: Project) -> list[dict[str, Any]]:
+    from sciextract.store.content import model_choices
+
+    found = model_choices.read(project)
+    if not all(map(_is_entry, found)):
+        raise model_choices.not_understood(project)
+    return found
+
+
+def _file() -> Path:
+    return models_folder() / FILE
+
+
+def _entry(line: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if _is_entry(found) else None
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, dict) and (
+        value.get("rollback") is True
+        or (isinstance(value.get("name"), str) and isinstance(value.get("hash"), str))
+    )
+
+
+def _default() -> KnownModel:
+    return known_at(bundled_models() / DEFAULT_MODEL)
+
+
+def _model_of(choice: Choice, project: Project | None) -> KnownModel:
+    """The model that was chosen, under whatever name it is registered now.
+
+    Raises:
+        ModelNotFoundError: It is not here.
+        ModelDamagedError: It is here, and was changed.
+    """
+    for model in known_models():
+        if _is_chosen(model, choice):
+            return model.usable()
+    whose = f"{project.path} uses" if project else "you chose"
+    again = f" --project {project.path}" if project else ""
+    raise ModelNotFoundError(
+        f"{whose} the model {choice.id}, which is not on this machine",
+        "bring it with sciextract models import, or choose another: "
+        f"sciextract models use {DEFAULT_MODEL}{again}; --model NAME is for once",
+    )
+
+
+def _is_chosen(model: KnownModel, choice: Choice) -> bool:
+    if choice.bundled:
+        return model.bundled and model.name == choice.name
+    return choice.hash == model.hash or model.folder.name == choice.id

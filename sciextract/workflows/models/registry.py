@@ -1,0 +1,206 @@
+"""The models that there are: those in the package, and the user's own in one folder each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sciextract.errors import ModelDamagedError, SciextractError, UsageError
+from sciextract.inference.folder import (
+    CARD,
+    MANIFEST,
+    ModelFolder,
+    listed_files,
+    manifest_hash,
+    open_folder,
+)
+from sciextract.inference.locate import locate_model
+from sciextract.inference.registered import (
+    HASH_CHARACTERS,
+    bundled_folders,
+    name_of,
+    registered_folders,
+    unchanged,
+)
+from sciextract.resources import bundled_models, user_models
+from sciextract.workflows.models.placing import put_folder
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model folder and what it is called.
+
+    Attributes:
+        name: What a person calls it.
+        hash: Hex SHA-256 of its manifest; empty when that cannot be read.
+        folder: Where it lies.
+        problem: Why it cannot be used; empty when nothing is known against it.
+    """
+
+    name: str
+    hash: str
+    folder: Path
+    problem: str = ""
+
+    @property
+    def id(self) -> str:
+        """``NAME-hash8``, which means this model and no other."""
+        return f"{self.name}-{self.hash[:HASH_CHARACTERS]}"
+
+    @property
+    def bundled(self) -> bool:
+        """Whether it came in the package."""
+        return _lies_in(self.folder, bundled_models())
+
+    @property
+    def registered(self) -> bool:
+        """Whether it lies in the user's folder of models."""
+        return _lies_in(self.folder, user_models())
+
+    @property
+    def since(self) -> str:
+        """UTC time at which it was registered; empty for a bundled model."""
+        if self.bundled:
+            return ""
+        try:
+            at = (self.folder / MANIFEST).stat().st_mtime
+        except OSError:
+            return ""
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def open(self) -> ModelFolder:
+        """Its files, each held against its hash.
+
+        Raises:
+            ModelDamagedError: A file is missing or changed.
+            ModelVersionError: It needs a newer version of the program.
+            ModelMismatchError: It was trained on other features.
+        """
+        return open_folder(self.usable().folder)
+
+    def usable(self) -> KnownModel:
+        """Itself.
+
+        Raises:
+            ModelDamagedError: Something is known against it.
+        """
+        if self.problem:
+            raise ModelDamagedError(f"model {self.name}: {self.problem}", "get the model again")
+        return self
+
+    def card(self) -> str:
+        """The text of its model card; empty when it has none."""
+        try:
+            return (self.folder / CARD).read_text("utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``models list --json`` says of it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "hash": self.hash,
+            "folder": str(self.folder),
+            "bundled": self.bundled,
+            "since": self.since or None,
+            "problem": self.problem or None,
+        }
+
+
+def models_folder() -> Path:
+    """``$SCIEXTRACT_HOME/models``, else where the platform keeps data of programs; it need not exist."""
+    return user_models()
+
+
+def known_models() -> list[KnownModel]:
+    """All models: bundled ones, then registered ones by name; damaged ones with what is wrong.
+
+    Files are held against their sizes, not read: that is left to :meth:`KnownModel.open`.
+    """
+    return [known_at(folder) for folder in (*bundled_folders(), *registered_folders())]
+
+
+def find_model(word: str | Path) -> KnownModel:
+    """The model that ``NAME``, ``NAME-hash8``, a folder or a hub id means.
+
+    Raises:
+        ModelNotFoundError: There is none; lists the known ones.
+        UsageError: Several have the name, or it is an encoder without heads.
+    """
+    return known_at(locate_model(word))
+
+
+def known_at(folder: Path) -> KnownModel:
+    """The model in a folder, damaged or not."""
+    own = _lies_in(folder, user_models())
+    name = name_of(folder.name) if own else folder.name
+    try:
+        hash_ = manifest_hash(folder)
+        config = open_folder(unchanged(folder) if own else folder, hashes=False).config
+    except OSError as error:
+        return KnownModel(name, "", folder, f"{folder / MANIFEST}: {error.strerror}")
+    except SciextractError as error:
+        return KnownModel(name, hash_, folder, error.message)
+    known = own or _lies_in(folder, bundled_models())
+    return KnownModel(name if known else config.name, hash_, folder)
+
+
+def register(folder: Path, name: str | None = None) -> KnownModel:
+    """Copy a model folder into the user's folder of models, whole or not at all.
+
+    A model that is registered already stays as it is; one that was damaged since is made whole.
+
+    Args:
+        folder: The model folder; only what its manifest lists is copied.
+        name: What to call it; its own name when ``None``.
+
+    Raises:
+        UsageError: The name is none that a folder can have.
+        ModelNotFoundError: The folder does not exist.
+        ModelDamagedError: A file of it is missing or changed.
+        ModelVersionError: It needs a newer version of the program.
+        ModelMismatchError: It was trained on other features.
+        OutputError: It cannot be written: no room, or read-only.
+    """
+    model = open_folder(folder)
+    called = checked_name(model.config.name if name is None else name)
+    target = models_folder() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
+    if not _is_whole(target, model.hash):
+        put_folder(
+            [folder / each for each in listed_files(folder)],
+            target,
+            is_whole=lambda place: _is_whole(place, model.hash),
+        )
+    return KnownModel(called, model.hash, target)
+
+
+def checked_name(name: str) -> str:
+    """The name, if a model can be called so.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name for a model; allowed are up to 64 letters, digits, dots, hyphens and "
+            "underscores, a letter or digit first",
+            "give it another one with --name",
+        )
+    return name
+
+
+def _is_whole(folder: Path, hash_: str) -> bool:
+    try:
+        return open_folder(folder).hash == hash_
+    except SciextractError:
+        return False
+
+
+def _lies_in(folder: Path, place: Path) -> bool:
+    return folder.resolve().parent == place.resolve()

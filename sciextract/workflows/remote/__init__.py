@@ -1,0 +1,1 @@
+"""Trainings on another machine, over the system's OpenSSH and rsync."""

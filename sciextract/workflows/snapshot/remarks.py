@@ -1,0 +1,97 @@
+"""What the user should know about a snapshot before a training takes time; and when there is none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import TrainingDataError
+from sciextract.store.state.rows import Layer
+from sciextract.workflows.snapshot.gathering import NOT_DONE
+from sciextract.workflows.snapshot.gold import GoldFile
+from sciextract.workflows.snapshot.manifest import SplitCounts
+from sciextract.workflows.snapshot.types import Split
+
+Splits = Mapping[Split, SplitCounts]
+_DONE = "an abstract is marked as done with D at the desk (sciextract tui)"
+
+
+def remarks(
+    splits: Splits, left_out: Mapping[str, int], schema: LabelSchema, files: Iterable[GoldFile]
+) -> tuple[str, ...]:
+    """Warnings, most important first."""
+    return (
+        *_about_train(splits[Split.TRAIN], schema),
+        *_about_held_out(splits, left_out),
+        *(remark for file in files for remark in _about_file(file)),
+    )
+
+
+def nothing_to_train(splits: Splits, left_out: Mapping[str, int], path: Path) -> TrainingDataError:
+    """The error of an empty train split."""
+    held_out = (
+        splits[Split.DEV].documents + splits[Split.GATE].documents + left_out.get(NOT_DONE, 0)
+    )
+    if held_out:
+        return TrainingDataError(
+            f"{path}: there is nothing to train on: all {held_out} abstracts with decisions are held out "
+            "(by their hash 1 in 10 is for dev, 2 in 10 are for the gate)",
+            "decide more abstracts, or add gold with --base FILE",
+        )
+    return TrainingDataError(
+        f"{path}: there is nothing to train on: nobody has decided or imported any annotation",
+        f"sciextract tui {path} to correct what a model proposes, or add gold with --base FILE",
+    )
+
+
+def _about_train(train: SplitCounts, schema: LabelSchema) -> Iterator[str]:
+    if not any(train.positives(layer) for layer in Layer):
+        yield (
+            "train has nothing positive: all that was decided is wrong or absent, and a model that "
+            "learns only this proposes less and less; accept or add what is right"
+        )
+        return
+    unseen = {
+        Layer.ENTITIES: _unseen(train, Layer.ENTITIES, schema.entity_labels),
+        Layer.RELATIONS: _unseen(train, Layer.RELATIONS, schema.relation_labels),
+    }
+    for layer, labels in unseen.items():
+        if labels:
+            yield (
+                f"{layer.value} without a positive example in train: {', '.join(labels)}; "
+                "the model cannot learn them from it"
+            )
+
+
+def _unseen(train: SplitCounts, layer: Layer, labels: Iterable[str]) -> list[str]:
+    return [label for label in labels if not train.positives(layer, label)]
+
+
+def _about_held_out(splits: Splits, left_out: Mapping[str, int]) -> Iterator[str]:
+    if not splits[Split.DEV].documents:
+        yield (
+            "dev is empty: no held-out abstract has a done layer, so nothing tells when the training "
+            f"has gone on for too long; {_DONE}"
+        )
+    if not splits[Split.GATE].documents:
+        yield (
+            "gate is empty: no held-out abstract has a done layer, so the new model cannot be compared "
+            f"with the old one; {_DONE}, or name gold with --gate FILE"
+        )
+    waiting = left_out.get(NOT_DONE, 0)
+    if waiting:
+        yield f"held-out abstracts with decisions, but without any done layer, left out: {waiting}"
+
+
+def _about_file(file: GoldFile) -> Iterator[str]:
+    if file.bad:
+        yield f"{file.path}: records that cannot be read, left out: {file.bad}; the first: {file.first_problem}"
+    if file.undecided:
+        yield (
+            f"{file.path}: documents with undecided items, whose layers are not complete: {file.undecided}; "
+            "a model's predictions are no gold"
+        )
+    for layer in Layer:
+        if layer in file.schema_layers - file.layers:
+            yield f"{file.path}: no {layer.value} in it, so it teaches nothing about them"

@@ -1,0 +1,216 @@
+"""A job on another machine, from the first contact to the model and the broom."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import RemoteError, UsageError
+from sciextract.inference.folder import open_folder
+from sciextract.resources import bundled_models
+from sciextract.workflows.remote import finish, jobs
+from sciextract.workflows.remote.follow import follow
+from sciextract.workflows.remote.jobs import Place
+from sciextract.workflows.remote.start import Task, start, start_again
+from sciextract.workflows.runs import METRICS, Run
+from tests.remote.server import Server
+
+pytestmark = pytest.mark.xdist_group("sshd")
+Make = Callable[..., Task]
+PATIENCE_SECONDS = 30.0
+SCI = bundled_models() / "sci"
+
+
+def _silent(*told: object) -> None:
+    """Nobody listens."""
+
+
+def _never(why: str, seconds: float) -> None:
+    raise AssertionError(why)
+
+
+def _numbers(run: Run) -> list[int]:
+    return [event["number"] for event in run.metrics()]
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_job_brings_its_events_and_its_model_home(run: Run, task: Make) -> None:
+    place = start(run, task("5", "0", model=SCI))
+    assert place.state == "started"
+    ended = follow(run, place, _silent, _never)
+    assert (ended.exit, ended.runs) == (0, False)
+    assert _numbers(run) == [0, 1, 2, 3, 4]
+    model = finish.fetch_model(run, place)
+    assert open_folder(model).hash == open_folder(SCI).hash
+    assert "step 4" in (run.folder / "there" / "log").read_text()
+    assert jobs.find_job(run.name)[1].state == "fetched"
+
+
+def test_the_package_of_this_machine_runs_there_without_its_models(
+    run: Run, task: Make, server: Server
+) -> None:
+    place = start(run, task("1", "0"))
+    package = server.home / place.folder / "package"
+    assert (package / "sciextract" / "errors.py").is_file()
+    assert (package / "sciextract_trainer" / "run.py").is_file()
+    assert not (package / "sciextract" / "bundled").exists()
+    assert not list(package.rglob("__pycache__"))
+    assert (package / "schemas").is_dir() or (package / "sciextract" / "_data").is_dir()
+
+
+def test_a_line_that_is_cut_costs_no_event_and_doubles_none(
+    run: Run, task: Make, server: Server
+) -> None:
+    place = start(run, task("60", "0.05"))
+    lost: list[str] = []
+
+    def came() -> None:
+        if len(run.metrics()) >= 5 and not lost:
+            assert server.cut_lines() >= 1
+
+    def note(why: str, seconds: float) -> None:
+        lost.append(why)
+
+    ended = follow(run, place, came, note, sleep=_silent)
+    assert lost
+    assert ended.exit == 0
+    assert _numbers(run) == list(range(60))
+
+
+def test_a_machine_that_is_away_for_a_while_is_waited_for(
+    run: Run, task: Make, server: Server
+) -> None:
+    place = start(run, task("10", "0.01"))
+    _until(lambda: jobs.standing(place).exit == 0)
+    server.down()
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            server.again()
+
+    follow(run, place, _silent, _silent, sleep=sleep)
+    assert waits == [1.0, 2.0, 5.0]
+    assert _numbers(run) == list(range(10))
+
+
+def test_whoever_follows_next_goes_on_behind_what_came(run: Run, task: Make) -> None:
+    class Closed(Exception):
+        """The laptop is closed."""
+
+    def close() -> None:
+        if len(run.metrics()) >= 3:
+            raise Closed
+
+    place = start(run, task("30", "0.05"))
+    with pytest.raises(Closed):
+        follow(run, place, close, _never)
+    follow(Run(run.folder), place, _silent, _never)
+    assert _numbers(run) == list(range(30))
+
+
+def test_starting_again_starts_nothing_twice(run: Run, task: Make, server: Server) -> None:
+    place = start(run, task("3", "0"))
+    jobs.note(run, place, state="sending")  # as when the line broke before the answer came
+    again = start(run, task("3", "0"))
+    follow(run, again, _silent, _never)
+    assert _numbers(run) == [0, 1, 2]
+
+
+def test_a_job_that_fails_says_so(run: Run, task: Make) -> None:
+    ended = follow(run, start(run, task("1", "0", "fail")), _silent, _never)
+    assert ended.exit == 1
+    assert "out of memory" in ended.log
+
+
+def test_a_job_that_was_killed_there_is_told(
+    run: Run, task: Make, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sciextract.workflows.remote.follow.QUIET_SECONDS", 1.0)
+    place = start(run, task("1", "0", "forever"))
+    _until(lambda: "step 0" in jobs.standing(place).log)
+    started = json.loads((server.home / place.folder / "started.json").read_text())
+    os.killpg(started["pid"], signal.SIGKILL)
+    with pytest.raises(RemoteError, match="without a word: step 0"):
+        follow(run, place, _silent, _never)
+
+
+def test_cancelling_interrupts_and_leaves_an_exit_code(run: Run, task: Make) -> None:
+    place = start(run, task("1", "0", "forever"))
+    assert jobs.standing(place).runs
+    _until(lambda: "step 0" in jobs.standing(place).log)
+    finish.cancel(place)
+    _until(lambda: jobs.standing(place).exit is not None)
+    assert jobs.standing(place).exit == 130
+
+
+def test_a_job_that_was_stopped_goes_on(run: Run, task: Make, server: Server) -> None:
+    place = start(run, task("2", "0", "forever"))
+    _until(lambda: "step 1" in jobs.standing(place).log)
+    finish.cancel(place)
+    assert follow(run, place, _silent, _never).exit == 130
+    script = server.home / place.folder / "job.sh"
+    script.write_text(script.read_text().replace(" forever", ""))
+    assert follow(run, start_again(run, place), _silent, _never).exit == 0
+    assert _numbers(run) == [0, 1, 0, 1]
+
+
+def test_cleaning_removes_the_folder_there_but_no_running_job(
+    run: Run, task: Make, server: Server
+) -> None:
+    place = start(run, task("1", "0", "forever"))
+    with pytest.raises(RemoteError, match="still runs"):
+        finish.clean(run, place)
+    finish.cancel(place)
+    finish.clean(run, place)
+    assert not (server.home / place.folder).exists()
+    assert (run.folder / METRICS).parent.is_dir()
+    assert jobs.find_job(run.name)[1].state == "cleaned"
+
+
+def test_cleaning_removes_nothing_outside_the_folder_of_jobs(
+    run: Run, task: Make, server: Server
+) -> None:
+    place = start(run, task("1", "0"))
+    follow(run, place, _silent, _never)
+    (server.home / "precious").mkdir(exist_ok=True)
+    finish.clean(run, replace(place, folder="precious"))
+    finish.clean(run, replace(place, folder=f"{jobs.JOBS}/.."))
+    assert (server.home / "precious").is_dir()
+    assert (server.home / place.folder).is_dir()
+
+
+def test_a_model_that_arrives_changed_is_refused(run: Run, task: Make, server: Server) -> None:
+    place = start(run, task("1", "0", model=SCI))
+    follow(run, place, _silent, _never)
+    graph = server.home / place.folder / "run" / "model" / "pairs.onnx"
+    data = bytearray(graph.read_bytes())
+    data[100] ^= 1
+    graph.write_bytes(data)
+    with pytest.raises(RemoteError, match="did not arrive whole"):
+        finish.fetch_model(run, place)
+    assert jobs.find_job(run.name)[1].state == "started"
+
+
+def test_jobs_are_found_by_a_part_of_their_name(run: Run, task: Make, tmp_path: Path) -> None:
+    jobs.new_place(run, "gpubox", "python3", False)
+    assert jobs.find_job(run.name[-4:])[0].name == run.name
+    with pytest.raises(UsageError, match="no job is called 'nothing'"):
+        jobs.find_job("nothing")
+    assert [place for _, place in jobs.jobs()] == [
+        Place("gpubox", "python3", f"{jobs.JOBS}/{run.name}")
+    ]

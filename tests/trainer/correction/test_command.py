@@ -1,0 +1,69 @@
+"""The real command in a process of its own: JSON lines, Ctrl-C, and going on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("onnxscript")
+
+from sciextract.documents.schema import LabelSchema
+from sciextract.workflows.runs import Run
+from sciextract.workflows.snapshot import Split
+from tests.trainer.correction.projects import corrected, new_project
+
+
+def start(*words: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "sciextract", "retrain", *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+
+
+def event_of(line: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def test_an_interrupted_command_goes_on_with_its_run_folder(
+    tmp_path: Path, schema: LabelSchema, model_folder: Path
+) -> None:
+    documents = [*corrected(Split.TRAIN, 3), *corrected(Split.GATE, 1)]
+    project = new_project(tmp_path / "otters.sciextract", schema, documents)
+    folder = tmp_path / "run"
+    words = ("--project", project, "--model", model_folder, "--run", folder, "--device", "cpu")
+    first = start(*words, "--epochs", 500, "--json")
+    assert first.stdout is not None
+    while event_of(first.stdout.readline())["event"] != "step":
+        pass
+    assert Run(folder).is_alive()
+    first.send_signal(signal.SIGINT)
+    out, err = first.communicate(timeout=300)
+    assert first.returncode == 130
+    last = event_of(out.splitlines()[-1])
+    assert last["event"] == "stopped" and last["hint"] == f"sciextract retrain --run {folder}"
+    status = Run(folder).status()
+    assert status is not None and status.state == "stopped" and not Run(folder).is_alive()
+    assert "Traceback" not in err
+
+    run = Run(folder)
+    order = run.run()["order"]
+    run.write_run(order={**order, "epochs": 1}, config={**run.run()["config"], "epochs": 1})
+    for file in (folder / "training").glob("*"):
+        file.unlink()
+    second = start("--run", folder, "--device", "cpu")
+    out, err = second.communicate(timeout=300)
+    assert second.returncode == 0, err
+    assert "before" in out and "too few" in out
+    assert "training on from" in err and "models use" in err
+    status = run.status()
+    assert status is not None and status.state == "done"

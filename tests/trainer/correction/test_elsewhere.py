@@ -1,0 +1,130 @@
+"""A correction round that is trained on another machine: a real sshd on loopback, the tiny model, real training."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("onnxscript")
+
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import RemoteError, UsageError
+from sciextract.inference.folder import open_folder
+from sciextract.workflows.correction.elsewhere import Where, attach, retrain_elsewhere
+from sciextract.workflows.correction.ending import Ending
+from sciextract.workflows.correction.order import Order
+from sciextract.workflows.models import known_models
+from sciextract.workflows.remote import jobs
+from sciextract.workflows.runs import METRICS, Run, runs_of
+from sciextract.workflows.snapshot import Split
+from tests.remote.server import SSHD, Server
+from tests.trainer.correction.projects import corrected, new_project
+
+pytestmark = pytest.mark.xdist_group("sshd")
+Events = list[dict[str, Any]]
+THERE = Where("gpubox", sys.executable, "cpu")
+
+
+@pytest.fixture(scope="module")
+def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    if SSHD is None or shutil.which("rsync") is None:
+        pytest.skip("needs openssh-server and rsync")
+    server = Server(tmp_path_factory.mktemp("gpubox"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
+    monkeypatch.setenv("SCIEXTRACT_SSH", _server.ssh)
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "own"))
+    shutil.rmtree(_server.home / ".cache", ignore_errors=True)
+    return _server
+
+
+@pytest.fixture
+def project(tmp_path: Path, schema: LabelSchema) -> Path:
+    documents = [
+        *corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3),
+    ]  # fmt: skip
+    return new_project(tmp_path / "otters.sciextract", schema, documents, [])
+
+
+@pytest.fixture
+def order(project: Path, model_folder: Path) -> Order:
+    return Order(project=str(project), model=str(model_folder), epochs=2)
+
+
+def _kinds(events: Events) -> list[str]:
+    return list(dict.fromkeys(event["event"] for event in events))
+
+
+def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
+    server: Server, order: Order, project: Path
+) -> None:
+    events: Events = []
+    cut: list[int] = []
+
+    def listen(event: dict[str, Any]) -> None:
+        events.append(event)
+        if event["event"] == "dev" and not cut:
+            cut.append(server.cut_lines())  # the line breaks in the middle of the training
+
+    ending = retrain_elsewhere(order, None, THERE, listen)
+    assert isinstance(ending, Ending) and cut and cut[0] >= 1
+    assert ending.model.id in [each.id for each in known_models()]
+    [run] = runs_of(project)
+    assert [kind for kind in _kinds(events) if kind != "warning"] == [
+        "start", "snapshot", "forgetting", "step", "dev", "export", "gate", "done",
+    ]  # fmt: skip
+    told = run.run()
+    assert told["device"].startswith("cpu") and "torch" in told["versions"]
+    assert told["config"]["epochs"] == 2 and told["forgetting"]
+    status = run.status()
+    assert status is not None and (status.state, status.verdict) == ("done", "too few")
+    place = jobs.place_of(run)
+    assert place is not None and place.state == "cleaned"
+    assert not (server.home / place.folder).exists()
+    steps = [(each["epoch"], each["documents"]) for each in events if each["event"] == "step"]
+    assert steps == sorted(set(steps)) and steps[-1] == (2, 4)
+    assert (run.folder / "there" / METRICS).read_bytes().count(b"\n") >= len(steps)
+
+
+def test_a_closed_laptop_finds_its_model_later(server: Server, order: Order, project: Path) -> None:
+    run = retrain_elsewhere(order, None, THERE, lambda event: None, detach=True)
+    assert isinstance(run, Run)
+    events: Events = []
+    ending = attach(run, events.append)
+    assert ending.model.folder.is_dir() and open_folder(ending.model.folder)
+    assert _kinds(events)[-2:] == ["gate", "done"]
+    again = attach(run, events.append)
+    assert again.model.id == ending.model.id
+
+
+def test_what_fails_there_is_said_in_its_own_words(
+    server: Server, order: Order, project: Path
+) -> None:
+    with pytest.raises(RemoteError, match=r"gpubox: .*mps"):
+        retrain_elsewhere(order, None, Where("gpubox", sys.executable, "mps"), lambda event: None)
+
+
+def test_a_machine_without_a_gpu_is_refused_before_anything_is_sent(
+    server: Server, order: Order, project: Path
+) -> None:
+    if shutil.which("nvidia-smi"):
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(RemoteError, match="shows no NVIDIA GPU"):
+        retrain_elsewhere(order, None, Where("gpubox", sys.executable, "cuda"), lambda event: None)
+    assert not (server.home / ".cache").exists()
+
+
+def test_a_host_with_shell_characters_makes_no_run(order: Order, project: Path) -> None:
+    with pytest.raises(UsageError, match="no host name"):
+        retrain_elsewhere(order, None, Where("gpubox;reboot"), lambda event: None)
+    assert runs_of(project) == []

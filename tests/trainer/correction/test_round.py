@@ -1,0 +1,401 @@
+"""A correction round with the tiny model: from decisions to a judged, registered model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("onnxscript")
+
+import torch
+
+from sciextract.documents.annotations import State
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import (
+    InputMissingError,
+    ModelMismatchError,
+    SciextractError,
+    TrainingDataError,
+    UsageError,
+)
+from sciextract.inference.extractor import Extractor
+from sciextract.inference.folder import write_manifest
+from sciextract.metrics.gate_report import GateReport, Verdict
+from sciextract.store import create_project, open_project
+from sciextract.workflows.correction.ending import Ending
+from sciextract.workflows.correction.order import Order
+from sciextract.workflows.models import current, known_models
+from sciextract.workflows.models.gating import gate
+from sciextract.workflows.runs import Run, runs_of
+from sciextract.workflows.snapshot import Split
+from sciextract_trainer import device
+from sciextract_trainer.correction.command import retrain_project
+from sciextract_trainer.device import DeviceMissingError
+from sciextract_trainer.step import LossError, Stepper
+from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
+
+Events = list[dict[str, Any]]
+Retrain = Callable[..., Ending]
+FREE = ["Kites and lanterns share a grammar.", "The moss corpus needs glow features."]
+
+
+def _project(folder: Path, schema: LabelSchema) -> Path:
+    documents = [
+        *corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3),
+    ]  # fmt: skip
+    return new_project(folder / "otters.sciextract", schema, documents, FREE)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A round that went through, with the home folder it went through in."""
+
+    home: Path
+    project: Path
+    run: Run
+    events: Events
+    ending: Ending
+
+
+@pytest.fixture(scope="module")
+def whole_round(
+    tmp_path_factory: pytest.TempPathFactory, schema: LabelSchema, model_folder: Path
+) -> Finished:
+    folder = tmp_path_factory.mktemp("round")
+    project = _project(folder, schema)
+    order = Order(project=str(project), model=str(model_folder), epochs=2)
+    events: Events = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SCIEXTRACT_HOME", str(folder / "home"))
+        ending = retrain_project(order, None, "cpu", events.append)
+        [run] = runs_of(project)
+    return Finished(folder / "home", project, run, events, ending)
+
+
+@pytest.fixture
+def finished(whole_round: Finished, monkeypatch: pytest.MonkeyPatch) -> Finished:
+    """The round, for tests that only look at it or end it once more."""
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(whole_round.home))
+    return whole_round
+
+
+@pytest.fixture
+def project(tmp_path: Path, schema: LabelSchema) -> Path:
+    return _project(tmp_path, schema)
+
+
+@pytest.fixture
+def events() -> Events:
+    return []
+
+
+@pytest.fixture
+def retrain(project: Path, model_folder: Path, events: Events) -> Retrain:
+    """Two epochs from the tiny model on the CPU."""
+
+    def retrain(folder: Path | None = None, report: Any = None, **wishes: Any) -> Ending:
+        given = {"project": str(project), "model": str(model_folder), "epochs": 2, **wishes}
+        return retrain_project(Order(**given), folder, "cpu", report or events.append)
+
+    return retrain
+
+
+def kinds(events: Events) -> list[str]:
+    return list(dict.fromkeys(event["event"] for event in events))
+
+
+def of_kind(events: Events, kind: str) -> dict[str, Any]:
+    [*_, found] = [event for event in events if event["event"] == kind]
+    return found
+
+
+def test_a_round_from_decisions_to_a_registered_model(finished: Finished) -> None:
+    assert kinds(finished.events) == [
+        "start", "snapshot", "warning", "labelled", "forgetting", "step", "dev", "export", "gate", "done",
+    ]  # fmt: skip
+    snapshot = of_kind(finished.events, "snapshot")
+    counts = {key: snapshot[key] for key in ("train", "dev", "gate", "undecided")}
+    assert counts == {"train": 4, "dev": 2, "gate": 3, "undecided": 1}
+    assert finished.run.metrics()[: len(finished.events)] == json.loads(json.dumps(finished.events))
+    model = finished.ending.model
+    assert model.id in [each.id for each in known_models()] and model.name == "otters"
+    assert Extractor.load(model.folder, threads=1)(["Kite networks fly."])
+
+
+def test_the_status_tells_the_end(finished: Finished) -> None:
+    status = finished.run.status()
+    assert status is not None and (status.state, status.share) == ("done", 1.0)
+    assert status.model == finished.ending.model.id and status.verdict == "too few"
+    assert not status.promoted and "models use" in status.hint
+
+
+def test_the_run_file_tells_what_was_done(finished: Finished, model_folder: Path) -> None:
+    told = finished.run.run()
+    assert told["start_model"]["folder"] == str(model_folder)
+    assert told["config"]["epochs"] == 2 and told["config"]["freeze_embeddings"] is True
+    assert len(told["snapshot"]["train.jsonl"]) == 64
+    assert told["forgetting"] == "distillation" and told["result"]["promoted"] is False
+    assert {"started", "finished", "hardware", "versions", "device", "command"} <= told.keys()
+
+
+def test_before_a_round_the_project_is_backed_up(finished: Finished) -> None:
+    project = finished.project
+    backups = [each.name for each in project.with_name(project.name + "-backups").iterdir()]
+    assert any("retraining" in name for name in backups)
+
+
+def test_a_finished_stage_is_not_repeated(finished: Finished) -> None:
+    again: Events = []
+    retrain_project(Order(), finished.run.folder, "cpu", again.append)
+    assert kinds(again) == ["start", "snapshot", "warning", "gate", "done"]
+
+
+@pytest.mark.parametrize("verdict", ["too few", "keep", "promote"])
+def test_only_a_better_model_is_used(
+    verdict: Verdict, finished: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _gate_says(monkeypatch, verdict)
+    again: Events = []
+    ending = retrain_project(Order(), finished.run.folder, "cpu", again.append)
+    with open_project(finished.project, read=True) as opened:
+        used = current(opened)
+    better = verdict == "promote"
+    assert ending.promoted is of_kind(again, "done")["promoted"] is better
+    assert (used.id == ending.model.id) is better and (used.name == "sci") is not better
+    assert (f"models use {ending.model.id}" in ending.hint) is not better
+
+
+def test_a_run_is_not_taken_up_with_something_else(finished: Finished) -> None:
+    with pytest.raises(UsageError, match="was begun with epochs 2, the command says 5"):
+        retrain_project(Order(epochs=5), finished.run.folder, "cpu", print)
+
+
+def _gate_says(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
+    def judged(*sides: Any) -> GateReport:
+        return replace(gate(*sides), verdict=verdict)
+
+    monkeypatch.setattr("sciextract.workflows.correction.judging.gate", judged)
+
+
+class Killed(BaseException):
+    """Stands for the process being killed."""
+
+
+@pytest.mark.parametrize(
+    ("at", "how"),
+    [
+        ("snapshot", Killed),
+        ("step", KeyboardInterrupt),
+        ("dev", Killed),
+        ("gate", KeyboardInterrupt),
+    ],
+)
+def test_a_stopped_round_goes_on_to_the_same_model(
+    at: str, how: type[BaseException], retrain: Retrain, tmp_path: Path, whole_round: Finished
+) -> None:
+    def stop(event: dict[str, Any]) -> None:
+        if event["event"] == at:
+            raise how
+
+    with pytest.raises(how):
+        retrain(tmp_path / "parts", stop)
+    run = Run(tmp_path / "parts")
+    status = run.status()
+    polite = how is KeyboardInterrupt
+    assert status is not None and status.state == ("stopped" if polite else "failed")
+    assert not polite or (
+        str(run.folder) in status.hint and run.metrics()[-1]["event"] == "stopped"
+    )
+    again: Events = []
+    resumed = retrain_project(Order(), run.folder, "cpu", again.append)
+    assert _weights(resumed) == _weights(whole_round.ending)
+    assert [event["event"] for event in again].count("done") == 1
+
+
+def _weights(ending: Ending) -> bytes:
+    return (ending.model.folder / "model.safetensors").read_bytes()
+
+
+def test_a_folder_without_a_run_needs_a_project(tmp_path: Path) -> None:
+    with pytest.raises(InputMissingError, match="no run that was begun"):
+        retrain_project(Order(), tmp_path, "cpu", print)
+
+
+def test_a_run_of_another_process_is_left_alone(
+    retrain: Retrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        retrain(tmp_path / "run", _interrupt_at("snapshot"))
+    run = Run(tmp_path / "run")
+    status = run.status()
+    assert status is not None
+    run.write_status(replace(status, state="training", pid=1, process=""))
+    monkeypatch.setattr(Run, "is_alive", lambda self: True)
+    with pytest.raises(UsageError, match="process 1 works on"):
+        retrain(tmp_path / "run")
+
+
+def _interrupt_at(kind: str) -> Callable[[dict[str, Any]], None]:
+    def report(event: dict[str, Any]) -> None:
+        if event["event"] == kind:
+            raise KeyboardInterrupt
+
+    return report
+
+
+def test_another_start_model_in_the_same_place_is_refused(
+    retrain: Retrain, tmp_path: Path, model_folder: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(model_folder, copy)
+    with pytest.raises(KeyboardInterrupt):
+        retrain(tmp_path / "run", _interrupt_at("snapshot"), model=str(copy))
+    (copy / "README.md").write_text("changed", encoding="utf-8")
+    write_manifest(copy)
+    with pytest.raises(ModelMismatchError, match="another model now"):
+        retrain_project(Order(), tmp_path / "run", "cpu", print)
+
+
+def test_a_base_is_replayed_instead_of_distilling(
+    retrain: Retrain, events: Events, tmp_path: Path
+) -> None:
+    base = write_gold(tmp_path / "base.jsonl", corrected(Split.TRAIN, 3, "lantern"))
+    _until_export(retrain, events, base=str(base))
+    told = of_kind(events, "forgetting")
+    assert told["method"] == "replay" and "3 base documents" in told["message"]
+    assert of_kind(events, "step")["of"] == 7
+    assert "labelled" not in kinds(events)
+
+
+def _until_export(retrain: Retrain, events: Events, **wishes: Any) -> None:
+    """A round that is stopped once it has trained."""
+
+    def report(event: dict[str, Any]) -> None:
+        events.append(event)
+        if event["event"] == "export":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        retrain(report=report, **wishes)
+
+
+def test_without_free_abstracts_only_the_pull_is_left(
+    tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
+) -> None:
+    path = new_project(tmp_path / "bare.sciextract", schema, corrected(Split.TRAIN, 3))
+    _until_export(retrain, events, project=str(path))
+    assert of_kind(events, "forgetting")["method"] == "pull"
+    assert "dev" not in kinds(events)
+
+
+def test_nothing_decided_is_said_before_any_training(
+    tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
+) -> None:
+    path = tmp_path / "new.sciextract"
+    create_project(path, schema).close()
+    with pytest.raises(TrainingDataError, match="nothing to train on"):
+        retrain(project=str(path))
+    [run] = runs_of(path)
+    status = run.status()
+    assert status is not None and status.state == "failed" and "nothing to train" in status.message
+    assert of_kind(events, "error")["hint"] == status.hint
+
+
+def test_rejections_alone_are_trained_on_with_a_warning(
+    tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
+) -> None:
+    rejected = [with_state(each, State.REJECTED) for each in corrected(Split.TRAIN, 2)]
+    path = new_project(tmp_path / "no.sciextract", schema, rejected, done=())
+    _until_export(retrain, events, project=str(path), epochs=1)
+    told = [event["message"] for event in events if event["event"] == "warning"]
+    assert any("nothing positive" in each for each in told)
+
+
+def test_new_labels_of_the_schema_are_learned_from_the_beginning(
+    tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
+) -> None:
+    gadget = replace(schema.entities[0], label="Gadget", key="q", colour="#123456")
+    wider = replace(schema, entities=(*schema.entities, gadget))
+    path = new_project(tmp_path / "wide.sciextract", wider, corrected(Split.TRAIN, 2))
+    _until_export(retrain, events, project=str(path), epochs=1)
+    told = [event["message"] for event in events if event["event"] == "warning"]
+    assert "the start model does not know Gadget; it is learned from the beginning" in told
+
+
+def test_a_loss_that_is_no_number_names_the_document_and_keeps_the_model(
+    retrain: Retrain, project: Path, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Stepper._losses
+
+    def losses(self: Stepper, network: Any, part: Any) -> Any:
+        found = real(self, network, part)
+        bad = any(each.doc_key == "otter-0" for each in part)
+        return replace(found, entity=found.entity * float("nan")) if bad else found
+
+    monkeypatch.setattr(Stepper, "_losses", losses)
+    with pytest.raises(LossError, match="the loss is nan at the document otter-0"):
+        retrain()
+    [run] = runs_of(project)
+    status = run.status()
+    assert status is not None and status.state == "failed" and "otter-0" in status.message
+    assert not [each for each in known_models() if each.registered]
+
+
+def test_short_memory_halves_the_batch_and_goes_on(
+    retrain: Retrain, events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Stepper._losses
+
+    def losses(self: Stepper, network: Any, part: Any) -> Any:
+        if len(part) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return real(self, network, part)
+
+    monkeypatch.setattr(Stepper, "_losses", losses)
+    _until_export(retrain, events, epochs=1)
+    told = [event["documents"] for event in events if event["event"] == "memory"]
+    assert told == [2, 1]
+
+
+def test_no_memory_for_one_document_is_said(
+    retrain: Retrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def losses(self: Stepper, network: Any, part: Any) -> Any:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(Stepper, "_losses", losses)
+    with pytest.raises(SciextractError, match="not even one document fits"):
+        retrain()
+
+
+def test_other_errors_are_not_taken_for_short_memory(
+    retrain: Retrain, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def losses(self: Stepper, network: Any, part: Any) -> Any:
+        raise RuntimeError("shapes do not fit")
+
+    monkeypatch.setattr(Stepper, "_losses", losses)
+    with pytest.raises(RuntimeError, match="shapes"):
+        retrain()
+    [run] = runs_of(project)
+    status = run.status()
+    assert status is not None and status.state == "failed" and "RuntimeError" in status.message
+
+
+def test_a_missing_gpu_is_said_before_any_work(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(DeviceMissingError, match="no GPU") as caught:
+        retrain_project(Order(project=str(project)), None, "cuda", print)
+    assert "--device cpu" in caught.value.hint and caught.value.exit_code == 1
+    assert runs_of(project) == []
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert device.choose_device("auto").type == "cpu"

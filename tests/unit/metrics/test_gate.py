@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sciextract.metrics.gate import FAVOURS, compare_models
+from sciextract.metrics.gate_report import GateReport
+from sciextract.metrics.scorable import Scorable, ScoredEntity, ScoredRelation
+from sciextract.metrics.scorer import score
+from tests.unit.metrics.builders import entity, relation, scored
+
+ALL = frozenset({"entities", "relations", "coreference"})
+SYMMETRIC = frozenset({"COMPARE"})
+LABELS = ("Task", "Method", "Metric")
+
+
+def gold_document() -> Scorable:
+    """Twelve entities of three labels, six relations of two labels, three clusters."""
+    entities = [entity(at, at + 1, LABELS[at % 3]) for at in range(12)]
+    pairs = zip(entities[:6], entities[6:], strict=True)
+    relations = [
+        relation(head, tail, ("USED-FOR", "COMPARE")[at % 2])
+        for at, (head, tail) in enumerate(pairs)
+    ]
+    return scored(entities, relations, "abc de fg")
+
+
+GOLD = [gold_document() for _ in range(40)]
+
+
+def predicted(rate: float, seed: int, gold: Sequence[Scorable] = tuple(GOLD)) -> list[Scorable]:
+    """What a system says that finds each item with that probability and errs as often as it misses."""
+    generator = np.random.default_rng(seed)
+    return [_seen(document, rate, generator) for document in gold]
+
+
+def _seen(gold: Scorable, rate: float, generator: np.random.Generator) -> Scorable:
+    entities = {_or_wrong(each, rate, generator) for each in sorted(gold.entities)}
+    relations = [each for each in sorted(gold.relations) if generator.random() < rate]
+    clusters = [
+        frozenset([each for each in sorted(cluster) if generator.random() < rate])
+        for cluster in gold.clusters
+    ]
+    return replace(
+        gold,
+        entities=frozenset(entities),
+        relations=frozenset(relations),
+        clusters=tuple([each for each in clusters if each]),
+    )
+
+
+def _or_wrong(item: ScoredEntity, rate: float, generator: np.random.Generator) -> ScoredEntity:
+    return item if generator.random() < rate else item._replace(label="Generic")
+
+
+def compared(
+    before: list[Scorable],
+    after: list[Scorable],
+    gold: Sequence[Scorable] = tuple(GOLD),
+    complete: Sequence[frozenset[str]] | None = None,
+    samples: int = 300,
+    tolerance: float = 1.0,
+) -> GateReport:
+    layers = complete if complete is not None else [ALL] * len(gold)
+    return compare_models(
+        gold, before, after, SYMMETRIC, complete=layers, samples=samples, tolerance=tolerance
+    )
+
+
+class TestVerdicts:
+    def test_a_better_model_is_promoted(self) -> None:
+        found = compared(predicted(0.6, 1), predicted(0.8, 2))
+        assert found.verdict == "promote"
+        assert found.target is not None and found.target.probability == 1.0
+        assert found.reasons[0].startswith("the mean of entities, relations, coreference improves")
+
+    def test_a_worse_model_is_not(self) -> None:
+        found = compared(predicted(0.8, 1), predicted(0.6, 2))
+        assert found.verdict == "keep"
+        assert any("entities may lose" in each for each in found.reasons)
+
+    def test_the_same_predictions_are_no_improvement(self) -> None:
+        same = predicted(0.7, 1)
+        found = compared(same, same)
+        assert found.verdict == "keep"
+        assert found.target is not None
+        assert (found.target.probability, found.target.low, found.target.high) == (0.5, 0, 0)
+        assert "probability 0.50; at least 0.80" in found.reasons[0]
+
+    def test_one_task_that_falls_stops_a_better_mean(self) -> None:
+        before, after = predicted(0.5, 1), predicted(0.95, 2)
+        after = [
+            replace(mine, clusters=theirs.clusters[:1])
+            for mine, theirs in zip(after, before, strict=True)
+        ]
+        found = compared(before, after)
+        assert found.target is not None and found.target.probability == 1.0
+        assert found.verdict == "keep"
+        (reason,) = [each for each in found.reasons if "may lose" in each]
+        lost = f"{-found.tasks['coreference'].low:.2f}"
+        assert reason == f"coreference may lose {lost} F1 (90 % interval); 1.00 are tolerated"
+
+    def test_the_tolerance_decides_about_a_small_loss(self) -> None:
+        before, after = predicted(0.5, 1), predicted(0.95, 2)
+        after = [
+            replace(mine, clusters=theirs.clusters)
+            for mine, theirs in zip(after, predicted(0.48, 3), strict=True)
+        ]
+        lost = -compared(before, after).tasks["coreference"].low
+        assert lost > 0
+        assert compared(before, after, tolerance=lost + 0.01).verdict == "promote"
+        assert compared(before, after, tolerance=lost - 0.01).verdict == "keep"
+
+    @pytest.mark.parametrize(("documents", "verdict"), [(29, "too few"), (30, "promote")])
+    def test_thirty_documents_are_the_least(self, documents: int, verdict: str) -> None:
+        gold = GOLD[:documents]
+        found = compared(predicted(0.5, 1, gold), predicted(0.9, 2, gold), gold)
+        assert found.verdict == verdict
+        assert (f"{documents} gate documents with {12 * documents}" in found.reasons[0]) == (
+            verdict == "too few"
+        )
+
+    @pytest.mark.parametrize(("done", "verdict"), [(24, "too few"), (25, "promote")])
+    def test_three_hundred_entities_are_the_least(self, done: int, verdict: str) -> None:
+        layers = [ALL] * done + [ALL - {"entities"}] * (len(GOLD) - done)
+        assert compared(predicted(0.5, 1), predicted(0.9, 2), complete=layers).verdict == verdict
+
+    def test_no_document_at_all(self) -> None:
+        found = compared([], [], [])
+        assert (found.verdict, found.target, found.tasks) == ("too few", None, {})
+        assert json.loads(json.dumps(found.to_json()))["target"] is None
+
+    def test_no_layer_that_is_done(self) -> None:
+        found = compared(predicted(0.5, 1), predicted(0.9, 2), complete=[frozenset()] * len(GOLD))
+        assert (found.verdict, found.documents, found.tasks) == ("too few", 0, {})
+
+
+class TestLayers:
+    def test_a_document_counts_only_in_what_is_done(self) -> None:
+        """Half of the documents are worse, in a layer that is not done there."""
+        before = predicted(0.7, 1)
+        after = [*before[:20], *predicted(0.1, 2)[20:]]
+        layers = [ALL] * 20 + [ALL - {"relations"}] * 20
+        found = compared(before, after, complete=layers)
+        assert found.tasks["relation"].difference == 0
+        assert (found.tasks["relation"].documents, found.tasks["relation"].gold) == (20, 120)
+        assert found.tasks["entity"].difference < -20
+        assert found.documents == 40
+
+    def test_a_task_without_gold_is_left_out_of_the_mean(self) -> None:
+        gold = [replace(each, clusters=()) for each in GOLD]
+        found = compared(predicted(0.6, 1), predicted(0.8, 2), gold)
+        assert set(found.tasks) == {"entity", "relation"}
+        mean = np.mean([each.after for each in found.tasks.values()])
+        assert found.target is not None and found.target.after == pytest.approx(mean)
+        assert any(each.startswith("coreference: not compared") for each in found.reasons)
+
+
+class TestNumbers:
+    def test_scores_are_those_of_the_scorer(self) -> None:
+        before, after = predicted(0.6, 1), predicted(0.7, 2)
+        found = compared(before, after)
+        for side, when in ((before, "before"), (after, "after")):
+            report = score(GOLD, side, SYMMETRIC)
+            expected = {
+                "entity": report.ner.all.f1,
+                "relation": report.relation.boundaries.unordered.f1,
+                "coreference": report.coreference.conll.f1,
+            }
+            for task, f1 in expected.items():
+                assert getattr(found.tasks[task], when) == pytest.approx(f1)
+            for label, prf in report.ner.labels.items():
+                assert getattr(found.labels["entity"][label], when) == pytest.approx(prf.f1)
+        assert found.labels["entity"]["Task"].gold == 4 * len(GOLD)
+        assert found.labels["entity"]["Generic"].gold == 0
+
+    def test_symmetric_relations_have_no_direction(self) -> None:
+        turned = [
+            replace(each, relations=frozenset([_turned(one) for one in each.relations]))
+            for each in GOLD
+        ]
+        found = compared(turned, list(GOLD))
+        assert found.labels["relation"]["COMPARE"].before == 100
+        assert found.labels["relation"]["USED-FOR"].before == 0
+        assert found.tasks["relation"].before == pytest.approx(50)
+
+    @pytest.mark.parametrize("seed", [0, 1, 2])
+    def test_intervals_equal_a_plain_loop_over_documents(self, seed: int) -> None:
+        gold = GOLD[:33]
+        before, after = predicted(0.6, seed, gold), predicted(0.65, seed + 9, gold)
+        found = compared(before, after, gold, samples=60)
+        differences = plain_differences(gold, before, after, 60)
+        for name, expected in differences.items():
+            mine = found.target if name == "target" else found.tasks.get(name)
+            mine = mine or found.labels["relation"][name]
+            assert (mine.low, mine.high) == pytest.approx(tuple(np.percentile(expected, [5, 95])))
+            wins = np.mean([(each > 1e-9) + (abs(each) <= 1e-9) / 2 for each in expected])
+            assert mine.probability == pytest.approx(wins)
+
+    def test_equal_seeds_give_equal_reports(self) -> None:
+        before, after = predicted(0.6, 1), predicted(0.65, 2)
+        assert compared(before, after) == compared(before, after)
+
+    def test_lengths_must_match(self) -> None:
+        with pytest.raises(ValueError, match="shorter"):
+            compared(predicted(0.5, 1)[:-1], predicted(0.5, 1))
+
+
+def plain_differences(
+    gold: Sequence[Scorable], before: list[Scorable], after: list[Scorable], samples: int
+) -> dict[str, list[float]]:
+    """After less before for every draw, scored document list by document list."""
+    draws = np.random.default_rng(0).multinomial(
+        len(gold), np.full(len(gold), 1 / len(gold)), size=samples
+    )
+    found: dict[str, list[float]] = {}
+    for draw in draws:
+        drawn = [at for at, times in enumerate(draw) for _ in range(times)]
+        first, second = (
+            plain_scores([gold[at] for at in drawn], [side[at] for at in drawn])
+            for side in (before, after)
+        )
+        for name in first:
+            found.setdefault(name, []).append(second[name] - first[name])
+    return found
+
+
+def plain_scores(gold: list[Scorable], side: list[Scorable]) -> dict[str, float]:
+    report = score(gold, side, SYMMETRIC)
+    scores = {
+        "entity": report.ner.all.f1,
+        "relation": report.relation.boundaries.unordered.f1,
+        "coreference": report.coreference.conll.f1,
+    }
+    target = sum(scores.values()) / 3
+    return {**scores, "target": target, "USED-FOR": report.relation.labels["USED-FOR"].f1}
+
+
+def _turned(one: ScoredRelation) -> ScoredRelation:
+    return ScoredRelation(one.tail, one.head, one.label)
+
+
+class TestSuggestions:
+    def test_that_suggestions_favour_a_model_is_always_said(self) -> None:
+        assert FAVOURS in compared(predicted(0.6, 1), predicted(0.8, 2)).reasons
+
+    @pytest.mark.parametrize(("number", "said"), [(0, False), (7, True)])
+    def test_unless_none_was_corrected_from_them(self, number: int, said: bool) -> None:
+        side = predicted(0.6, 1)
+        found = compare_models(
+            GOLD, side, side, SYMMETRIC, complete=[ALL] * 40, samples=10, suggested=number
+        )
+        assert any(f"7 of 40 gate documents: {FAVOURS}" == each for each in found.reasons) is said
+        assert any(FAVOURS in each for each in found.reasons) is said

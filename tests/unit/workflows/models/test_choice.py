@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import (
+    ModelDamagedError,
+    ModelMismatchError,
+    ModelNotFoundError,
+    OutputError,
+    ProjectDamagedError,
+    ProjectReadOnlyError,
+    UndoRefusedError,
+    UsageError,
+)
+from sciextract.inference.extractor import Extractor
+from sciextract.store import Project, create_project, open_project
+from sciextract.workflows.model_choice import ModelChoice
+from sciextract.workflows.models import KnownModel, chosen, current, register, rollback, use
+from sciextract.workflows.models.choice import history
+from sciextract.workflows.models.registry import models_folder
+from tests.cli.fakes import SCIERC, RuleExtractor, install
+from tests.unit.workflows.models.builders import at_once, model_folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with create_project(tmp_path / "p.sciextract", load_schema("scierc"), "ann") as opened:
+        yield opened
+
+
+@pytest.fixture
+def a(tmp_path: Path) -> KnownModel:
+    return register(model_folder(tmp_path / "a", "parsing", "a"))
+
+
+@pytest.fixture
+def b(tmp_path: Path) -> KnownModel:
+    return register(model_folder(tmp_path / "b", "graphs", "b"))
+
+
+class TestOrder:
+    def test_without_any_choice_the_default_predicts(self, project: Project) -> None:
+        found = chosen(project)
+        assert (found.model.name, found.model.bundled, found.by) == ("sci", True, "default")
+        assert found.told() == ""
+
+    def test_the_users_choice_holds_where_no_project_chooses(
+        self, project: Project, a: KnownModel
+    ) -> None:
+        use("parsing")
+        assert chosen().by == chosen(project).by == "user"
+        assert current(project) == a
+        assert chosen().told().startswith(f"model {a.id} predicts (your choice)")
+
+    def test_the_projects_choice_comes_first(
+        self, project: Project, a: KnownModel, b: KnownModel
+    ) -> None:
+        use("parsing")
+        use("graphs", project)
+        assert (current(), current(project)) == (a, b)
+        assert "the choice of this project" in chosen(project).told()
+
+    def test_the_default_can_be_chosen(self, project: Project, a: KnownModel) -> None:
+        use("parsing")
+        use("sci", project)
+        found = chosen(project)
+        assert (found.by, found.model.name, found.told()) == ("project", "sci", "")
+
+    def test_a_folder_is_registered_first(self, tmp_path: Path) -> None:
+        folder = model_folder(tmp_path / "fresh")
+        model = use(str(folder))
+        shutil.rmtree(folder)
+        assert current() == model
+        assert model.registered
+
+
+class TestRollback:
+    def test_one_by_one_to_the_default(self, a: KnownModel, b: KnownModel) -> None:
+        for name in ("parsing", "graphs", "parsing"):
+            use(name)
+        assert [rollback().model.id for _ in range(3)] == [b.id, a.id, current().id]
+        assert chosen().by == "default"
+        with pytest.raises(UsageError, match="no model was chosen for you"):
+            rollback()
+        assert len(history()) == 6
+
+    def test_of_a_project_goes_to_the_users_choice(
+        self, project: Project, a: KnownModel, b: KnownModel
+    ) -> None:
+        use("parsing")
+        use("graphs", project)
+        found = rollback(project)
+        assert (found.model, found.by) == (a, "user")
+        with pytest.raises(UsageError, match="for this project"):
+            rollback(project)
+
+    def test_choosing_the_same_again_is_no_step(self, a: KnownModel) -> None:
+        use("parsing")
+        use(a.id)
+        assert rollback().by == "default"
+
+    def test_to_a_model_that_is_gone_is_refused(self, a: KnownModel, b: KnownModel) -> None:
+        use("parsing")
+        use("graphs")
+        shutil.rmtree(a.folder)
+        with pytest.raises(ModelNotFoundError, match=a.id):
+            rollback()
+        assert current() == b
+
+
+class TestProjects:
+    def test_the_choice_travels_in_the_file(
+        self, project: Project, tmp_path: Path, a: KnownModel, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        use("parsing", project)
+        project.close()
+        elsewhere = Path(shutil.copy(project.path, tmp_path / "q.sciextract"))
+        with open_project(elsewhere, read=True) as opened:
+            assert current(opened) == a
+        monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "other machine"))
+        with open_project(elsewhere, read=True) as opened:
+            with pytest.raises(ModelNotFoundError) as caught:
+                current(opened)
+            assert f"q.sciextract uses the model {a.id}, which is not on this" in str(caught.value)
+            assert f"--project {elsewhere}" in caught.value.hint
+            again = register(tmp_path / "a", "under-another-name")
+            assert current(opened) == again
+
+    def test_the_log_tells_and_undo_leaves_it(self, project: Project, a: KnownModel) -> None:
+        use("parsing", project)
+        (event,) = project.log(1)
+        assert (event.kind, event.params["name"], event.author) == (
+            "model",
+            "parsing",
+            "person:ann",
+        )
+        with pytest.raises(UndoRefusedError, match="nothing to undo"):
+            project.undo()
+        with pytest.raises(UndoRefusedError, match=r"\(model\) cannot be undone"):
+            project.undo(event.id)
+        assert current(project) == a
+
+    def test_labels_that_the_project_lacks_are_refused(
+        self, project: Project, tmp_path: Path
+    ) -> None:
+        labels = replace(SCIERC, entities=("Task", "Gene"))
+        register(model_folder(tmp_path / "g", "genes", labels=labels))
+        with pytest.raises(ModelMismatchError, match="lacks: Gene"):
+            use("genes", project)
+        assert history(project) == []
+
+    def test_a_project_that_cannot_be_written(self, project: Project, a: KnownModel) -> None:
+        project.close()
+        with open_project(project.path, read=True) as opened, pytest.raises(ProjectReadOnlyError):
+            use("parsing", opened)
+
+    @pytest.mark.parametrize("value", ["[3]", "no json", "{}", '[{"name": "parsing"}]'])
+    def test_a_choice_that_cannot_be_understood(self, project: Project, value: str) -> None:
+        with project.writing() as connection:
+            connection.execute("INSERT INTO meta VALUES ('models', ?)", (value,))
+        with pytest.raises(ProjectDamagedError, match="choice of models"):
+            current(project)
+
+    def test_an_extractor_follows_it(
+        self, project: Project, a: KnownModel, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(Extractor, "load", Extractor.__dict__["load"])
+        extractor = RuleExtractor()
+        install(extractor)
+        use("parsing", project)
+        ModelChoice().load(project)
+        assert extractor.loaded["model"] == a.folder
+        ModelChoice().load_for(project.path)
+        assert extractor.loaded["model"] == a.folder
+        ModelChoice("sci").load(project)
+        assert extractor.loaded["model"] == "sci"
+        assert ModelChoice("sci").told(project) == ""
+        ModelChoice().load()
+        assert extractor.loaded["model"] == current().folder
+
+
+class TestTrouble:
+    def test_a_chosen_model_that_is_gone_is_said(self, a: KnownModel) -> None:
+        use("parsing")
+        shutil.rmtree(a.folder)
+        with pytest.raises(ModelNotFoundError) as caught:
+            current()
+        assert f"you chose the model {a.id}" in caught.value.message
+        assert "sciextract models use sci" in caught.value.hint
+
+    def test_a_chosen_model_that_was_changed_is_said(self, a: KnownModel) -> None:
+        use("parsing")
+        (a.folder / "manifest.json").write_text('{"files": {}}')
+        with pytest.raises(ModelDamagedError, match="it was changed"):
+            current()
+
+    def test_a_damaged_model_cannot_be_chosen(self, a: KnownModel) -> None:
+        (a.folder / "model.int8.onnx").write_text("x")  # as long as before
+        with pytest.raises(ModelDamagedError):
+            use("parsing")
+        assert chosen().by == "default"
+
+    @pytest.mark.parametrize("torn", ['{"name": "par', "", "\x00\x00", "[]", '{"name": 3}'])
+    def test_a_torn_line_costs_itself_only(self, a: KnownModel, b: KnownModel, torn: str) -> None:
+        use("parsing")
+        with (models_folder() / "choices.jsonl").open("a") as stream:
+            stream.write(torn)
+        assert current() == a
+        use("graphs")
+        assert current() == b
+        assert rollback().model == a
+
+    def test_a_place_that_cannot_be_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "file"))
+        with pytest.raises(OutputError, match=r"choices\.jsonl: cannot be written"):
+            use("sci")
+        assert chosen().by == "default"
+
+    def test_processes_that_choose_at_once_lose_no_choice(
+        self, a: KnownModel, b: KnownModel
+    ) -> None:
+        script = (
+            "from sciextract.workflows.models import use\n"
+            "sys.stdin.readline()\n"
+            "for _ in range(20): use(sys.argv[1]); use('sci')"
+        )
+        at_once(script, [a.id], [b.id])
+        lines = (models_folder() / "choices.jsonl").read_text().splitlines()
+        assert len(history()) == len(lines)
+        assert {each["name"] for each in history()} == {"parsing", "graphs", "sci"}

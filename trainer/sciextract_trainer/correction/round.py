@@ -1,0 +1,174 @@
+"""What a correction round learns: training and export; each stage keeps its result in the run folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from sciextract.documents.schema import LabelSchema
+from sciextract.inference.folder import MANIFEST, ModelFolder
+from sciextract.workflows.correction.beginning import circumstances, opened_snapshot
+from sciextract.workflows.correction.judging import model_name
+from sciextract.workflows.correction.narrator import Narrator
+from sciextract.workflows.correction.order import Order
+from sciextract.workflows.runs import MODEL, SNAPSHOT, Run
+from sciextract.workflows.snapshot import Manifest, Snapshot
+from sciextract.workflows.snapshot.augmented import positives
+from sciextract_trainer.build import labels_of
+from sciextract_trainer.config import TrainConfig, config_from, load_config
+from sciextract_trainer.correction.rehearsal import Material, gather
+from sciextract_trainer.device import describe, has_fast_bf16
+from sciextract_trainer.families import as_joint
+from sciextract_trainer.loop import TrainingData, train
+from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.run import find_recipe
+from sciextract_trainer.warm_start.start_model import StartModel, open_start_model
+
+RECIPE = "correction-round"
+TRAINING, SOFT = "training", "soft"
+"""Folders of checkpoints and of the start model's labels."""
+
+LEAST_DEV = 30
+"""Dev documents from which on thresholds are fitted; fewer do not tell one threshold from another."""
+
+_SAMPLES = 8
+
+
+class Round:
+    """The part of a correction round that needs torch; another machine may do it.
+
+    Args:
+        run: Its folder, with ``run.json`` and the snapshot.
+        order: What is wanted.
+        device: Where the network is trained.
+        narrator: Told what happens.
+    """
+
+    def __init__(self, run: Run, order: Order, device: torch.device, narrator: Narrator) -> None:
+        self._run = run
+        self._order = order
+        self._device = device
+        self._narrator = narrator
+
+    def learn(self, folder: ModelFolder) -> None:
+        """Train on from a model and export the new one, unless an earlier process has done it.
+
+        Args:
+            folder: The model to start from.
+
+        Raises:
+            SciextractError: A stage cannot be done; what is finished is kept.
+        """
+        schema, snapshot = opened_snapshot(self._run)
+        start = open_start_model(folder)
+        self._tell_start(start)
+        self._tell_snapshot(snapshot.manifest)
+        if (self._run.folder / MODEL / MANIFEST).is_file():
+            return
+        start = start.with_labels(labels_of(schema, start.labels.max_span_width))
+        network, config = self._train(start, snapshot)
+        self._export(start, schema, snapshot, network, config)
+
+    def _tell_start(self, start: StartModel) -> None:
+        told = circumstances()
+        told["versions"]["torch"] = torch.__version__
+        self._run.write_run(device=describe(self._device), **told)
+        self._narrator.event(
+            {
+                "event": "start",
+                "run": self._run.name,
+                "folder": str(self._run.folder),
+                "project": str(self._order.path),
+                "start_model": self._run.run()["start_model"]["id"],
+                "weights": start.precision,
+                "device": describe(self._device),
+                "epochs": self._config(start).epochs,
+            }
+        )
+
+    def _config(self, start: StartModel) -> TrainConfig:
+        """The recipe as the run began with it; bfloat16 only where the device is faster with it."""
+        stored = self._run.run().get("config")
+        if stored is not None:
+            return config_from(stored, str(self._run.folder))
+        recipe = find_recipe(self._order.recipe or RECIPE)
+        values = {"encoder": str(start.folder.path), **self._order.changes}
+        config = start.fit(load_config(recipe, **values))
+        settings = config.to_json() | {"bf16": config.bf16 and has_fast_bf16(self._device)}
+        self._run.write_run(config=settings)
+        return config_from(settings, str(recipe))
+
+    def _tell_snapshot(self, manifest: Manifest) -> None:
+        counts = {split.value: counts.documents for split, counts in manifest.splits.items()}
+        self._narrator.event(
+            {
+                "event": "snapshot", **counts, "undecided": manifest.undecided,
+                "share_of_base": round(manifest.share_of_base, 3),
+            }
+        )  # fmt: skip
+        for warning in manifest.warnings:
+            self._narrator.event({"event": "warning", "message": warning})
+
+    def _train(self, start: StartModel, snapshot: Snapshot) -> tuple[JointNetwork, TrainConfig]:
+        config, folder = self._config(start), self._run.folder
+        for label in start.new_labels:
+            told = f"the start model does not know {label}; it is learned from the beginning"
+            self._narrator.event({"event": "warning", "message": told})
+        material = gather(
+            snapshot.train, folder / SNAPSHOT, start, config, folder / SOFT,
+            self._narrator.event,
+        )  # fmt: skip
+        self._run.write_run(forgetting=material.method)
+        self._narrator.event(
+            {"event": "forgetting", "method": material.method, "message": material.told}
+        )
+        self._narrator.state(
+            "training", f"training on {describe(self._device)}", epochs=config.epochs
+        )
+        return self._trained(start, snapshot, material), material.config
+
+    def _trained(self, start: StartModel, snapshot: Snapshot, material: Material) -> JointNetwork:
+        data = TrainingData(
+            material.examples,
+            [positives(each.annotated) for each in snapshot.dev],
+            [each.complete for each in snapshot.dev],
+            material.rehearsal,
+        )
+        network = train(
+            material.config, start.labels, start.rules, data, self._run.folder / TRAINING,
+            self._narrator.event, start.network(material.config), self._device,
+        )  # fmt: skip
+        return as_joint(network)
+
+    def _export(
+        self, start: StartModel, schema: LabelSchema, snapshot: Snapshot,
+        network: JointNetwork, config: TrainConfig,
+    ) -> None:  # fmt: skip
+        self._narrator.state("exporting", "exporting the new model, int8")
+        self._narrator.event({"event": "export"})
+        old = start.folder.config
+        few = len(snapshot.dev) < LEAST_DEV
+        texts = snapshot.dev or snapshot.train
+        packaging = Packaging(
+            model_name(self._order), schema, start.labels, start.rules,
+            [positives(each.annotated) for each in snapshot.dev],
+            self._origin(old.name, start.folder.hash, config),
+            complete=[each.complete for each in snapshot.dev],
+            settings=old.settings if few else None,
+            samples=[positives(each.annotated) for each in texts[:_SAMPLES]],
+        )  # fmt: skip
+        write_model_folder(network, packaging, self._run.folder / MODEL)
+
+    def _origin(self, name: str, hash_: str, config: TrainConfig) -> dict[str, Any]:
+        files = self._run.run().get("snapshot", {})
+        return {
+            "trained on from": f"{name}-{hash_[:8]}",
+            "run": self._run.name,
+            "training data": f"decisions in a project, sha256 {files.get('train.jsonl', '')}",
+            "dev data": f"decisions in a project, sha256 {files.get('dev.jsonl', '')}",
+            "against forgetting": str(self._run.run().get("forgetting", "")),
+            "recipe": self._order.recipe or RECIPE,
+            "seed": config.seed,
+        }

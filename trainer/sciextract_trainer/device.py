@@ -1,0 +1,80 @@
+"""Where a training runs: which device, and whether bfloat16 pays there."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from sciextract.errors import SciextractError, UsageError
+
+CPU = torch.device("cpu")
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+BatchT = TypeVar("BatchT")
+
+
+class DeviceMissingError(SciextractError):
+    """The device that was asked for is not there."""
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of a name; ``auto`` takes a GPU where there is one.
+
+    Raises:
+        UsageError: No such name.
+        DeviceMissingError: There is no such device here.
+    """
+    if name not in DEVICES:
+        raise UsageError(f"device {name!r} is unknown", f"use one of {', '.join(DEVICES)}")
+    if name == "auto":
+        return torch.device(next((each for each in ("cuda", "mps") if _usable(each)), "cpu"))
+    if not _usable(name):
+        raise DeviceMissingError(
+            f"no GPU can be used here ({name}): {_reason(name)}",
+            "--device cpu trains on the processor; the compact bundled model needs minutes there",
+        )
+    return torch.device(name)
+
+
+def describe(device: torch.device) -> str:
+    """The device in words, for reports."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type}, {torch.get_num_threads()} threads" if device.type == "cpu" else "mps"
+
+
+def has_fast_bf16(device: torch.device) -> bool:
+    """Whether the device multiplies bfloat16 in hardware; elsewhere it is slower than float32."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device.type == "mps":
+        return False
+    found = (torch.cpu._is_avx512_bf16_supported(), torch.cpu._is_amx_tile_supported())
+    return any(found)
+
+
+def moved(batch: BatchT, device: torch.device) -> BatchT:
+    """A dataclass with its tensors on a device."""
+    values: dict[str, Any] = {
+        field.name: value.to(device)
+        for field in fields(batch)  # type: ignore[arg-type]
+        if isinstance(value := getattr(batch, field.name), Tensor)
+    }
+    return replace(batch, **values)  # type: ignore[type-var]
+
+
+def _usable(name: str) -> bool:
+    if name == "cuda":
+        return torch.cuda.is_available()
+    return name == "cpu" or torch.backends.mps.is_available()
+
+
+def _reason(name: str) -> str:
+    if name == "mps":
+        return "PyTorch finds no Apple GPU"
+    if torch.version.cuda is None:
+        return f"PyTorch {torch.__version__} is built without CUDA"
+    return "PyTorch finds no CUDA device"

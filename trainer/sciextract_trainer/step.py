@@ -1,0 +1,181 @@
+"""One optimiser step: in parts where memory is short, stopped where a loss is no number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from sciextract.errors import SciextractError
+from sciextract.inference.pipeline import Labels
+from sciextract_trainer.average import WeightAverage
+from sciextract_trainer.build import PieceRules
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.data.batches import PieceBatch, Sized
+from sciextract_trainer.device import moved
+from sciextract_trainer.families import Family, family_of
+from sciextract_trainer.network.training_step import Losses
+from sciextract_trainer.progress import Report
+
+
+class LossError(SciextractError):
+    """The loss is not a number."""
+
+
+@dataclass(slots=True)
+class Stepper:
+    """Takes optimiser steps.
+
+    Attributes:
+        config: The recipe.
+        labels: What the classes mean.
+        rules: The tokenizer.
+        device: Where the network is.
+        report: Told when memory is short.
+        most: Documents that fit into memory at once; 0 as long as all did.
+    """
+
+    config: TrainConfig
+    labels: Labels
+    rules: PieceRules
+    device: torch.device
+    report: Report
+    most: int = 0
+
+    @property
+    def family(self) -> Family[Any, Any, Any]:
+        """The kind of network."""
+        return family_of(self.config)
+
+    def step(
+        self, network: nn.Module, optimiser: AdamW, average: WeightAverage, pull: Pull | None,
+        chosen: Sequence[Sized],
+    ) -> Tensor:  # fmt: skip
+        """One step on some documents; returns the summed losses of the three tasks.
+
+        Raises:
+            LossError: The loss is not a number; names the documents.
+            SciextractError: Not even one document fits into memory.
+        """
+        sums = self._gradients(network, optimiser, chosen)
+        nn.utils.clip_grad_norm_(trainable_parameters(network), self.config.clip)
+        optimiser.step()
+        if pull is not None:
+            pull.apply(optimiser)
+        average.update(network)
+        return sums
+
+    def _gradients(self, network: nn.Module, optimiser: AdamW, chosen: Sequence[Sized]) -> Tensor:
+        """Gradients of the mean loss over the documents, in as many parts as memory needs."""
+        while True:
+            size = self.most or len(chosen)
+            try:
+                return self._in_parts(network, optimiser, chosen, size)
+            except (RuntimeError, MemoryError) as error:
+                if not _is_out_of_memory(error):
+                    raise
+                self._halve(min(size, len(chosen)), chosen, error)
+
+    def _in_parts(
+        self, network: nn.Module, optimiser: AdamW, chosen: Sequence[Sized], size: int
+    ) -> Tensor:
+        optimiser.zero_grad(set_to_none=True)
+        sums = torch.zeros(3)
+        for start in range(0, len(chosen), size):
+            part = chosen[start : start + size]
+            losses = self._losses(network, part)
+            loss = losses.total(self.config) / len(chosen)
+            if not torch.isfinite(loss):
+                raise self._not_a_number(network, part, loss.item())
+            loss.backward()  # type: ignore[no-untyped-call]
+            parts = [losses.entity, losses.relation, losses.coreference]
+            sums += torch.stack(parts).detach().float().cpu()
+        return sums
+
+    def _losses(self, network: nn.Module, part: Sequence[Sized]) -> Losses:
+        batch = self.family.collate(part, self.rules.pad)
+        _hide_words(batch, self.rules.mask, self.config.word_dropout)
+        losses: Losses = self.family.losses(
+            network, moved(batch, self.device), self.config, self.labels
+        )
+        return losses
+
+    def _halve(self, size: int, chosen: Sequence[Sized], error: BaseException) -> None:
+        if size <= 1:
+            longest = max(chosen, key=lambda each: each.piece_count)
+            raise SciextractError(
+                f"not even one document fits into the memory of {self.device}: {longest.doc_key}",
+                "use another --device, or a smaller encoder",
+            ) from error
+        self.most = size // 2
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        self.report({"event": "memory", "device": str(self.device), "documents": self.most})
+
+    @torch.no_grad()
+    def _not_a_number(self, network: nn.Module, part: Sequence[Sized], value: float) -> LossError:
+        """The error, with the documents that cause it by themselves, or all where none does."""
+        bad = [
+            each.doc_key
+            for each in part
+            if not torch.isfinite(self._losses(network, [each]).total(self.config))
+        ]
+        keys = bad or [each.doc_key for each in part]
+        place = f"document {keys[0]}" if len(keys) == 1 else f"documents {', '.join(keys)}"
+        return LossError(
+            f"the loss is {value} at the {place}",
+            "look at what is annotated there, or lower the learning rates; the best weights so far "
+            "are kept in the run folder",
+        )
+
+
+class Pull:
+    """Draws weights back to where they started, against forgetting.
+
+    The penalty of L2-SP (Li et al. 2018, arXiv 1802.01483, section 3.2), decoupled from the gradient as
+    weight decay is: each step moves a weight by ``rate * strength`` of the way back.
+    """
+
+    def __init__(self, optimiser: AdamW, strength: float) -> None:
+        self._strength = strength
+        self._starts = [
+            [parameter.detach().clone() for parameter in group["params"]]
+            for group in optimiser.param_groups
+        ]
+
+    @torch.no_grad()
+    def apply(self, optimiser: AdamW) -> None:
+        """Moves every weight back by a share that goes with its group's rate."""
+        for group, starts in zip(optimiser.param_groups, self._starts, strict=True):
+            if starts:
+                share = min(1.0, group["lr"] * self._strength)
+                torch._foreach_lerp_(group["params"], starts, share)
+
+
+def trainable_parameters(network: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes."""
+    return [parameter for parameter in network.parameters() if parameter.requires_grad]
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """CUDA has its own class; the CPU's allocator and MPS only have words."""
+    told = str(error).lower()
+    return (
+        isinstance(error, torch.OutOfMemoryError | MemoryError)
+        or "can't allocate memory" in told
+        or "not enough memory" in told
+        or "out of memory" in told
+    )
+
+
+def _hide_words(batch: PieceBatch, mask_id: int, share: float) -> None:
+    """Replaces a share of the pieces by the mask piece, so that contexts carry more weight."""
+    if share:
+        hidden = torch.rand(batch.input_ids.shape) < share
+        hidden &= batch.attention_mask.bool()
+        hidden[:, 0] = False
+        batch.input_ids[hidden] = mask_id

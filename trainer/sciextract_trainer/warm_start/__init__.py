@@ -1,0 +1,1 @@
+"""Training on from a model folder, without any download."""

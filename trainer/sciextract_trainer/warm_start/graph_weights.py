@@ -1,0 +1,161 @@
+"""Weights read back out of exported ONNX graphs, fp32 or int8.
+
+The exporter keeps the names of most parameters. A matrix whose transposition was folded into a constant
+has lost its name; it is known by the bias that is added to its product. int8 weights are dequantised:
+``(value - zero point) * scale``, so that each lies within half a step of the trained one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sciextract.errors import ModelDamagedError
+
+Array = NDArray[np.float32]
+
+_PRODUCTS = frozenset({"MatMul", "MatMulInteger"})
+_SCALING = frozenset({"Cast", "Mul"})
+"""Operations between an integer product and the bias."""
+
+
+def read_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """The parameters of a module from its graph.
+
+    Args:
+        path: The graph.
+        shapes: Shape of each parameter by name, as in the module.
+
+    Raises:
+        ModelDamagedError: The graph cannot be read, or a parameter cannot be found in it.
+    """
+    graph = _load(path)
+    found = dict(_named(graph, shapes))
+    for name, shape in shapes.items():
+        if name not in found:
+            found[name] = _only_one_of_shape(graph, shape, name, path)
+    wrong = [name for name in shapes if found[name].shape != shapes[name]]
+    if wrong:
+        raise _unreadable(path, f"{wrong[0]} has the shape {found[wrong[0]].shape}")
+    return {name: found[name] for name in shapes}
+
+
+def bias_length(path: Path, name: str) -> int:
+    """Length of a bias vector, which is the width of the layer it belongs to.
+
+    Raises:
+        ModelDamagedError: The graph cannot be read or has no such vector.
+    """
+    values = _load(path).values
+    if name not in values:
+        raise _unreadable(path, f"it has no {name}")
+    return len(values[name])
+
+
+@dataclass(slots=True)
+class _Graph:
+    """A graph's constants and who uses them.
+
+    Attributes:
+        values: Constants by name, as they are stored.
+        users: Nodes by the name of an input.
+    """
+
+    values: dict[str, NDArray[Any]]
+    users: dict[str, list[Any]] = field(default_factory=dict)
+
+
+def _load(path: Path) -> _Graph:
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from onnx import numpy_helper
+
+    try:
+        model = onnx.load(path)
+    except (OSError, DecodeError, ValueError) as error:
+        raise _unreadable(path, str(error)) from error
+    graph = _Graph({each.name: numpy_helper.to_array(each) for each in model.graph.initializer})
+    for node in model.graph.node:
+        for name in node.input:
+            graph.users.setdefault(name, []).append(node)
+    return graph
+
+
+def _named(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array]]:
+    """Constants that a parameter can be told of, dequantised and the way round the module has them."""
+    for stored in graph.values:
+        base = stored.removesuffix("_quantized")
+        name = base if base in shapes else _name_by_bias(graph, stored)
+        if name in shapes and not stored.endswith(("_scale", "_zero_point")):
+            values = _dequantised(graph, stored, base)
+            turned = values.ndim > 1 and _multiplies(graph, stored)
+            yield name, np.ascontiguousarray(values.T if turned else values)
+
+
+def _multiplies(graph: _Graph, stored: str) -> bool:
+    """Whether a matrix is used as (inputs, outputs), the other way round than a module has it."""
+    return any(
+        node.op_type in _PRODUCTS or (node.op_type == "Gemm" and not _flag(node, "transB"))
+        for node in graph.users.get(stored, ())
+    )
+
+
+def _flag(node: Any, name: str) -> bool:
+    return any(each.name == name and each.i for each in node.attribute)
+
+
+def _dequantised(graph: _Graph, stored: str, base: str) -> Array:
+    values = graph.values[stored]
+    if stored == base:
+        return values.astype(np.float32)
+    scale, zero = graph.values[f"{base}_scale"], graph.values[f"{base}_zero_point"]
+    return np.asarray((values.astype(np.float32) - zero.astype(np.float32)) * scale, np.float32)
+
+
+def _name_by_bias(graph: _Graph, stored: str) -> str:
+    """The weight whose bias is added to the product of a nameless matrix; empty if there is none."""
+    for node in graph.users.get(stored, ()):
+        if node.op_type not in _PRODUCTS:
+            continue
+        output = node.output[0]
+        for following in _after_scaling(graph, output):
+            if following.op_type == "Add":
+                biases = [each for each in following.input if each.endswith(".bias")]
+                return biases[0].removesuffix("bias") + "weight" if biases else ""
+    return ""
+
+
+def _after_scaling(graph: _Graph, output: str) -> Iterator[Any]:
+    """The nodes that take a product once it is turned back into real numbers."""
+    for node in graph.users.get(output, ()):
+        if node.op_type in _SCALING:
+            yield from _after_scaling(graph, node.output[0])
+        else:
+            yield node
+
+
+def _only_one_of_shape(graph: _Graph, shape: tuple[int, ...], name: str, path: Path) -> Array:
+    """The one constant of a shape, axes of length one aside: folding adds such axes and drops the name."""
+    candidates = [
+        values
+        for stored, values in graph.values.items()
+        if values.dtype == np.float32
+        and values.ndim > len(shape)
+        and tuple(n for n in values.shape if n > 1) == tuple(n for n in shape if n > 1)
+        and not stored.endswith("_scale")
+    ]
+    if len(candidates) != 1:
+        raise _unreadable(path, f"{len(candidates)} constants could be {name}")
+    return candidates[0].reshape(shape)
+
+
+def _unreadable(path: Path, problem: str) -> ModelDamagedError:
+    return ModelDamagedError(
+        f"{path}: the weights cannot be read back: {problem}",
+        "use a model folder that holds model.safetensors; every retrained one does",
+    )

@@ -1,0 +1,244 @@
+"""A model folder as a torch network to train on: weights, tokenizer and encoder from the folder alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
+from torch import nn
+
+from sciextract.errors import ModelDamagedError, ModelMismatchError
+from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH, TOKENIZER, ModelFolder
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.pipeline import Labels
+from sciextract_trainer.build import PieceRules
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.warm_start.graph_weights import Array, bias_length, read_weights
+from sciextract_trainer.warm_start.other_labels import carried, new_labels
+
+ENCODER, WEIGHTS = "encoder.json", "model.safetensors"
+"""Architecture of the encoder (a Hugging Face configuration), and weights in half precision."""
+
+_NO_ARCHITECTURE = frozenset(
+    {
+        "_name_or_path", "architectures", "dtype", "id2label", "label2id", "output_attentions",
+        "output_hidden_states", "problem_type", "return_dict", "transformers_version", "use_cache",
+    }
+)  # fmt: skip
+
+_SPAN_BIAS, _HIDDEN_BIAS = "spans.first.bias", "spans.out.1.bias"
+
+
+@dataclass(frozen=True, slots=True)
+class StartModel:
+    """A model to train on.
+
+    Attributes:
+        folder: Where it comes from.
+        rules: Its tokenizer.
+        labels: Classes of the network that is trained; the folder's own ones unless others are wanted.
+        precision: What the weights were read from: ``fp16``, ``fp32`` or ``int8``.
+        widths: Width of the span representation and of the hidden layer of the entity head.
+    """
+
+    folder: ModelFolder
+    rules: PieceRules
+    labels: Labels
+    precision: str
+    widths: tuple[int, int]
+
+    @property
+    def new_labels(self) -> tuple[str, ...]:
+        """Labels that the folder's weights do not know."""
+        return new_labels(self.folder.config.labels, self.labels)
+
+    def with_labels(self, labels: Labels) -> StartModel:
+        """The same weights for other labels; classes that both have are kept."""
+        return replace(self, labels=labels)
+
+    def fit(self, config: TrainConfig) -> TrainConfig:
+        """The recipe with the sizes that the weights have."""
+        span_width, hidden_width = self.widths
+        return replace(
+            config,
+            encoder=str(self.folder.path),
+            max_span_width=self.labels.max_span_width,
+            span_width=span_width,
+            hidden_width=hidden_width,
+        )
+
+    def network(self, config: TrainConfig) -> JointNetwork:
+        """The network with the folder's weights.
+
+        Raises:
+            ModelDamagedError: The weights are not whole.
+        """
+        config, path, known = self.fit(config), self.folder.path, self.folder.config.labels
+        network = _empty_network(path, known, config)
+        stored = _stored_weights(network, path, self.precision)
+        if self.labels != known:
+            network = _empty_network(path, self.labels, config)
+            stored = carried(stored, _weights_of(network), known, self.labels)
+        _fill(network, stored)
+        if config.freeze_embeddings:
+            embeddings: Any = network.words.encoder.get_input_embeddings()  # type: ignore[operator]
+            embeddings.requires_grad_(False)
+        return network
+
+
+def open_start_model(folder: ModelFolder) -> StartModel:
+    """What a verified model folder holds for training.
+
+    Raises:
+        ModelMismatchError: It lacks the encoder's architecture.
+        ModelDamagedError: A file of it cannot be read.
+    """
+    if not (folder.path / ENCODER).is_file():
+        raise ModelMismatchError(
+            f"{folder.path} cannot be trained further: it has no {ENCODER}",
+            "export the model again, or start from the bundled model",
+        )
+    precision = _best_precision(folder.path)
+    return StartModel(
+        folder,
+        piece_rules(folder.path, folder.config),
+        folder.config.labels,
+        precision,
+        _widths(folder.path, precision),
+    )
+
+
+def save_weights(network: nn.Module, folder: Path) -> None:
+    """Writes architecture and weights of a network beside its graphs, weights in half precision."""
+    halves = {
+        name: parameter.detach().cpu().numpy().astype(np.float16)
+        for name, parameter in network.named_parameters()
+    }
+    save_file(halves, folder / WEIGHTS)
+
+
+def save_architecture(network: JointNetwork, folder: Path) -> None:
+    """Writes the encoder's configuration, without what says nothing of the architecture."""
+    values = network.words.encoder.config.to_dict()  # type: ignore[union-attr, operator]
+    values = {key: value for key, value in values.items() if key not in _NO_ARCHITECTURE}
+    text = json.dumps(values, indent=2, sort_keys=True, default=str) + "\n"
+    (folder / ENCODER).write_text(text, encoding="utf-8")
+
+
+def piece_rules(folder: Path, config: ModelConfig) -> PieceRules:
+    """The tokenizer of a model folder and its special ids."""
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    special = {
+        token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
+    }
+    mask = [number for text, number in special.items() if "mask" in text.lower()]
+    return PieceRules(
+        tokenizer=tokenizer,
+        prefix=config.prefix,
+        suffix=config.suffix,
+        unknown=config.unknown,
+        mask=mask[0] if mask else config.unknown,
+        pad=int(_read_architecture(folder).get("pad_token_id") or 0),
+        limit=config.piece_limit,
+    )
+
+
+def _best_precision(folder: Path) -> str:
+    if (folder / WEIGHTS).is_file():
+        return "fp16"
+    return "fp32" if (folder / GRAPHS["fp32"]).is_file() else "int8"
+
+
+def _widths(folder: Path, precision: str) -> tuple[int, int]:
+    if precision == "fp16":
+        stored = _load_halves(folder)
+        return len(stored[_SPAN_BIAS]), len(stored[_HIDDEN_BIAS])
+    graph = folder / GRAPHS[precision]
+    return bias_length(graph, _SPAN_BIAS), bias_length(graph, _HIDDEN_BIAS)
+
+
+def _empty_network(folder: Path, labels: Labels, config: TrainConfig) -> JointNetwork:
+    from transformers import AutoConfig, AutoModel
+
+    try:
+        settings = AutoConfig.for_model(**_read_architecture(folder))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelDamagedError(
+            f"{folder / ENCODER}: no encoder can be made of it: {error}",
+            "get the model again, or update transformers",
+        ) from error
+    if hasattr(settings, "attention_probs_dropout_prob"):
+        settings.attention_probs_dropout_prob = config.attention_dropout
+    torch.manual_seed(config.seed)
+    encoder: Any = AutoModel.from_config(  # type: ignore[no-untyped-call]
+        settings, dtype=torch.float32, trust_remote_code=False
+    )
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None
+    return JointNetwork(encoder, int(settings.hidden_size), labels, config)
+
+
+def _read_architecture(folder: Path) -> dict[str, Any]:
+    path = folder / ENCODER
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        values["model_type"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelDamagedError(
+            f"{path} cannot be read: {error!r}", "get the model again"
+        ) from error
+    return values
+
+
+def _weights_of(network: nn.Module) -> dict[str, Array]:
+    return {name: value.detach().numpy() for name, value in network.named_parameters()}
+
+
+def _stored_weights(network: JointNetwork, folder: Path, precision: str) -> dict[str, Array]:
+    """The folder's weights, of the shapes that the network has."""
+    shapes = {name: tuple(value.shape) for name, value in network.named_parameters()}
+    stored = (
+        _load_halves(folder) if precision == "fp16" else _from_graphs(folder, precision, shapes)
+    )
+    wrong = [name for name in shapes if name not in stored or stored[name].shape != shapes[name]]
+    if wrong:
+        raise ModelDamagedError(
+            f"{folder}: {len(wrong)} weights do not fit {ENCODER}, the first is {wrong[0]}",
+            "get the model again",
+        )
+    return {name: stored[name].astype(np.float32) for name in shapes}
+
+
+def _fill(network: JointNetwork, stored: Mapping[str, Array]) -> None:
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            parameter.copy_(torch.from_numpy(stored[name]))
+
+
+def _load_halves(folder: Path) -> dict[str, Any]:
+    try:
+        return dict(load_file(folder / WEIGHTS))
+    except (OSError, ValueError, SafetensorError) as error:
+        raise ModelDamagedError(
+            f"{folder / WEIGHTS} cannot be read: {error}", "get the model again"
+        ) from error
+
+
+def _from_graphs(
+    folder: Path, precision: str, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Array]:
+    prefix = "pairs."
+    heads = {n.removeprefix(prefix): s for n, s in shapes.items() if n.startswith(prefix)}
+    encoder = {n: s for n, s in shapes.items() if not n.startswith(prefix)}
+    pairs = read_weights(folder / PAIRS_GRAPH, heads)
+    found = read_weights(folder / GRAPHS[precision], encoder)
+    return {**found, **{prefix + name: values for name, values in pairs.items()}}
