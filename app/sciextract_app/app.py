@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.theme import Theme
 
 from sciextract.errors import SciextractError
 from sciextract.store import Project, open_project
-from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import opening, recent
 from sciextract_app.dialogs.error import ErrorDialog
+from sciextract_app.dialogs.palette import Palette
+from sciextract_app.driver import reading_pastes
 from sciextract_app.keys import QUIT, SHELL_IDS
 from sciextract_app.presenter.actions import ACTIONS, BY_ID
 from sciextract_app.presenter.listing import Sort
 from sciextract_app.presenter.queue import Order
+from sciextract_app.screens.pasting import PastingDesk
 from sciextract_app.screens.start import StartScreen
-from sciextract_app.screens.working import Beside, WorkingDesk
+from sciextract_app.screens.working import Beside
 from sciextract_app.settings import load_keymap, load_theme, save_theme
 from sciextract_app.themes.desk_themes import DARK, SIXTEEN_DARK, THEMES
 from sciextract_app.themes.labels import label_variables
 from sciextract_app.workers import signals
+
+if TYPE_CHECKING:
+    from sciextract.workflows.annotate import Predictor
 
 
 def run_desk(
@@ -53,8 +60,14 @@ def run_desk(
         Exception: Whatever ended the app; terminal and project are in order then.
     """
     wanted = opening.plan(words, schema)
-    load = ModelChoice(model, candidates=True).load if predict else None
-    app = DeskApp(wanted, author, load)
+    choice = ModelChoice(model, candidates=True)
+
+    def load() -> Predictor:
+        """The model that was named, else what the open project or the person chose."""
+        return choice.load_for(app.project.path) if app.project else choice.load()
+
+    app = DeskApp(wanted, author, load if predict else None, model)
+    gc.freeze()  # what is imported stays
     try:
         app.run()
     finally:
@@ -71,6 +84,7 @@ class DeskApp(App[None]):
         wanted: What to open.
         author: Who works: see :func:`sciextract.store.opening.person`.
         load: Gives the model, in a worker; ``None`` where none shall predict.
+        model: The model that was named, ``None`` for the one in use.
 
     Attributes:
         project: The open project, ``None`` at the start screen.
@@ -87,13 +101,15 @@ class DeskApp(App[None]):
         wanted: opening.Opening,
         author: str | None = None,
         load: Callable[[], Predictor] | None = None,
+        model: str | None = None,
     ) -> None:
         super().__init__()
         self.failure: Exception | None = None
         self._wanted = wanted
         self._author = author
         self._load = load
-        self._desk: WorkingDesk | None = None
+        self._model = model
+        self._desk: PastingDesk | None = None
         for theme in THEMES:
             self.register_theme(theme)
         colours = self.console.color_system
@@ -103,6 +119,10 @@ class DeskApp(App[None]):
         """The colours of the project's labels, which a theme may set itself."""
         project = self.project
         return label_variables(project.schema, self.current_theme) if project else {}
+
+    def get_driver_class(self) -> type[Driver]:
+        """What reads the terminal: pastes are never taken for keys."""
+        return reading_pastes(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[Any]:
         """What lies below everything: the start screen."""
@@ -128,8 +148,8 @@ class DeskApp(App[None]):
         told = "; ".join(filter(None, (wanted.message, *keymap.problems)))
         self.set_keymap({id_: keys for id_, keys in keymap.keys.items() if id_ in SHELL_IDS})
         keys = {id_: keys for id_, keys in keymap.keys.items() if id_ in BY_ID}
-        beside = Beside(self._author, self._load, wanted.files, told)
-        self._desk = WorkingDesk(self.project, keys, beside)
+        beside = Beside(self._author, self._load, wanted.files, told, self._model)
+        self._desk = PastingDesk(self.project, keys, beside, wanted.pasted)
         self.get_css_variables()  # with the labels of this project
         self.push_screen(self._desk)
 
@@ -144,6 +164,10 @@ class DeskApp(App[None]):
             self.push_screen(ErrorDialog("This cannot be opened", error))
         else:
             self.open(wanted)
+
+    @on(StartScreen.Pasted)
+    def _pasted(self, event: StartScreen.Pasted) -> None:
+        self.open(opening.pasted_project(event.text))
 
     async def action_start(self) -> None:
         """Leave the project for the start screen."""
@@ -177,14 +201,27 @@ class DeskApp(App[None]):
             if project is not None:
                 project.close()
 
+    def action_command_palette(self) -> None:
+        """Show everything by name."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
+
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The palette: everything that a key does, and the theme."""
         yield SystemCommand("theme", "light, dark, high contrast", self.action_change_theme)
         yield SystemCommand("leave", "Ctrl+Q: everything is saved already", self.action_quit)
-        if not isinstance(screen, WorkingDesk):
+        if not isinstance(screen, PastingDesk):
             return
         yield SystemCommand("import", "F5: bring abstracts in", screen.action_bring_in)
+        yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", screen.action_paste)
         yield SystemCommand("predict", "F6: let the model predict", screen.action_predict)
+        yield SystemCommand("statistics", "F7: how the work goes", screen.action_statistics)
+        yield SystemCommand("retrain", "F8: train on your abstracts", screen.action_retrain)
+        yield SystemCommand("queues", "F3: go on with a saved queue", screen.action_queues)
+        words = "F4: keep the list as it is, and work on it"
+        yield SystemCommand("save queue", words, screen.action_save_queue)
+        yield SystemCommand("leave queue", "go on with all abstracts", screen.action_leave_queue)
+        yield SystemCommand("messages", "what was said before", screen.action_messages)
         yield SystemCommand("other project", "Ctrl+O: the start screen", self.action_start)
         for sort in Sort:
             words = f"list: {sort}"

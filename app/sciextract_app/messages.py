@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from textual.message import Message
 
 from sciextract.errors import FormatError, SciextractError
-from sciextract.workflows.import_files import ImportReport
-from sciextract.workflows.predict_project import PredictReport
+
+if TYPE_CHECKING:
+    from sciextract.store.actions.spreading import Count
+    from sciextract.store.incoming.context import Outcome
+    from sciextract.workflows.import_files import ImportReport
+    from sciextract.workflows.other_sides import OtherSide
+    from sciextract.workflows.predict_project import PredictReport
+    from sciextract_app.presenter.everywhere import Spread
 
 
 class ModelLoaded(Message):
@@ -98,3 +107,89 @@ class ImportEnded(Message):
         self.report = report
         self.bad = bad
         self.error = error
+
+
+class ModelInUse(Message):
+    """A model was taken for the project, or could not be.
+
+    Attributes:
+        model: Its name.
+        error: Why it could not be.
+    """
+
+    def __init__(self, model: str, error: SciextractError | None = None) -> None:
+        super().__init__()
+        self.model = model
+        self.error = error
+
+
+class Counted(Message):
+    """Differences of some more abstracts are counted.
+
+    Attributes:
+        sides: Between the project and whom.
+        counts: How many, by abstract.
+    """
+
+    def __init__(self, sides: tuple[OtherSide, ...], counts: Mapping[int, int]) -> None:
+        super().__init__()
+        self.sides = sides
+        self.counts = counts
+
+
+class SpreadProgress(Message):
+    """A decision that goes through the project is some abstracts further.
+
+    Attributes:
+        spread: The decision.
+        done: Abstracts behind it.
+        total: All of them.
+    """
+
+    def __init__(self, spread: Spread, done: int, total: int) -> None:
+        super().__init__()
+        self.spread = spread
+        self.done = done
+        self.total = total
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest count matters."""
+        return isinstance(message, SpreadProgress)
+
+
+class SpreadCounted(Message):
+    """What a decision would change in the project is counted.
+
+    Attributes:
+        spread: The decision.
+        count: What it would change.
+    """
+
+    def __init__(self, spread: Spread, count: Count) -> None:
+        super().__init__()
+        self.spread = spread
+        self.count = count
+
+
+class SpreadEnded(Message):
+    """A decision has gone through the project, or could not.
+
+    Attributes:
+        spread: The decision.
+        outcome: What was changed, ``None`` when it was not even counted.
+        stopped: Whether it was told to stop before its end.
+        why: Why it failed, empty where it did not.
+    """
+
+    def __init__(
+        self,
+        spread: Spread,
+        outcome: Outcome | None = None,
+        stopped: bool = False,
+        why: str = "",
+    ) -> None:
+        super().__init__()
+        self.spread = spread
+        self.outcome = outcome
+        self.stopped = stopped
+        self.why = why

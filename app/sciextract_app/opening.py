@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib.resources import as_file
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from sciextract_app.settings import user_folder
 
 DEFAULT_SCHEMA = "scierc"
 SAMPLE = "sample"
+PASTED = "pasted"
 _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
@@ -33,12 +35,14 @@ class Opening:
         files: Files to bring in.
         message: What the person should know, empty for nothing.
         schema: The schema of a project that has to be made, ``None`` where the project exists.
+        pasted: Abstracts to bring in that are in no file.
     """
 
     project: Path | None = None
     files: tuple[str, ...] = ()
     message: str = ""
     schema: str | None = None
+    pasted: str = ""
 
 
 def plan(words: Sequence[str], schema: str | None = None) -> Opening:
@@ -110,6 +114,25 @@ def sample_project(author: str | None = None) -> Path:
     ):
         import_files(project, [str(abstracts)])
     return target
+
+
+def pasted_project(text: str, folder: Path | None = None, today: date | None = None) -> Opening:
+    """A new project for abstracts that were pasted: in the folder, or in the data folder where that takes none.
+
+    Args:
+        text: What was pasted.
+        folder: Where the project goes; the current folder when ``None``.
+        today: The date in its name; today's when ``None``.
+    """
+    wanted = folder or Path.cwd()
+    place = wanted if os.access(wanted, os.W_OK) else projects_folder()
+    name = f"{PASTED}-{(today or date.today()).isoformat()}"
+    target, number = place / f"{name}{SUFFIX}", 1
+    while target.exists():
+        number += 1
+        target = place / f"{name}-{number}{SUFFIX}"
+    told = target.name if place == wanted else target
+    return Opening(target, (), f"new project: {told}", DEFAULT_SCHEMA, text)
 
 
 def projects_folder() -> Path:

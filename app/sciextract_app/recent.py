@@ -24,10 +24,12 @@ class Remembered:
     Attributes:
         path: The project file.
         imported: Size and time of the files that were brought in, by path: they need not come again.
+        offered: Abstracts that were done when a training was offered or begun last.
     """
 
     path: Path
     imported: dict[str, list[int]] = field(default_factory=dict)
+    offered: int = 0
 
 
 def recent_projects() -> list[Remembered]:
@@ -49,10 +51,16 @@ def remember(project: Remembered) -> bool:
 
 
 def stamp(path: str) -> list[int]:
-    """Size and time of a file, which tell whether it has changed; for a folder, those of all its files."""
+    """Size and time of a file, which tell whether it has changed; for a folder, those of all its files.
+
+    Nothing where files go while they are looked at: whatever reads them says what is wrong.
+    """
     place = Path(path)
-    files = sorted(place.rglob("*")) if place.is_dir() else [place]
-    found = [each.stat() for each in files if each.is_file()]
+    try:
+        files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        found = [each.stat() for each in files if each.is_file()]
+    except OSError:
+        return []
     return [
         *(len(found), sum(each.st_size for each in found)),
         max((each.st_mtime_ns for each in found), default=0),
@@ -83,15 +91,19 @@ def _is_entry(value: Any) -> bool:
         isinstance(value, dict)
         and isinstance(value.get("path"), str)
         and isinstance(value.get("imported", {}), dict)
+        and isinstance(value.get("offered", 0), int)
     )
 
 
 def _entry(value: dict[str, Any]) -> Remembered:
-    return Remembered(Path(value["path"]), value.get("imported", {}))
+    return Remembered(Path(value["path"]), value.get("imported", {}), value.get("offered", 0))
 
 
 def _save(entries: list[Remembered]) -> bool:
-    plain = [{"path": str(each.path), "imported": each.imported} for each in entries]
+    plain = [
+        {"path": str(each.path), "imported": each.imported, "offered": each.offered}
+        for each in entries
+    ]
     target = user_folder("state") / FILE
     fresh = target.with_name(f".{FILE}.{new_id()}")
     try:

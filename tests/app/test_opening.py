@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from sciextract_app.opening import (
     is_project,
     make_project,
     nearby_projects,
+    pasted_project,
     plan,
     projects_folder,
     sample_project,
@@ -192,3 +194,17 @@ def test_the_sample_project_is_the_person_s_own() -> None:
     assert sample_project() == path
     with open_project(path) as sample:
         assert sample.draft(1).progress.flagged  # type: ignore[union-attr]
+
+
+def test_a_project_for_pasted_abstracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
+    day = date(2031, 5, 4)
+    first = pasted_project("Moss.", tmp_path, day)
+    assert first.project == tmp_path / "pasted-2031-05-04.sciextract"
+    assert first.message == "new project: pasted-2031-05-04.sciextract"
+    make_project(first)
+    second = pasted_project("Moss.", tmp_path, day)
+    assert second.project == tmp_path / "pasted-2031-05-04-2.sciextract"
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    elsewhere = pasted_project("Moss.", tmp_path, day)
+    assert elsewhere.project == projects_folder() / "pasted-2031-05-04.sciextract"

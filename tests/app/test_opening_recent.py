@@ -16,6 +16,7 @@ from sciextract_app.recent import (
     recent_projects,
     remember,
     remembered,
+    stamp,
 )
 from sciextract_app.settings import KEYMAP_FILE, load_keymap, user_folder
 
@@ -102,3 +103,13 @@ class TestKeymap:
         assert found.keys == {}
         assert words in found.problems[0]
         assert KEYMAP_FILE in found.problems[0]
+
+
+def test_files_that_go_while_they_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(self: Path, pattern: str) -> list[Path]:
+        raise FileNotFoundError(str(self))
+
+    monkeypatch.setattr(Path, "rglob", gone)
+    assert stamp(str(tmp_path)) == []

@@ -1,4 +1,7 @@
-"""What the app does when the desk asks for it: which dialog, and what becomes of its result."""
+"""What the app does when the desk asks for it: which dialog, and what becomes of its result.
+
+Dialogs are imported when they are asked for: the first abstract is on the screen before any of them is needed.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sciextract.store.looking.search import Query
-from sciextract_app.dialogs.guideline import GuidelineDialog
-from sciextract_app.dialogs.help import HelpDialog
-from sciextract_app.dialogs.note import NoteDialog
-from sciextract_app.dialogs.path import PathDialog
-from sciextract_app.dialogs.search import SearchDialog
+from sciextract_app.presenter import everywhere
 from sciextract_app.presenter.shown import Feedback
 
 if TYPE_CHECKING:
     from textual.app import App
 
+    from sciextract.store.looking.search import Query
+    from sciextract.workflows.other_sides import OtherSide
     from sciextract_app.screens.working import WorkingDesk
 
 
@@ -31,6 +31,7 @@ def answer(screen: WorkingDesk, request: str) -> None:
 
 def ask_files(app: App[Any], then: Callable[[Path], object]) -> None:
     """Ask for a file or folder to import."""
+    from sciextract_app.dialogs.path import PathDialog
 
     def chosen(path: Path | None) -> None:
         if path is not None:
@@ -40,6 +41,8 @@ def ask_files(app: App[Any], then: Callable[[Path], object]) -> None:
 
 
 def _help(screen: WorkingDesk) -> None:
+    from sciextract_app.dialogs.help import HelpDialog
+
     screen.app.push_screen(HelpDialog(screen.keys))
 
 
@@ -52,11 +55,15 @@ def _quit(screen: WorkingDesk) -> None:
 
 
 def _guideline(screen: WorkingDesk) -> None:
+    from sciextract_app.dialogs.guideline import GuidelineDialog
+
     schema = screen.project.schema
     screen.app.push_screen(GuidelineDialog((*schema.entities, *schema.relations)))
 
 
 def _note(screen: WorkingDesk) -> None:
+    from sciextract_app.dialogs.note import NoteDialog
+
     number = screen.desk.number
     progress = screen.project.draft(number).progress if number else None
     if progress is None:
@@ -70,6 +77,8 @@ def _note(screen: WorkingDesk) -> None:
 
 
 def _search(screen: WorkingDesk) -> None:
+    from sciextract_app.dialogs.search import SearchDialog
+
     schema = screen.project.schema
     labels = (*schema.entity_labels, *schema.relation_labels)
 
@@ -80,11 +89,62 @@ def _search(screen: WorkingDesk) -> None:
     screen.app.push_screen(SearchDialog(screen.searched, labels), look)
 
 
+def _compare(screen: WorkingDesk) -> None:
+    from sciextract_app.presenter.comparing.comparison import compare
+    from sciextract_app.screens.comparison import ComparisonScreen
+
+    found = compare(screen.project, screen.desk.number, screen.own_keys)
+    if found is None:
+        screen.tell(Feedback("No model has predicted this abstract: F6 lets it", problem=True))
+    else:
+        screen.app.push_screen(ComparisonScreen(screen.project, found))
+
+
+def _adjudicate(screen: WorkingDesk) -> None:
+    """With merged projects at once, else after the choice of somebody."""
+    from sciextract.workflows.decisions import Decisions
+    from sciextract.workflows.other_sides import other_sides
+    from sciextract_app.dialogs.other_side import MERGED
+    from sciextract_app.screens.adjudication import chosen, side_dialog
+
+    sides = other_sides(screen.project, Decisions(screen.project))
+    if any(each.merged for each in sides):
+        _hold_against(screen, chosen(sides, MERGED))
+    elif sides:
+
+        def begin(name: str | None) -> None:
+            if name is not None:
+                _hold_against(screen, chosen(sides, name))
+
+        screen.app.push_screen(side_dialog(sides), begin)
+    else:
+        alone = (
+            "Nobody else has said anything here: sciextract merge brings in a colleague's project"
+        )
+        screen.tell(Feedback(alone, problem=True))
+
+
+def _hold_against(screen: WorkingDesk, sides: list[OtherSide]) -> None:
+    from sciextract_app.presenter.adjudicating.adjudication import Adjudication
+    from sciextract_app.screens.adjudication import AdjudicationScreen
+
+    keys = screen.own_keys
+    adjudication = Adjudication(screen.project, sides, screen.desk.number, keys=keys)
+    screen.app.push_screen(
+        AdjudicationScreen(screen.project, adjudication, keys, screen.adjudicated)
+    )
+
+
 _ANSWERS: dict[str, Callable[[WorkingDesk], None]] = {
+    "adjudicate": _adjudicate,
+    "compare": _compare,
     "help": _help,
     "palette": _palette,
     "quit": _quit,
     "guideline": _guideline,
     "note": _note,
     "search": _search,
+    everywhere.COUNT: lambda screen: screen.spread(everywhere.COUNT),
+    everywhere.DO: lambda screen: screen.spread(everywhere.DO),
+    everywhere.STOP: lambda screen: screen.spread(everywhere.STOP),
 }

@@ -117,6 +117,11 @@ _ENTITIES = (
     Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES),
     Action("select", ("v",), "select", "select tokens from the cursor on, then type", ENTITIES),
     Action(
+        *("fragment", ("+",), "part"),
+        "a further part of the mention, or one less: move to it (v: several tokens), then + or Enter",
+        ENTITIES,
+    ),
+    Action(
         *("candidate", ("y",), "other span"),
         "what the model also considered here: again for the next, type or Enter adds it",
         ENTITIES,
@@ -159,6 +164,11 @@ _REQUESTS = (
     Action("guideline", ("g",), "guideline", "what counts as this type", request="guideline"),
     Action(
         "compare", ("d",), "compare", "what the model said and what you said", request="compare"
+    ),
+    Action(
+        *("adjudicate", ("W",), "adjudicate"),
+        "decide where another person, a model or a file differs",
+        request="adjudicate",
     ),
     Action("search", ("/",), "search", "find abstracts", request="search"),
     Action("help", ("?",), "keys", "all keys", request="help"),

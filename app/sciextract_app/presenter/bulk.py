@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from sciextract.store.actions.api import EntityRef, LinkRef
+from sciextract_app.presenter import everywhere
 from sciextract_app.presenter.actions import Action
 from sciextract_app.presenter.queue import Key
-from sciextract_app.presenter.shown import Feedback, Mode
+from sciextract_app.presenter.shown import Feedback
 from sciextract_app.presenter.situation import Situation
 from sciextract_app.presenter.words import counted, named, problem
-
-MOST_REHEARSED = 200
-"""Abstracts that a preview looks into one by one: about a millisecond each."""
 
 
 def alike_target(desk: Situation) -> str | None:
@@ -43,41 +39,11 @@ def alike(desk: Situation, action: Action) -> Feedback:
 
 
 def alike_everywhere(desk: Situation, action: Action) -> Feedback:
-    """The same in the whole project: ask first, with the numbers."""
+    """The same in the whole project: it is counted first, then asked."""
     target = alike_target(desk)
-    if target is None:
+    if target is None and desk.spread is None:
         return problem("& speaks of a mention: put the focus on one")
-    name = named(desk.here.surface(target))
-    told = _preview(desk, target)
-    if not told:
-        return Feedback(f"No other {name} in the project waits for that")
-    desk.leave_mode()
-    desk.mode = Mode.CONFIRM
-    desk.pending.question = f"{name}: {told}? Enter does it, Esc does not"
-    desk.pending.confirmed = partial(_everywhere, desk, target, name)
-    return Feedback(desk.pending.question)
-
-
-def _preview(desk: Situation, target: str) -> str:
-    """What would change; very many abstracts are only counted, since looking at each takes long."""
-    numbers = desk.project.documents_with(desk.here.surface(target))
-    if len(numbers) > MOST_REHEARSED:
-        return f"decide it in up to {len(numbers)} abstracts"
-    found = desk.project.actions.preview_identical(desk.number, target, whole_project=True)
-    if not found.documents:
-        return ""
-    items, abstracts = counted(found.items, "item"), counted(found.documents, "abstract")
-    return f"decide {items} in {abstracts}"
-
-
-def _everywhere(desk: Situation, target: str, name: str) -> Feedback:
-    position = desk.position()
-    actions = desk.project.actions
-    outcome = actions.apply_to_identical(desk.number, target, whole_project=True)
-    desk.after_action(outcome)
-    _stay_or_go(desk, position)
-    items, abstracts = counted(outcome.items, "item"), counted(outcome.documents, "abstract")
-    return Feedback(f"{name}: {items} in {abstracts}; u takes all back", changed=True)
+    return everywhere.ask(desk, target or "")
 
 
 def accept_above(desk: Situation, action: Action) -> Feedback:

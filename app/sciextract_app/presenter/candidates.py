@@ -32,6 +32,12 @@ class Considered:
         return self._found
 
 
+def newest_run(connection: sqlite3.Connection, number: int) -> int | None:
+    """The source of the newest run on an abstract that is not undone, ``None`` for none."""
+    row = connection.execute(_NEWEST, (number,)).fetchone()
+    return int(row[1]) if row else None
+
+
 def newest_model(connection: sqlite3.Connection) -> str:
     """The name of the model that predicted last, empty for none."""
     row = connection.execute(_MODEL).fetchone()
@@ -50,7 +56,7 @@ def offered(scene: Scene, candidates: Candidates | None, char: int) -> list[Span
 def _is_new(scene: Scene, candidate: SpanCandidate) -> bool:
     allowed = scene.schema.entity_labels
     likely = [each.label for each in candidate.labels if each.label in allowed]
-    rows = scene.draft.on_fragments((candidate.span,))
+    rows = scene.on_fragments.get((candidate.span,), [])
     taken = any(row.state is not State.REJECTED or row.label in likely[:1] for row in rows)
     return bool(likely) and not taken and candidate.span.char_end <= len(scene.text)
 

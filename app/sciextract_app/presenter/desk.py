@@ -13,8 +13,10 @@ from sciextract.store.project import Project
 from sciextract_app.presenter import footer, inspector, passage, pressing, stopped
 from sciextract_app.presenter.actions import keymap, plain
 from sciextract_app.presenter.candidates import newest_model
+from sciextract_app.presenter.everywhere import Everywhere
 from sciextract_app.presenter.pointing import Pointing
 from sciextract_app.presenter.queue import Order
+from sciextract_app.presenter.queues import Queues
 from sciextract_app.presenter.route import Route
 from sciextract_app.presenter.shown import (
     ClusterLine,
@@ -45,9 +47,11 @@ class Desk:
 
     Attributes:
         route: The way through the abstracts.
+        queues: Saved queues; one of them may be the route.
         predicting: Abstracts predicted so far and all that need it; the app sets it while a model runs.
         totals: Numbers of the project for the header, as old as the last change of abstract.
         pointing: What the mouse does.
+        everywhere: What is told of a decision that goes through the whole project.
     """
 
     def __init__(
@@ -70,6 +74,11 @@ class Desk:
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.pointing = Pointing(self._now, self._guarded)
+        self.everywhere = Everywhere(self._now)
+        self.queues = Queues(
+            *(self._now, self._guarded, self._take), before.places if before else {}
+        )
+        self.queues.recall(before.queue if before else "")
         self._model = newest_model(project.connection)
         self._begin(number, before)
 
@@ -120,8 +129,15 @@ class Desk:
         return self.refresh()
 
     def follow(self, numbers: Sequence[int] | None) -> None:
-        """Take abstracts in the order of a list; ``None`` for the project's own order."""
-        self.route = Route(self._now.project.connection, numbers)
+        """Take abstracts in the order of a list; ``None`` for the project's own order.
+
+        A queue that is worked on stays the way: it is left by :meth:`Queues.leave`.
+        """
+        if not self.queues.active:
+            self.route = Route(self._now.project.connection, numbers)
+
+    def _take(self, route: Route) -> None:
+        self.route = route
 
     def set_note(self, text: str) -> Feedback:
         """Replace the abstract's note."""
@@ -131,7 +147,10 @@ class Desk:
         """Note where the person is, for the next time."""
         now = self._now
         if now.number:
-            place = stopped.Stopped(now.number, stopped.told(now.focus), now.order, now.seed)
+            place = stopped.Stopped(
+                *(now.number, stopped.told(now.focus), now.order, now.seed),
+                *(self.queues.active, self.queues.places),
+            )
             stopped.remember(now.project.path, place)
 
     def passage(self) -> Passage:
@@ -158,7 +177,10 @@ class Desk:
         """The project as a whole; its numbers are as old as :attr:`totals`."""
         known = self.totals
         numbers = (known.done, known.documents, known.acceptance)
-        return Header(self._now.project.path.name, *numbers, self._model, self.predicting)
+        return Header(
+            *(self._now.project.path.name, *numbers, self._model, self.predicting),
+            self.queues.told,
+        )
 
     def _begin(self, number: int | None, before: stopped.Stopped | None) -> None:
         if number is None and before and self._now.load(before.number, before.focus):
@@ -175,15 +197,21 @@ class Desk:
             self._now.leave_mode()
             feedback = problem(f"{error.message}. {error.hint}" if error.hint else error.message)
         if self._now.number != number:
+            self.queues.visit(self._now.number)
             self.remember()
         return feedback
 
     def _press(self, key: str) -> Feedback:
-        number = self._now.number
-        feedback = pressing.press(self._now, self.route, key, self._keys.get(key))
-        if feedback.changed and (feedback.moved or self._now.number != number):
-            self.totals = totals(self._now.project.connection)
+        number, action = self._now.number, self._keys.get(key)
+        feedback = pressing.press(self._now, self.route, key, action)
+        left = feedback.moved or self._now.number != number
+        if feedback.changed and (left or (action is not None and action.id == "done")):
+            self._count()
         return feedback
+
+    def _count(self) -> None:
+        self.totals = totals(self._now.project.connection)
+        self.queues.refresh(self.totals.documents)
 
     def _open(self, number: int) -> Feedback:
         before = self._now.number
@@ -199,7 +227,8 @@ class Desk:
     def _refresh(self) -> Feedback:
         now, before, focus = self._now, self._now.scene, self._now.focus
         connection = now.project.connection
-        self.totals, self._model = totals(connection), newest_model(connection)
+        self._count()
+        self._model = newest_model(connection)
         if not now.read():
             now.number = 0
             self._begin(None, None)

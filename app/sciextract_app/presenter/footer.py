@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sciextract.store.actions.api import LinkRef, RelationRef
-from sciextract_app.presenter import labels
+from sciextract_app.presenter import everywhere, labels
 from sciextract_app.presenter.actions import BY_ID
 from sciextract_app.presenter.bulk import alike_target
+from sciextract_app.presenter.fragments import takes_out
 from sciextract_app.presenter.relating import best_type, legal_types
 from sciextract_app.presenter.selecting import suggestion
 from sciextract_app.presenter.shown import Hint, Mode
@@ -26,6 +27,8 @@ def footer(desk: Situation) -> tuple[Hint, ...]:
             return (Hint("a-z", "the letters over the text"), _BACK)
         case Mode.SELECT:
             return tuple(_selecting(desk))
+        case Mode.FRAGMENT:
+            return tuple(_parting(desk))
         case Mode.RELATE_TYPE:
             return tuple(_typing(desk))
         case Mode.TYPE:
@@ -47,6 +50,8 @@ def _reviewing(desk: Situation) -> Iterator[Hint]:
     relation, link = isinstance(desk.focus, RelationRef), isinstance(desk.focus, LinkRef)
     mention = not relation and item is not None
     known = scene.schema.relation_labels if relation else scene.schema.entity_labels
+    if spread := everywhere.hint(desk):
+        yield spread
     yield _of("accept", bool(item or desk.waiting()), "accept" if item else "next")
     yield _of("reject", item is not None)
     yield Hint(labels.type_keys(known), "type" if item else "make a mention", bool(known))
@@ -57,7 +62,9 @@ def _reviewing(desk: Situation) -> Iterator[Hint]:
     yield _of("relate", item is not None and bool(scene.schema.relations))
     yield from _cluster_keys(desk, mention, link)
     yield from _many(desk)
-    yield from (_of(each) for each in ("jump", "select", "undo", "done", "help"))
+    yield from (_of(each) for each in ("jump", "select"))
+    yield _of("fragment", mention)
+    yield from (_of(each) for each in ("undo", "done", "help"))
 
 
 def _cluster_keys(desk: Situation, mention: bool, link: bool) -> Iterator[Hint]:
@@ -83,6 +90,13 @@ def _selecting(desk: Situation) -> Iterator[Hint]:
     if desk.pending.offers:
         yield Hint("y", f"next of {len(desk.pending.offers)}")
     yield Hint("h l w b f", "move the end")
+    yield _BACK
+
+
+def _parting(desk: Situation) -> Iterator[Hint]:
+    yield Hint("+", "take this part out" if takes_out(desk) else "add this part")
+    yield Hint("v", "longer part", desk.pending.start is None)
+    yield Hint("h l w b f", "move")
     yield _BACK
 
 

@@ -9,7 +9,6 @@ from sciextract.store.incoming.context import Outcome
 from sciextract.store.log import events
 from sciextract.store.log.changes import Change
 from sciextract.store.log.events import Event
-from sciextract.workflows import adjudicate
 from sciextract_app.presenter.actions import Action
 from sciextract_app.presenter.queue import Key
 from sciextract_app.presenter.route import Route
@@ -80,7 +79,8 @@ def step_abstract(desk: Situation, route: Route, action: Action) -> Feedback:
     """Open the next or the previous abstract."""
     found = route.beside(desk.number, int(action.argument))
     if found is None:
-        return Feedback("This is the last abstract" if action.argument == "1" else "The first one")
+        end = "last" if action.argument == "1" else "first"
+        return Feedback(f"This is the {end} abstract{route.of}")
     desk.load(found)
     return Feedback(moved=True)
 
@@ -101,7 +101,7 @@ def done(desk: Situation, route: Route) -> Feedback:
     if following is None:
         desk.read()
         desk.settle()
-        return Feedback(f"Done{rejected}. All abstracts are done", changed=True)
+        return Feedback(f"Done{rejected}. All abstracts{route.of} are done", changed=True)
     desk.load(following)
     return Feedback(f"Done{rejected}", changed=True, moved=True)
 
@@ -138,6 +138,10 @@ def redo(desk: Situation, action: Action) -> Feedback:
 
 def turn(desk: Situation, verb: str, event: Event, outcome: Outcome) -> Feedback:
     """Go where an event was turned around and show what it changed."""
+    from sciextract.workflows import (
+        adjudicate,  # brings numpy, which the first abstract can do without
+    )
+
     if event.kind == adjudicate.KIND or is_large(event):
         adjudicate.follow(desk.project, event)
     before = desk.number

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
+from collections.abc import Sequence
 from enum import StrEnum
 
 from sciextract.store.file.failures import translated
 from sciextract.store.file.sql_text import from_sql
 from sciextract.store.looking import search
+from sciextract.store.looking.queues import present
 from sciextract.store.looking.search import Query
 from sciextract.store.project import Project
 from sciextract_app.presenter.shown import ListRow
@@ -23,6 +26,7 @@ class Sort(StrEnum):
     UNDECIDED = "most undecided first"
     DISAGREEMENT = "most disagreement first"
     STATUS = "least done first"
+    RANDOM = "random"
 
 
 _DONE = "(p.entities = 'done') + (p.relations = 'done') + (p.coreference = 'done')"
@@ -36,6 +40,7 @@ _ORDERED = {
     Sort.UNCERTAINTY: "SELECT document_id FROM summary ORDER BY uncertainty DESC, document_id",
     Sort.UNDECIDED: "SELECT document_id FROM summary ORDER BY undecided DESC, document_id",
     Sort.DISAGREEMENT: "SELECT document_id FROM summary ORDER BY disagreements DESC, document_id",
+    Sort.RANDOM: "SELECT document_id FROM progress",
     Sort.STATUS: f"SELECT p.document_id FROM progress p ORDER BY {_DONE}, {_BEGUN}, p.document_id",
 }
 _PAGE = """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
@@ -55,6 +60,11 @@ class Listing:
     Args:
         project: The open project.
         connection: Another connection to it, for the thread that the listing is used in.
+
+    Attributes:
+        sort: The order.
+        query: What the abstracts fit.
+        seed: Of the random order.
     """
 
     def __init__(self, project: Project, connection: sqlite3.Connection | None = None) -> None:
@@ -62,8 +72,10 @@ class Listing:
         self._connection = connection or project.connection
         self._numbers: list[int] = []
         self._places: dict[int, int] = {}
+        self._given: tuple[int, ...] | None = None
         self.sort = Sort.TEXT
         self.query = EVERYTHING
+        self.seed = 0
         self.load()
 
     @property
@@ -71,17 +83,37 @@ class Listing:
         """All rows' abstracts in order: the route for :meth:`~sciextract_app.presenter.desk.Desk.follow`."""
         return self._numbers
 
-    def load(self, sort: Sort | None = None, query: Query | None = None) -> None:
-        """Read which abstracts there are, and their order.
+    @property
+    def is_plain(self) -> bool:
+        """Whether it shows the whole project in its own order."""
+        return self._given is None and self.sort is Sort.TEXT and self.query == EVERYTHING
 
-        With words in the query and :attr:`Sort.TEXT` those that fit best come first.
+    def load(
+        self, sort: Sort | None = None, query: Query | None = None, seed: int | None = None
+    ) -> None:
+        """Read which abstracts there are, and their order; without arguments as it was.
+
+        With words in the query and :attr:`Sort.TEXT` those that fit best come first. The random order of a
+        seed is always the same, and abstracts that come later do not change that of the others.
         """
+        if sort is not None or query is not None:
+            self._given = None
         self.sort = sort or self.sort
         self.query = self.query if query is None else query
+        self.seed = self.seed if seed is None else seed
         with translated(self._path):
-            numbers = self._ordered() if self.query == EVERYTHING else self._found()
-        self._numbers = numbers
+            self._numbers = self._wanted()
         self._places = {}
+
+    def show(self, numbers: Sequence[int]) -> None:
+        """List these abstracts, such as those of a queue, until another order or query is wanted."""
+        self._given = tuple(numbers)
+        self.sort, self.query = Sort.TEXT, EVERYTHING
+        self.load()
+
+    def show_all(self) -> None:
+        """List the whole project in its own order."""
+        self.load(Sort.TEXT, EVERYTHING)
 
     def count(self) -> int:
         """How many rows there are."""
@@ -106,8 +138,19 @@ class Listing:
             rows = self._connection.execute(_PAGE, (json.dumps(numbers),)).fetchall()
         return [_row(row, current) for row in rows]
 
+    def _wanted(self) -> list[int]:
+        if self._given is not None:
+            return list(present(self._connection, self._given))
+        return self._ordered() if self.query == EVERYTHING else self._found()
+
     def _ordered(self) -> list[int]:
-        return [row[0] for row in self._connection.execute(_ORDERED[self.sort])]
+        numbers = [row[0] for row in self._connection.execute(_ORDERED[self.sort])]
+        if self.sort is Sort.RANDOM:
+            numbers.sort(key=self._chance)
+        return numbers
+
+    def _chance(self, number: int) -> bytes:
+        return hashlib.blake2b(f"{self.seed} {number}".encode(), digest_size=8).digest()
 
     def _found(self) -> list[int]:
         hits = [hit.number for hit in search.find(self._connection, self.query, limit=-1)]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Iterator
-
 from sciextract.documents.bibliography import bibliography_of
+from sciextract.documents.document import Document
 from sciextract.documents.spans import Span
 from sciextract.store.actions.api import ItemRef, LinkRef, RelationRef
-from sciextract.store.state.rows import EntityRow, RelationRow
-from sciextract_app.presenter import labels
+from sciextract.store.state.rows import RelationRow
 from sciextract_app.presenter.letters import Letters
 from sciextract_app.presenter.scene import Scene
 from sciextract_app.presenter.selecting import selected
@@ -29,7 +26,7 @@ def passage(desk: Situation) -> Passage:
     return Passage(
         text=scene.text,
         title_end=title_end(scene),
-        marks=tuple(_marks(desk, scene)),
+        marks=_marks(desk, scene),
         cursor=_edges(scene.token_span(desk.cursor)),
         selection=_edges(chosen) if chosen else None,
         hints=hints.shown() if hints else {},
@@ -39,42 +36,22 @@ def passage(desk: Situation) -> Passage:
 
 def title_end(scene: Scene) -> int:
     """Where the title ends, if the text begins with it."""
-    title = bibliography_of(scene.draft.stored.document.fields).title
-    return len(title) if title and scene.text.startswith(title) else 0
+    return title_end_of(scene.draft.stored.document)
+
+
+def title_end_of(document: Document) -> int:
+    """Where a document's title ends, if its text begins with it."""
+    title = bibliography_of(document.fields).title
+    return len(title) if title and document.text.startswith(title) else 0
 
 
 def _edges(span: Span) -> tuple[int, int]:
     return span.char_start, span.char_end
 
 
-def _marks(desk: Situation, scene: Scene) -> Iterator[Mark]:
-    partners = _partners(scene, desk.focus)
+def _marks(desk: Situation, scene: Scene) -> tuple[Mark, ...]:
     focused = None if isinstance(desk.focus, RelationRef) else scene.mention_of(desk.focus)
-    for row, depth in zip(scene.entities, depths(scene.entities), strict=True):
-        letters = "".join(desk.letters.of(link.cluster_id) for link in scene.homes.get(row.id, ()))
-        for fragment in row.fragments:
-            yield Mark(
-                char_start=fragment.char_start,
-                char_end=fragment.char_end,
-                item_id=row.id,
-                key=labels.letter(scene.schema, row.label),
-                label=row.label,
-                state=row.state,
-                score=row.score,
-                depth=depth,
-                cluster=letters,
-                focused=row.id == focused,
-                partner=row.id in partners,
-                last=fragment is row.fragments[-1],
-            )
-
-
-def depths(rows: list[EntityRow]) -> Iterator[int]:
-    """How many other mentions enclose each one; rows come in text order."""
-    ends: list[int] = []
-    for row in rows:  # all earlier ones begin at or before it
-        yield len(ends) - bisect_left(ends, row.char_end)
-        insort(ends, row.char_end)
+    return desk.marks.of(scene, desk.letters, focused, _partners(scene, desk.focus))
 
 
 def _partners(scene: Scene, focus: ItemRef | None) -> set[str]:

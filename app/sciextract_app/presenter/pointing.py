@@ -27,7 +27,10 @@ class Pointing:
         self._guard = guard
 
     def click(self, char: int) -> Feedback:
-        """Put cursor and focus on what is at a character; while relating, choose that mention."""
+        """Put cursor and focus on what is at a character; while relating, choose that mention.
+
+        While a mention gets a further part, only the cursor moves.
+        """
         return self._guard(partial(self._click, char))
 
     def focus(self, item: ItemRef) -> Feedback:
@@ -48,7 +51,11 @@ class Pointing:
             return Feedback()
         if now.mode in (Mode.RELATE, Mode.RELATE_TYPE):
             return self._ask(now.pending.head, char)
+        if now.mode is Mode.FRAGMENT:
+            now.pending.start, now.cursor = None, now.scene.token_at(char)
+            return Feedback()
         now.leave_mode()
+        now.alike = None  # a and & speak of what was clicked
         selecting.focus_token(now, char)
         return Feedback()
 
@@ -62,6 +69,7 @@ class Pointing:
         if self._now.scene is None or self._now.scene.row(item) is None:
             return problem("The item is not there any more")
         self._now.leave_mode()
+        self._now.alike = None
         self._now.look_at(item)
         return Feedback()
 
@@ -70,8 +78,9 @@ class Pointing:
         if now.scene is None or not len(now.scene.tokens):
             return Feedback()
         low, high = sorted((char_start, char_end))
-        now.leave_mode()
-        now.mode = Mode.SELECT
+        if now.mode is not Mode.FRAGMENT:
+            now.leave_mode()
+            now.mode = Mode.SELECT
         now.pending.start = now.scene.token_at(low)
         now.cursor = now.scene.token_at(max(low, high - 1))
         return Feedback()

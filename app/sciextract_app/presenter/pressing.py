@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sciextract_app.presenter import bulk, clustering, deciding, going, relating, selecting
+from sciextract_app.presenter import (
+    bulk,
+    clustering,
+    deciding,
+    everywhere,
+    fragments,
+    going,
+    relating,
+    selecting,
+)
 from sciextract_app.presenter.actions import Action
 from sciextract_app.presenter.route import Route
 from sciextract_app.presenter.shown import Feedback, Mode
@@ -14,6 +23,7 @@ from sciextract_app.presenter.words import problem
 Handler = Callable[[Situation, Action], Feedback]
 _WITHOUT_ABSTRACT = frozenset({"undo", "redo", "next-abstract", "previous-abstract"})
 _SPREADING = frozenset({"alike", "alike-everywhere"})
+_WAITING = frozenset({"enter", "escape"})
 HANDLERS: Mapping[str, Handler] = {
     "next-undecided": going.next_undecided,
     "previous-undecided": going.previous_undecided,
@@ -39,6 +49,7 @@ HANDLERS: Mapping[str, Handler] = {
     "grow-end": deciding.move_edge,
     "shrink-end": deciding.move_edge,
     "select": selecting.select,
+    "fragment": fragments.ask_fragment,
     "candidate": selecting.candidate,
     "relate": relating.relate,
     "relate-anywhere": relating.relate,
@@ -65,11 +76,17 @@ def press(desk: Situation, route: Route, key: str, action: Action | None) -> Fee
     spreads = action is not None and action.id in _SPREADING
     if desk.mode is Mode.REVIEW and not spreads:
         desk.alike = None
+    if desk.mode is Mode.COUNTING and key not in _WAITING:
+        desk.leave_mode()  # the person does not wait: the count goes on beside
     if desk.mode is not Mode.REVIEW:
         return _in_mode(desk, key, action)
     asked, desk.asked_done = desk.asked_done, False
     if action is None:
-        return Feedback() if key == "escape" else problem(f"{key} does nothing; ? shows the keys")
+        return (
+            everywhere.stop(desk)
+            if key == "escape"
+            else problem(f"{key} does nothing; ? shows the keys")
+        )
     if action.request:
         return Feedback(request=action.request)
     if desk.scene is None and action.id not in _WITHOUT_ABSTRACT:
@@ -94,6 +111,8 @@ def _in_mode(desk: Situation, key: str, action: Action | None) -> Feedback:
             return selecting.press_jump(desk, key)
         case Mode.SELECT:
             return selecting.press_select(desk, key, action)
+        case Mode.FRAGMENT:
+            return fragments.press_fragment(desk, key, action)
         case Mode.RELATE:
             return relating.press_relate(desk, key)
         case Mode.RELATE_TYPE:
@@ -102,6 +121,8 @@ def _in_mode(desk: Situation, key: str, action: Action | None) -> Feedback:
             return clustering.press_cluster(desk, key)
         case Mode.MERGE:
             return clustering.press_merge(desk, key)
+        case Mode.COUNTING:
+            return everywhere.press_counting(desk)
         case Mode.TYPE if selecting.selected(desk):
             return selecting.press_type(desk, key)
         case Mode.TYPE:
@@ -113,9 +134,12 @@ def _escape(desk: Situation) -> Feedback:
     """Out of the mode; a jump during a selection goes back to the selection."""
     if desk.mode is Mode.JUMP:
         selecting.leave_jump(desk)
-    else:
-        desk.leave_mode()
-    return Feedback()
+        return Feedback()
+    pointed, left = desk.mode is Mode.FRAGMENT, desk.pending.left
+    desk.leave_mode()
+    if pointed:
+        desk.look_at(desk.focus)  # the cursor goes back to the mention
+    return left() if left else Feedback()
 
 
 def _confirm(desk: Situation, key: str) -> Feedback:

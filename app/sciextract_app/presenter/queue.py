@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 
 from sciextract.documents.annotations import State
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.state.draft import in_text_order
 from sciextract.store.state.rows import LinkRow
 from sciextract_app.presenter.scene import Scene
 
 Key = tuple[float | int | str, ...]
+Dissent = Callable[[ItemRef], float]
+"""How far the sources of the abstract differ about an item: 0 not at all, 1 as far as they can."""
 _ENTITY, _RELATION, _LINK = 0, 1, 2
 
 
@@ -21,6 +24,7 @@ class Order(StrEnum):
 
     TEXT = "text"
     UNCERTAINTY = "uncertainty"
+    DISAGREEMENT = "disagreement"
     RANDOM = "random"
 
 
@@ -31,15 +35,25 @@ class Queue:
         scene: The abstract.
         order: How undecided items follow each other.
         seed: Of the random order.
+        dissent: For the order by disagreement; without it sources agree about everything.
     """
 
-    def __init__(self, scene: Scene, order: Order = Order.TEXT, seed: int = 0) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        order: Order = Order.TEXT,
+        seed: int = 0,
+        dissent: Dissent | None = None,
+    ) -> None:
         self._scene = scene
         self._order = order
         self._seed = seed
+        self._dissent = dissent
         placed = sorted((self.place(item), item) for item in _items(scene))
-        waiting = [item for _, item in placed if is_undecided(scene, item)]
-        ordered = sorted((self.key(item), item) for item in waiting)
+        waiting = [each for each in placed if is_undecided(scene, each[1])]
+        ordered = waiting
+        if order is not Order.TEXT:
+            ordered = sorted((self.key(item), item) for _, item in waiting)
         self._places = [place for place, _ in placed]
         self._keys = [key for key, _ in ordered]
         self.items = [item for _, item in placed]
@@ -48,6 +62,9 @@ class Queue:
     def place(self, item: ItemRef) -> Key:
         """An item's place in the text: mentions, then relations that end at them, then cluster links."""
         scene = self._scene
+        if isinstance(item, EntityRef) and item.id in scene.by_id:  # most items, so in no time
+            start, end, _ = in_text_order(scene.by_id[item.id])
+            return start, end, _ENTITY, 0, item.id
         start, end, _ = scene.place(scene.anchor(item) or "")
         match item:
             case EntityRef(id=entity_id):
@@ -65,6 +82,9 @@ class Queue:
                 row = self._scene.row(item)
                 score = row.score if row and row.score is not None else 1.0
                 return abs(2 * score - 1), *self.place(item)
+            case Order.DISAGREEMENT:
+                dissent = self._dissent(item) if self._dissent else 0.0
+                return -dissent, *self.place(item)
             case Order.RANDOM:
                 return _chance(self._seed, item), *self.place(item)
         return self.place(item)

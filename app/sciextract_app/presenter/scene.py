@@ -68,6 +68,14 @@ class Scene:
         return dict(sorted(found.items(), key=lambda pair: self.place(pair[1][0].entity_id)))
 
     @cached_property
+    def on_fragments(self) -> dict[tuple[Span, ...], list[EntityRow]]:
+        """The mentions on certain fragments, rejected ones too."""
+        found: defaultdict[tuple[Span, ...], list[EntityRow]] = defaultdict(list)
+        for row in self.draft.all_entities:
+            found[row.fragments].append(row)
+        return dict(found)
+
+    @cached_property
     def homes(self) -> dict[str, list[LinkRow]]:
         """The cluster links of every mention that has some."""
         found: defaultdict[str, list[LinkRow]] = defaultdict(list)

@@ -43,13 +43,16 @@ def press_jump(desk: Situation, key: str) -> Feedback:
 
 
 def leave_jump(desk: Situation) -> None:
-    """Back to where the jump began: selecting, or review."""
+    """Back to where the jump began: a part of a mention, selecting, or review."""
     desk.pending.hints = None
-    desk.mode = Mode.REVIEW if selected(desk) is None else Mode.SELECT
+    if desk.pending.part_of:
+        desk.mode = Mode.FRAGMENT
+    else:
+        desk.mode = Mode.REVIEW if selected(desk) is None else Mode.SELECT
 
 
 def _go(desk: Situation, token: int) -> None:
-    if desk.mode is Mode.SELECT:
+    if desk.mode in (Mode.SELECT, Mode.FRAGMENT):
         desk.cursor = max(0, min(token, len(desk.here.tokens) - 1))
     else:
         desk.move_cursor(token)
@@ -65,12 +68,13 @@ def select(desk: Situation, action: Action | None = None) -> Feedback:
 
 
 def selected(desk: Situation) -> Span | None:
-    """The selected characters, or the candidate on offer."""
+    """The selected characters, the candidate on offer, or the part of a mention that is pointed at."""
     if desk.pending.span is not None:
         return desk.pending.span
-    if desk.pending.start is None:
+    start = desk.pending.start
+    if start is None and not desk.pending.part_of:
         return None
-    first, last = sorted((desk.pending.start, desk.cursor))
+    first, last = sorted((desk.cursor if start is None else start, desk.cursor))
     spans = desk.here.tokens.spans
     return Span(spans[first].char_start, spans[last].char_end)
 

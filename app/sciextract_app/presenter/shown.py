@@ -18,12 +18,14 @@ class Mode(StrEnum):
     REVIEW = "review"
     JUMP = "jump"
     SELECT = "select"
+    FRAGMENT = "fragment"
     RELATE = "relate"
     RELATE_TYPE = "relate: type"
     TYPE = "type"
     CLUSTER = "cluster"
     MERGE = "merge"
     CONFIRM = "confirm"
+    COUNTING = "counting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,8 @@ class Header:
         acceptance: Share of the model's items that were accepted as they stood, ``None`` before any decision.
         model: The model that predicts, empty for none.
         predicting: Abstracts predicted so far and all that need it, ``None`` when nothing runs.
+        queue: The saved queue that is worked on and the place in it, empty for none.
+        training: The epoch of a training and how many there will be, ``None`` when none runs.
     """
 
     project: str
@@ -193,6 +197,8 @@ class Header:
     acceptance: float | None = None
     model: str = ""
     predicting: tuple[int, int] | None = None
+    queue: str = ""
+    training: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

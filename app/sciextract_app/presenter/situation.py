@@ -5,17 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.store.actions.api import EntityRef, ItemRef
 from sciextract.store.incoming.context import Outcome
 from sciextract.store.project import Project
-from sciextract_app.presenter import candidates, letters
+from sciextract_app.presenter import candidates, disagreement, letters, marks
 from sciextract_app.presenter.hints import Hints
-from sciextract_app.presenter.queue import Key, Order, Queue, is_undecided
+from sciextract_app.presenter.queue import Dissent, Key, Order, Queue, is_undecided
 from sciextract_app.presenter.scene import Scene
 from sciextract_app.presenter.shown import Feedback, Mode
+
+if TYPE_CHECKING:
+    from sciextract_app.presenter.everywhere import Spread
 
 MOST_SECONDS = 120.0
 Clock = Callable[[], float]
@@ -35,8 +40,10 @@ class Pending:
         head: The head of a relation to be.
         tail: Its tail.
         confirmed: What Enter does in the mode that asks.
+        left: What Esc does besides leaving the mode.
         question: What it asks.
         far: Whether a relation may cross sentence borders.
+        part_of: The mention that gets a further part, or loses one.
     """
 
     hints: Hints | None = None
@@ -47,8 +54,10 @@ class Pending:
     head: str = ""
     tail: str = ""
     confirmed: Confirmed | None = None
+    left: Confirmed | None = None
     question: str = ""
     far: bool = False
+    part_of: str = ""
 
 
 class Situation:
@@ -83,12 +92,15 @@ class Situation:
         self.mode = Mode.REVIEW
         self.pending = Pending()
         self.letters = letters.Letters()
+        self.marks = marks.Marks()
         self.last_cluster = ""
         self.repeat: Repeat | None = None
         self.alike: str | None = None
+        self.spread: Spread | None = None
         self.asked_done = False
         self.seen = -1
         self._considered = candidates.Considered()
+        self._dissent = disagreement.Dissent()
         self._clock = clock
         self._since = clock()
 
@@ -131,10 +143,16 @@ class Situation:
             self.leave_mode()
             return False
         self.scene = Scene(draft, self.project.schema, self.project.sources)
-        self.queue = Queue(self.scene, self.order, self.seed)
+        self.queue = Queue(self.scene, self.order, self.seed, self._dissent_of(self.scene))
         self.candidates = self._considered.of(self.project.connection, self.number)
         self.letters.give(self.scene)
         return True
+
+    def _dissent_of(self, scene: Scene) -> Dissent | None:
+        """How far sources differ about items; asked for only where the order needs it."""
+        if self.order is not Order.DISAGREEMENT:
+            return None
+        return partial(self._dissent.of(self.project.connection, scene).dissent, scene)
 
     def look_at(self, item: ItemRef | None, *, cursor: bool = True) -> None:
         """Make an item the focus, with the cursor on its first token."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
@@ -23,12 +24,16 @@ class Stopped:
         item: The focused item: its kind and ids, empty for none.
         order: How undecided items follow each other.
         seed: Of the random order.
+        queue: The saved queue that is worked on, empty for none.
+        places: The abstract that was open last in each saved queue.
     """
 
     number: int
     item: tuple[str, ...] = ()
     order: str = "text"
     seed: int = 0
+    queue: str = ""
+    places: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def focus(self) -> ItemRef | None:
@@ -74,8 +79,10 @@ def recall(project: Path) -> Stopped | None:
             tuple(str(each) for each in found["item"]),
             str(found["order"]),
             int(found["seed"]),
+            str(found.get("queue", "")),
+            {str(name): int(number) for name, number in found.get("places", {}).items()},
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

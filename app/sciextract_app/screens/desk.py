@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -21,6 +22,7 @@ from sciextract_app.keys import SHELL, key_name
 from sciextract_app.presenter.actions import keymap
 from sciextract_app.presenter.desk import Desk
 from sciextract_app.presenter.listing import Listing, Sort
+from sciextract_app.presenter.messages import Messages
 from sciextract_app.presenter.queue import Order
 from sciextract_app.presenter.shown import Feedback
 from sciextract_app.screens.lower import LowerPanes
@@ -31,9 +33,13 @@ from sciextract_app.widgets.header_bar import HeaderBar
 from sciextract_app.widgets.message_bar import MessageBar
 from sciextract_app.widgets.passage_view import PassageView
 
+if TYPE_CHECKING:
+    from sciextract_app.presenter.adjudicating.adjudication import Adjudication
+
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""
 LOOK_SECONDS = 0.5
+_SEEDS = 1 << 31
 _OF_LIST = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
 
 
@@ -49,6 +55,8 @@ class DeskScreen(Screen[None], inherit_bindings=False):
         listing: The rows of the list.
         searched: What was looked for last.
         keys: What each key does.
+        messages: What is and was said.
+        training: The epoch of a training and how many there will be, ``None`` when none runs.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = list(SHELL)
@@ -71,6 +79,9 @@ class DeskScreen(Screen[None], inherit_bindings=False):
         self.listing = Listing(project)
         self.searched = ""
         self.keys = keymap(keys)
+        self.own_keys = keys
+        self.messages = Messages()
+        self.training: tuple[int, int] | None = None
         self._model = ""
         self._just_opened = True
 
@@ -131,8 +142,22 @@ class DeskScreen(Screen[None], inherit_bindings=False):
             self.post_message(self.Requested(feedback.request))
 
     def tell(self, feedback: Feedback) -> None:
-        """Show a message, or clear it."""
-        self.query_one(MessageBar).show(feedback)
+        """Answer a key, or clear the last answer."""
+        self.messages.reply(feedback)
+        self._show_messages()
+
+    def inform(self, feedback: Feedback, *, passing: bool = False) -> None:
+        """Show what no key asked for, beside the answer to the last key.
+
+        Args:
+            feedback: The message.
+            passing: Whether it only says how far something is.
+        """
+        self.messages.inform(feedback, passing=passing)
+        self._show_messages()
+
+    def _show_messages(self) -> None:
+        self.query_one(MessageBar).show(self.messages.answer, self.messages.news)
 
     def hint(self, message: str) -> None:
         """Show a message that is no problem."""
@@ -153,7 +178,9 @@ class DeskScreen(Screen[None], inherit_bindings=False):
     def draw_header(self) -> None:
         """Show progress and model."""
         found = self.desk.header()
-        self.query_one(HeaderBar).show(replace(found, model=self._model or found.model))
+        self.query_one(HeaderBar).show(
+            replace(found, model=self._model or found.model, training=self.training)
+        )
 
     def draw_list(self) -> None:
         """Show the rows as they are now."""
@@ -178,8 +205,7 @@ class DeskScreen(Screen[None], inherit_bindings=False):
                 self._key_of("next-undecided")
             )  # there was nothing to look at before: this is no jump
         self.draw()
-        if feedback.message:
-            self.tell(feedback)
+        self.inform(feedback)
 
     def search(self, typed: str, query: Query) -> None:
         """Let the list show what fits a query, and the next abstracts come from it."""
@@ -189,15 +215,25 @@ class DeskScreen(Screen[None], inherit_bindings=False):
         self.action_list(to_list=True)
 
     def list_by(self, sort: Sort | None = None, query: Query | None = None) -> None:
-        """Give the list another order or query; the next abstracts come in its order."""
-        self.listing.load(sort, query)
-        own = self.listing.sort is Sort.TEXT and self.listing.query == Query()
-        self.desk.follow(None if own else self.listing.numbers)
+        """Give the list another order or query; the next abstracts come in its order, unless a queue is followed."""
+        seed = secrets.randbelow(_SEEDS) if sort is Sort.RANDOM else None
+        self.listing.load(sort, query, seed)
+        self.desk.follow(None if self.listing.is_plain else self.listing.numbers)
         self.draw_list()
 
     def review_by(self, order: Order) -> None:
         """Give the undecided items of abstracts another order."""
         self.after(self.desk.set_order(order))
+
+    def adjudicated(self, left: Adjudication) -> None:
+        """Show the abstract in which somebody left adjudication, at the difference if the project has it."""
+        if left.number and left.number != self.desk.number:
+            self.desk.open(left.number)
+        else:
+            self.desk.refresh()
+        if left.item is not None:
+            self.desk.pointing.focus(left.item)
+        self.after(Feedback(changed=True))
 
     def remember(self) -> None:
         """Note where the person stops."""

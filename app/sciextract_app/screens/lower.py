@@ -29,7 +29,7 @@ class StripTabs(Static):
         for name in TABS:
             line.append(f" {name} ", "reverse bold" if name == current else "dim")
             line.append(" ")
-        self.update(line)
+        self.update(line, layout=False)
 
 
 def _front(relations: Sequence[RelationLine], clusters: Sequence[ClusterLine]) -> str:
@@ -42,7 +42,7 @@ def _front(relations: Sequence[RelationLine], clusters: Sequence[ClusterLine]) -
 class LowerPanes(Vertical):
     """Relations above clusters and inspector."""
 
-    current: reactive[str] = reactive("Focus")
+    current: reactive[str] = reactive("Focus", repaint=False)
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -57,7 +57,9 @@ class LowerPanes(Vertical):
             yield InspectorPane(id="inspector")
 
     def watch_current(self, current: str) -> None:
-        """Show one pane; where all have room the stylesheet shows all."""
+        """Show one pane; where all have room the stylesheet shows all, and nothing changes."""
+        if not self.screen.has_class("-narrow"):
+            return
         for name, pane in zip(TABS, ("#relations", "#clusters", "#inspector"), strict=True):
             for found in self.query(pane):
                 found.set_class(name != current, "-behind")
@@ -66,8 +68,8 @@ class LowerPanes(Vertical):
         for tabs in self.query(StripTabs):
             tabs.show(current)
 
-    def on_mount(self) -> None:
-        """Begin with the pane of the focus."""
+    def on_resize(self) -> None:
+        """Show the pane of the focus where there is room for one."""
         self.watch_current(self.current)
 
     def show(self, desk: Desk) -> None:

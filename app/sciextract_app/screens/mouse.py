@@ -13,7 +13,7 @@ from sciextract_app.widgets.clusters_pane import ClustersPane
 from sciextract_app.widgets.passage_view import PassageView
 from sciextract_app.widgets.relations_pane import RelationsPane
 
-_RELATING = (Mode.RELATE, Mode.RELATE_TYPE)
+_POINTING = (Mode.RELATE, Mode.RELATE_TYPE, Mode.FRAGMENT)
 
 
 class MouseDesk(DeskScreen):
@@ -22,7 +22,7 @@ class MouseDesk(DeskScreen):
     @on(PassageView.ItemClicked)
     def _item_clicked(self, event: PassageView.ItemClicked) -> None:
         pointing = self.desk.pointing
-        if self.desk.mode in _RELATING:
+        if self.desk.mode in _POINTING:
             self.after(pointing.click(event.char))
         else:
             self.after(pointing.focus(EntityRef(event.item_id)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -17,10 +17,10 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from sciextract_app.dialogs.base import plain
-from sciextract_app.dialogs.path import PathDialog
 from sciextract_app.screens.too_small import TooSmall
 
-_OPEN, _IMPORT, _SAMPLE, _PROJECT = "open", "import", "sample", "project-"
+_OPEN, _IMPORT, _PASTE = "open", "import", "paste"
+_SAMPLE, _PROJECT = "sample", "project-"
 
 
 class StartScreen(Screen[None]):
@@ -34,6 +34,7 @@ class StartScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", f"choose('{_OPEN}')", "open", id="start.open"),
         Binding("i", f"choose('{_IMPORT}')", "import", id="start.import"),
+        Binding("p", f"choose('{_PASTE}')", "paste", id="start.paste"),
         Binding("s", f"choose('{_SAMPLE}')", "sample", id="start.sample"),
         Binding("j", "move('down')", "next", id="start.next"),
         Binding("k", "move('up')", "previous", id="start.previous"),
@@ -50,6 +51,16 @@ class StartScreen(Screen[None]):
 
         path: Path | None
 
+    @dataclass
+    class Pasted(Message):
+        """The person wants a project of pasted abstracts.
+
+        Attributes:
+            text: What was pasted.
+        """
+
+        text: str
+
     def __init__(self, projects: Sequence[Path], message: str = "") -> None:
         super().__init__()
         self._projects = list(projects)
@@ -61,7 +72,9 @@ class StartScreen(Screen[None]):
             yield Static("sciextract  the review desk", id="start-title")
             yield Static(plain(self._message), id="start-message")
             yield OptionList(*self._options(), id="start-list")
-            yield Static("Enter chooses   o open   i import   s sample   q quit", id="start-keys")
+            yield Static(
+                "Enter chooses   o open   i import   p paste   s sample   q quit", id="start-keys"
+            )
         yield TooSmall()
 
     def on_mount(self) -> None:
@@ -83,9 +96,13 @@ class StartScreen(Screen[None]):
         """Open a project, or ask for a path first."""
         if what.startswith(_PROJECT):
             self.post_message(self.Chosen(self._projects[int(what.removeprefix(_PROJECT))]))
+        elif what == _PASTE:
+            self._ask_paste("")
         elif what == _SAMPLE:
             self.post_message(self.Chosen(None))
         else:
+            from sciextract_app.dialogs.path import PathDialog
+
             title = "Open a project" if what == _OPEN else "Import abstracts into a new project"
             self.app.push_screen(PathDialog(title, Path.cwd()), self._path_chosen)
 
@@ -93,6 +110,20 @@ class StartScreen(Screen[None]):
         """Move in the list."""
         choices = self.query_one(OptionList)
         choices.action_cursor_down() if direction == "down" else choices.action_cursor_up()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A text was pasted: it may be abstracts."""
+        event.stop()
+        self._ask_paste(event.text)
+
+    def _ask_paste(self, text: str) -> None:
+        from sciextract_app.dialogs.paste import PasteDialog
+
+        def chosen(text: str | None) -> None:
+            if text is not None:
+                self.post_message(self.Pasted(text))
+
+        self.app.push_screen(PasteDialog(text, "a new project"), chosen)
 
     def _path_chosen(self, path: Path | None) -> None:
         if path is not None:
@@ -108,5 +139,6 @@ class StartScreen(Screen[None]):
             *([None] if found else []),
             Option("Open a project…", id=_OPEN),
             Option("Import abstracts (.bib, .ris, .nbib, .csv, .txt, …)", id=_IMPORT),
+            Option("Paste abstracts into a new project", id=_PASTE),
             Option("Try the sample project: 26 invented abstracts", id=_SAMPLE),
         ]

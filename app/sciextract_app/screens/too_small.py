@@ -16,6 +16,10 @@ class TooSmall(Static):
                text-align: center; background: $background; }
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = (0, 0)
+
     def on_mount(self) -> None:
         """Watch the size of the screen."""
         self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self.look())
@@ -29,7 +33,8 @@ class TooSmall(Static):
         """Compare the size of the screen with what is needed."""
         columns, rows = self.screen.size
         small = is_too_small(columns, rows)
-        if small:
+        if small and (columns, rows) != self._told:  # new words cause the layout that calls this
+            self._told = (columns, rows)
             self.update(
                 f"The terminal has {columns}x{rows} characters.\n"
                 f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"

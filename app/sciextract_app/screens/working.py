@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from sciextract.store import Project
 from sciextract.store.opening import SUFFIX
-from sciextract.workflows.annotate import Predictor
+from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import messages, recent
 from sciextract_app.dialogs import answers
-from sciextract_app.dialogs.bad_records import BadRecordsDialog
+from sciextract_app.presenter.adjudicating.noted import left_to_decide
 from sciextract_app.presenter.shown import Feedback
+from sciextract_app.presenter.words import counted
 from sciextract_app.screens.desk import DeskScreen
-from sciextract_app.screens.mouse import MouseDesk
+from sciextract_app.screens.learning import Learning
+from sciextract_app.screens.spreading import SPREADING, SpreadingDesk
 from sciextract_app.workers import outcome
-from sciextract_app.workers.importing import ImportJob
-from sciextract_app.workers.predicting import PredictionJob
+from sciextract_app.workers.plan import Plan
 from sciextract_app.workers.watch import Watch
+
+if TYPE_CHECKING:
+    from sciextract.workflows.annotate import Predictor
 
 NEWCOMER = "Enter accepts, x rejects, Tab skips; ? shows all"
 """Told once, with the first predictions of the first project."""
+_WORK = {
+    "import": "the import",
+    "predict": "the prediction",
+    SPREADING: "the decision for the whole project",
+}
+"""What a group of workers does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +47,17 @@ class Beside:
         load: Gives the model, called in a thread; ``None`` where none shall predict.
         files: What to import first.
         told: What the person should know, empty for nothing.
+        model: The model that the person named, ``None`` for the one in use.
     """
 
     author: str | None = None
     load: Callable[[], Predictor] | None = None
     files: tuple[str, ...] = ()
     told: str = ""
+    model: str | None = None
 
 
-class WorkingDesk(MouseDesk):
+class WorkingDesk(SpreadingDesk):
     """A desk whose project is filled by workers, each with a connection of its own."""
 
     def __init__(self, project: Project, keys: dict[str, str], beside: Beside) -> None:
@@ -53,6 +66,8 @@ class WorkingDesk(MouseDesk):
         self._remembered = recent.remembered(project.path)
         self._watch: Watch | None = None
         self._newcomer = NEWCOMER
+        self._plan = Plan()
+        self._learning = Learning(self, beside, self._remembered)
 
     @property
     def writable(self) -> bool:
@@ -68,12 +83,15 @@ class WorkingDesk(MouseDesk):
             self._newcomer = ""
         recent.remember(self._remembered)
         told = [self._beside.told]
+        if left := left_to_decide(self.project):
+            told.append(f"{counted(left, 'difference')} with others to decide: W")
         if not self.writable:
             told.append(f"{self.project.path.name} can only be read here: copy it to change it")
         if any(told):
-            self.tell(Feedback("; ".join(filter(None, told)), problem=not self.writable))
+            self.inform(Feedback("; ".join(filter(None, told)), problem=not self.writable))
         self._watch = Watch(self.project)
         self.set_interval(0.2, self._look_at_check)
+        self._learning.begin()
         files = recent.not_yet_imported(self._remembered, self._beside.files)
         if files:
             self.bring_in(files)
@@ -90,7 +108,7 @@ class WorkingDesk(MouseDesk):
                 Feedback("a project cannot be imported: Ctrl+O opens another one", problem=True)
             )
             return
-        self.tell(Feedback(f"importing {', '.join(Path(each).name for each in files)}"))
+        self.inform(Feedback(f"importing {', '.join(Path(each).name for each in files)}"))
         self._import(self.project.path, tuple(files))
 
     def action_bring_in(self) -> None:
@@ -101,7 +119,34 @@ class WorkingDesk(MouseDesk):
         """Let the model predict what needs it, in the background."""
         load = self._beside.load
         if load is not None and self.writable and self.project.numbers():
-            self._predict(self.project.path, load, self.desk.number)
+            self._predict(self.project.path, load)
+
+    def action_statistics(self) -> None:
+        """Show how the work goes."""
+        from sciextract_app.screens.dashboard import DashboardScreen
+
+        self.app.push_screen(DashboardScreen(self.project.path))
+
+    def action_retrain(self) -> None:
+        """Show the training, or what would be trained on."""
+        self._learning.open_panel()
+
+    def predict_with(self, model: str) -> None:
+        """Let another model predict from now on, beginning with what is undecided."""
+        if self._beside.load is not None:
+            load = ModelChoice(model, candidates=True).load
+            self._beside = replace(self._beside, load=load, model=model)
+            self.action_predict()
+
+    def after(self, feedback: Feedback) -> None:
+        """Show the state after an action; once in a while it is time to offer a training."""
+        super().after(feedback)
+        self._learning.offer_after(feedback)
+
+    def draw(self, rows: bool = True) -> None:
+        """Show everything as it is now; predictions go on from the abstract that is open."""
+        self._plan.aim(self.desk.number, self.desk.route.numbers)
+        super().draw(rows)
 
     def stop(self) -> None:
         """Tell everything that works to stop; it leaves a sound project, a moment later."""
@@ -114,16 +159,20 @@ class WorkingDesk(MouseDesk):
         self.remember()
 
     @work(thread=True, exclusive=True, group="predict", exit_on_error=False)
-    def _predict(self, path: Path, load: Callable[[], Predictor], first: int) -> None:
+    def _predict(self, path: Path, load: Callable[[], Predictor]) -> None:
+        from sciextract_app.workers.predicting import PredictionJob
+
         worker = get_current_worker()
         PredictionJob(
-            *(path, self._beside.author, load, first),
+            *(path, self._beside.author, load, self._plan),
             stopped=lambda: worker.is_cancelled,
             post=self.post_message,
         ).run()
 
     @work(thread=True, group="import", exit_on_error=False)
     def _import(self, path: Path, files: tuple[str, ...]) -> None:
+        from sciextract_app.workers.importing import ImportJob
+
         worker = get_current_worker()
         ImportJob(
             *(path, self._beside.author, files),
@@ -148,31 +197,41 @@ class WorkingDesk(MouseDesk):
         if feedback.message and not feedback.problem and self._newcomer:
             feedback = Feedback(f"{feedback.message}. {self._newcomer}")
             self._newcomer = ""
-        self._tell_if_any(feedback)
+        self.inform(feedback)
+
+    @on(messages.ModelInUse)
+    def _model_in_use(self, event: messages.ModelInUse) -> None:
+        self._learning.in_use(event)
 
     @on(messages.Imported)
     def _imported(self, event: messages.Imported) -> None:
         self.look_for_changes()
-        self.tell(Feedback(f"importing: {event.records:,} records so far"))
+        told = Feedback(f"importing: {event.records:,} records so far")
+        self.inform(told, passing=True)
 
     @on(messages.ImportEnded)
     def _import_ended(self, event: messages.ImportEnded) -> None:
         self.look_for_changes()
-        self.tell(outcome.of_import(event))
+        self.inform(outcome.of_import(event))
         if event.report is not None:
             recent.note_imported(self._remembered, event.files)
             recent.remember(self._remembered)
             self.action_predict()
         if event.bad:
+            from sciextract_app.dialogs.bad_records import BadRecordsDialog
+
             count = event.report.bad if event.report else len(event.bad)
             self.app.push_screen(BadRecordsDialog(event.bad, count))
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            what = "the import" if event.worker.group == "import" else "the prediction"
-            self.predicting(None)
-            self.tell(outcome.of_crash(what, event.worker.error))
+            group = event.worker.group
+            if group == "predict":
+                self.predicting(None)
+            if group == SPREADING:
+                self.desk.everywhere.drop()
+            self.inform(outcome.of_crash(_WORK.get(group, group), event.worker.error))
 
     @on(DeskScreen.Requested)
     def _requested(self, event: DeskScreen.Requested) -> None:
@@ -180,11 +239,7 @@ class WorkingDesk(MouseDesk):
 
     def _look_at_check(self) -> None:
         news = self._watch.news() if self._watch else None
-        self._tell_if_any(news or Feedback())
-
-    def _tell_if_any(self, feedback: Feedback) -> None:
-        if feedback.message:
-            self.tell(feedback)
+        self.inform(news or Feedback())
 
 
 def _is_a_project(file: str, opened: Path) -> bool:

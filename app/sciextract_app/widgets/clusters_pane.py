@@ -44,8 +44,11 @@ class ClustersPane(LinesPane):
 
     def show(self, clusters: tuple[ClusterLine, ...]) -> None:
         """Draw these clusters; the focused one is scrolled into sight."""
-        self._rows = clusters
-        self.redraw(next((y for y, row in enumerate(clusters) if row.focused is not None), None))
+        if clusters != self._rows:
+            self._rows = clusters
+            self.redraw(
+                next((y for y, row in enumerate(clusters) if row.focused is not None), None)
+            )
 
     def count(self, width: int) -> int:
         """One line a cluster; one that says so where there are none."""

@@ -11,6 +11,7 @@ from sciextract_app.widgets.lines import LineBar
 
 _GAP = "   "
 _LEAST_PROJECT = 12
+_LONGEST_QUEUE = 50
 
 
 class HeaderBar(LineBar):
@@ -40,10 +41,10 @@ class HeaderBar(LineBar):
 def header_text(header: Header, width: int) -> Text:
     """The header in so many cells: where room is short the model goes first, then acceptance.
 
-    Progress and a running prediction stay; the project's name is cut before they are.
+    Progress stays, and a queue longer than a running prediction; the project's name is cut before they are.
     """
     fields = _fields(header)
-    for name in ("model", "acceptance", "prediction"):
+    for name in ("model", "acceptance", "prediction", "training", "queue"):
         if _width(fields) + _LEAST_PROJECT > width:
             fields.pop(name, None)
     project = fit(header.project, max(0, width - _width(fields) - 1))
@@ -55,6 +56,8 @@ def header_text(header: Header, width: int) -> Text:
 
 def _fields(header: Header) -> dict[str, str]:
     fields = {"progress": f"{header.done:,} of {header.documents:,} done"}
+    if header.queue:
+        fields["queue"] = f"▸ {fit(header.queue, _LONGEST_QUEUE)}"
     if header.acceptance is not None:
         fields["acceptance"] = f"accepted {header.acceptance * 100:.0f} %"
     if header.model:
@@ -62,6 +65,9 @@ def _fields(header: Header) -> dict[str, str]:
     if header.predicting is not None:
         done, total = header.predicting
         fields["prediction"] = f"⟳ predicting {done:,}/{total:,}" if total else "⟳ predicting"
+    if header.training is not None:
+        epoch, epochs = header.training
+        fields["training"] = f"⟳ training {epoch}/{epochs}" if epochs else "⟳ training"
     return fields
 
 

@@ -36,9 +36,10 @@ def strip_of(widget: Widget, text: Text, width: int) -> Strip:
     """A line of text as a strip of that width, in the widget's colours; what does not fit is cut off."""
     text.end = ""
     console = widget.app.console
-    base = widget.rich_style + console.get_style(text.style, default=Style.null())
+    own = widget.rich_style  # walks up to the screen whenever it is asked for
+    base = own + console.get_style(text.style, default=Style.null())
     strip = Strip(text.render(console)).apply_style(base)
-    return strip.adjust_cell_length(width, widget.rich_style)
+    return strip.adjust_cell_length(width, own)
 
 
 class LineBar(Widget):
@@ -77,6 +78,9 @@ class LinesPane(ScrollView, can_focus=False):
     }
     """
 
+    _count = 0
+    _scrolls = False
+
     def count(self, width: int) -> int:
         """How many lines there are at a width."""
         return 0
@@ -87,14 +91,28 @@ class LinesPane(ScrollView, can_focus=False):
 
     def redraw(self, focused: int | None = None) -> None:
         """Draw all lines anew, with one of them in sight."""
-        width = self.scrollable_content_region.width
-        self.virtual_size = Size(width, self.count(width) if width else 0)
+        width, height = self.scrollable_content_region.size
+        self._count = self.count(width) if width else 0
+        self._fit(Size(width, max(self._count, height)), scrolls=self._count > height)
         if focused is not None:
             where = Region(0, focused, 1, 1)
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)
         elif self.scroll_offset.y > self.max_scroll_y:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
         self.refresh()
+
+    def _fit(self, size: Size, scrolls: bool) -> None:
+        """Take another virtual size; only a bar that comes or goes needs a new layout, which is of all panes.
+
+        A pane that is hidden will be laid out when it is shown.
+        """
+        same = scrolls == self._scrolls and size.width == self.virtual_size.width
+        self._scrolls = scrolls
+        if same or not self.is_on_screen:
+            self.set_reactive(LinesPane.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
 
     def on_resize(self) -> None:
         """Write the lines for the new width."""
@@ -104,5 +122,5 @@ class LinesPane(ScrollView, can_focus=False):
         """A line of the screen."""
         width = self.scrollable_content_region.width
         y += self.scroll_offset.y
-        text = self.line(y, width) if y < self.virtual_size.height else Text()
+        text = self.line(y, width) if y < self._count else Text()
         return strip_of(self, text, width)

@@ -15,7 +15,7 @@ from textual.strip import Strip
 from sciextract_app.presenter.shown import Passage
 from sciextract_app.themes.labels import label_style
 from sciextract_app.widgets.passage_changes import changed_lines, focus_of, same_layout
-from sciextract_app.widgets.passage_layout import PassageLayout
+from sciextract_app.widgets.passage_layout import Line, PassageLayout
 from sciextract_app.widgets.passage_paint import Look, Painter
 
 EMPTY = Passage("", 0, (), (0, 0))
@@ -96,7 +96,8 @@ class DrawnPassage(ScrollView, can_focus=False):
     def scroll_to_focus(self) -> None:
         """Bring the focused mention, or the cursor where there is none, into sight."""
         focused = [index for index, mark in enumerate(self._passage.marks) if mark.focused]
-        lines = [y for index in focused for y in self._layout.lines_of_mark(index)]
+        marks = self._passage.marks
+        lines = [y for at in focused for y in self._layout.lines_of_mark(at, marks[at])]
         lines = lines or list(self._layout.lines_of(*self._passage.cursor))
         where = Region(0, min(lines), 1, max(lines) - min(lines) + 1)
         self.scroll_to_region(where, spacing=_AROUND, animate=False, force=True, x_axis=False)
@@ -104,11 +105,11 @@ class DrawnPassage(ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         y += self.scroll_offset.y
-        if y >= len(self._layout.lines):
+        if y >= self._layout.height:
             return Strip.blank(self._width, self.rich_style)
         if y not in self._strips:
-            line = self._layout.lines[y]
-            strip = Strip(self._painted(y), line.cells if not self._passage.hints else None)
+            line = self._layout.line(y)
+            strip = Strip(self._painted(line), line.cells if not self._passage.hints else None)
             self._strips[y] = strip.adjust_cell_length(self._width, self.rich_style)
         return self._strips[y]
 
@@ -130,22 +131,27 @@ class DrawnPassage(ScrollView, can_focus=False):
     def _lay_out(self, keep_place: bool) -> None:
         """Wrap everything anew; the character on top stays on top if wanted."""
         top = self._layout.char_at(self.scroll_offset.y, 0) or 0
-        self._layout = PassageLayout(self._passage.text, self._passage.marks, self._width)
-        self.virtual_size = Size(self._width, len(self._layout.lines))
+        passage = self._passage
+        self._layout = PassageLayout(passage.text, passage.marks, self._width, self._layout)
+        self.virtual_size = Size(self._width, self._layout.height)
         self._strips.clear()
         if keep_place and self.scroll_offset.y:
             self.scroll_to(y=self._layout.cell_of(top)[0], animate=False, force=True)
         self.refresh()
 
     def _repaint(self, lines: set[int]) -> None:
+        if len(lines) > self.size.height:
+            self._strips.clear()
+            self.refresh()
+            return
         for y in lines:
             self._strips.discard(y)
             self.refresh_line(y)
 
-    def _painted(self, y: int) -> list[Segment]:
+    def _painted(self, line: Line) -> list[Segment]:
         if self._painter is None:
             self._painter = Painter(self._passage, self._look())
-        return self._painter.segments(self._layout.lines[y], self._width)
+        return self._painter.segments(line, self._width)
 
     def _look(self) -> Look:
         return Look(

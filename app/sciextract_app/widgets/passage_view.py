@@ -118,7 +118,7 @@ class PassageView(DrawnPassage, can_focus=False):
 
     def _dragged(self, where: Offset) -> tuple[int, int] | None:
         """What lies between the pressed and the present character, ``None`` while they are the same."""
-        y = min(max(where.y, 0), len(self.layout_shown.lines) - 1)
+        y = min(max(where.y, 0), self.layout_shown.height - 1)
         char = self.layout_shown.char_at(y, where.x)
         if self._pressed is None or char is None or char == self._pressed:
             return None

@@ -44,8 +44,9 @@ class RelationsPane(LinesPane):
 
     def show(self, relations: tuple[RelationLine, ...]) -> None:
         """Draw these relations; the focused one is scrolled into sight."""
-        self._rows = relations
-        self.redraw(next((y for y, row in enumerate(relations) if row.focused), None))
+        if relations != self._rows:
+            self._rows = relations
+            self.redraw(next((y for y, row in enumerate(relations) if row.focused), None))
 
     def count(self, width: int) -> int:
         """One line a relation; one that says so where there are none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,12 @@ from sciextract_app.messages import Imported, ImportEnded
 
 MOST_SHOWN = 200
 """Bad records that are kept for the dialog; the others are only counted."""
+AT_A_TIME = 25
+"""Abstracts a transaction: a key that decides something waits for it, so it is short."""
+BREATH_SECONDS = 0.002
+"""Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is no queue."""
+TELL_SECONDS = 0.3
+"""How often it is told how far it is; the desk reads its lists anew each time."""
 
 
 class _Stopped(Exception):
@@ -39,6 +46,7 @@ class ImportJob:
     stopped: Callable[[], bool]
     post: Callable[[Message], object]
     _bad: list[FormatError] = field(default_factory=list)
+    _told: float = -TELL_SECONDS
 
     def run(self) -> None:
         """Bring the files in, and say how it ended."""
@@ -54,7 +62,7 @@ class ImportJob:
     def _import(self) -> ImportReport:
         listener = ImportListener(bad_record=self._keep_bad, progress=self._progress)
         with open_project(self.path, self.author) as project:
-            return import_files(project, list(self.files), listener=listener)
+            return import_files(project, list(self.files), listener=listener, at_a_time=AT_A_TIME)
 
     def _keep_bad(self, error: FormatError) -> None:
         if len(self._bad) < MOST_SHOWN:
@@ -63,4 +71,8 @@ class ImportJob:
     def _progress(self, records: int) -> None:
         if self.stopped():
             raise _Stopped
-        self.post(Imported(records))
+        now = time.monotonic()
+        if now - self._told >= TELL_SECONDS:
+            self._told = now
+            self.post(Imported(records))
+        time.sleep(BREATH_SECONDS)

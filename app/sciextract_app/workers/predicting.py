@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -12,11 +12,12 @@ from textual.message import Message
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import SciextractError
 from sciextract.inference.model_config import ModelConfig
-from sciextract.store import Project, open_project
-from sciextract.store.incoming.ingest import Run, need_prediction
+from sciextract.store import open_project
+from sciextract.store.incoming.ingest import need_prediction
 from sciextract.workflows.annotate import Predictor
-from sciextract.workflows.predict_project import PredictReport, check_labels, predict_project
+from sciextract.workflows.predict_project import PredictReport, predict_project
 from sciextract_app.messages import ModelLoaded, Predicted, PredictionEnded
+from sciextract_app.workers.plan import Plan
 
 AT_A_TIME = 4
 """Abstracts a transaction: a key that decides something waits for it, so it is short."""
@@ -30,7 +31,7 @@ class PredictionJob:
         path: The project.
         author: Who works on it.
         load: Gives the model; called in the thread.
-        first: The abstract that the person looks at, 0 for none.
+        plan: In which order abstracts are wanted.
         stopped: Whether to stop; asked before every abstract.
         post: Takes the messages; must not mind the thread.
     """
@@ -38,7 +39,7 @@ class PredictionJob:
     path: Path
     author: str | None
     load: Callable[[], Predictor]
-    first: int
+    plan: Plan
     stopped: Callable[[], bool]
     post: Callable[[Message], object]
 
@@ -52,40 +53,36 @@ class PredictionJob:
             self.post(PredictionEnded(report, stopped=self.stopped()))
 
     def _predict(self) -> PredictReport | None:
-        model = _Stoppable(self.load(), self.stopped)
+        model = _Stoppable(self.load(), self.stopped, self.plan.is_new)
         if self.stopped():
             return None
         self.post(ModelLoaded(model.model.name))
         with open_project(self.path, self.author) as project:
-            check_labels(project, model)
-            first = self._predict_first(project, model)
-            total = first + len(need_prediction(project.connection, model.model))
+            needed = need_prediction(project.connection, model.model)
+            return predict_project(
+                project,
+                model,
+                order=self.plan.over(needed),
+                on_progress=self._tell,
+                background=True,
+            )
 
-            def tell(done: int, _: int) -> None:
-                self.post(Predicted(first + done, total))
-
-            report = predict_project(project, model, on_progress=tell, background=True)
-        return replace(report, documents=first + report.documents)
-
-    def _predict_first(self, project: Project, model: Predictor) -> int:
-        """The abstract that the person looks at does not wait for the others; gives how many that are."""
-        waiting = need_prediction(project.connection, model.model)
-        if self.first not in waiting:
-            return 0
-        run = Run(project, model.model, {}, background=True)
-        document = project.draft(self.first).stored.document
-        run.add([(self.first, predicted) for predicted in model.stream([document])])
-        run.finish()
-        self.post(Predicted(run.documents, len(waiting)))
-        return run.documents
+    def _tell(self, done: int, total: int) -> None:
+        self.post(Predicted(done, total))
 
 
 class _Stoppable:
-    """A model that takes few documents at a time and whose stream ends when it is told to stop."""
+    """A model that takes few documents at a time and whose stream ends when it is told to stop.
 
-    def __init__(self, inner: Predictor, stopped: Callable[[], bool]) -> None:
+    The first one that is wanted after the person went elsewhere is taken alone: they look at it already.
+    """
+
+    def __init__(
+        self, inner: Predictor, stopped: Callable[[], bool], urgent: Callable[[], bool]
+    ) -> None:
         self._inner = inner
         self._stopped = stopped
+        self._urgent = urgent
 
     @property
     def config(self) -> ModelConfig:
@@ -97,7 +94,7 @@ class _Stoppable:
 
     def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
         rest = iter(documents)
-        while few := list(islice(rest, AT_A_TIME)):
+        while few := list(islice(rest, 1 if self._urgent() else AT_A_TIME)):
             for predicted in self._inner.stream(few):
                 if self._stopped():
                     return

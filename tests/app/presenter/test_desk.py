@@ -64,6 +64,12 @@ def test_done_asks_once_and_then_rejects(desk: Desk) -> None:
     assert (desk.number, desk.waiting) == (1, 28)
 
 
+def test_the_header_counts_the_last_abstract_as_done(desk: Desk) -> None:
+    while "All abstracts are done" not in desk.press("D").message:
+        pass
+    assert desk.header().done == desk.header().documents
+
+
 def test_rejecting_says_what_goes_along(desk: Desk) -> None:
     feedback = desk.press("backspace")
     assert feedback.message.startswith(

@@ -155,18 +155,10 @@ def test_clusters(desk: Desk) -> None:
     assert desk.press("Z").problem
 
 
-def test_same_strings_here_and_everywhere(desk: Desk, project: Project) -> None:
+def test_the_footer_names_what_a_decides(desk: Desk) -> None:
     press(desk, "x")
     footer = {hint.key: hint.words for hint in desk.footer()}
     assert footer["a"] == "all ‹graph tagger›"
-    press(desk, "u 1 &")
-    assert desk.mode is Mode.CONFIRM
-    assert "2 items in 1 abstract" in desk.situation.pending.question
-    press(desk, "enter")
-    labels = [each.label for each in project.document(2).annotations.entities]
-    assert labels == ["Task", "Task"]
-    press(desk, "u")
-    assert project.document(2).annotations.entities == ()
 
 
 def test_same_strings_of_one_abstract(desk: Desk) -> None:

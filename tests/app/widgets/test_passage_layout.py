@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract_app.presenter.shown import Mark, Passage
 from sciextract_app.widgets.atoms import Kind
+from sciextract_app.widgets.paragraphs import Paragraph, cut
 from sciextract_app.widgets.passage_changes import changed_lines, same_layout
 from sciextract_app.widgets.passage_layout import PassageLayout
 from tests.app.widgets.passages import RICH, long_passage, other_decisions, passages, with_focus
@@ -89,7 +90,7 @@ def test_every_mark_has_its_brackets(passage: Passage, width: int) -> None:
 def test_decisions_and_focus_move_nothing(passage: Passage, width: int, seed: int) -> None:
     other = other_decisions(passage, seed)
     assert same_layout(passage, other)
-    assert layout_of(passage, width).lines == layout_of(other, width).lines
+    assert [*layout_of(passage, width).lines] == [*layout_of(other, width).lines]
 
 
 def test_words_stay_whole_and_brackets_stay_with_them() -> None:
@@ -154,3 +155,66 @@ def test_only_lines_with_a_difference_change() -> None:
 )
 def test_what_moves_text_is_noticed(other: Passage) -> None:
     assert not same_layout(RICH, other)
+
+
+@given(passages(), widths)
+def test_heights_are_known_before_anything_is_wrapped(passage: Passage, width: int) -> None:
+    for start, end in cut(passage.text):
+        own = [
+            mark
+            for mark in passage.marks
+            if start < min(mark.char_end, len(passage.text)) and mark.char_start < end
+        ]
+        paragraph = Paragraph(passage.text, start, end, own, width)
+        assert paragraph.height == len(paragraph.lines)
+
+
+@st.composite
+def plain_passages(draw: st.DrawFn) -> Passage:
+    """Words of letters with many mentions, whose lines are counted without wrapping them."""
+    words = draw(st.lists(st.sampled_from(["a", "graph", "parser.", "(of)", "", "x" * 12])))
+    text = " ".join(words)
+    starts = draw(st.lists(st.integers(0, len(text) - 1), max_size=12)) if text else []
+    marks = [
+        Mark(start, start + length, f"i{n}", "m", "Method", State.UNDECIDED, 0.5, cluster=cluster)
+        for n, start in enumerate(sorted(starts))
+        for length, cluster in [draw(st.tuples(st.integers(1, 20), st.sampled_from(["", "a"])))]
+    ]
+    return Passage(text, 0, tuple(marks), (0, 0))
+
+
+@given(plain_passages(), st.integers(5, 60))
+def test_plain_words_are_counted_as_they_are_wrapped(passage: Passage, width: int) -> None:
+    layout = layout_of(passage, width)
+    assert layout.height == len(layout.lines) == len([*layout.lines])
+    paragraph = Paragraph(passage.text, 0, len(passage.text), passage.marks, width)
+    assert paragraph.height == len(paragraph.lines)
+
+
+@given(passages(), passages(), widths)
+def test_what_served_before_serves_again(first: Passage, second: Passage, width: int) -> None:
+    before = layout_of(first, width)
+    assert [*before.lines]
+    marks = tuple(mark for mark in second.marks if mark.char_start <= len(first.text))
+    again = PassageLayout(first.text, marks, width, before)
+    assert [*again.lines] == [*PassageLayout(first.text, marks, width).lines]
+
+
+def test_only_the_paragraph_of_a_change_is_laid_out_again() -> None:
+    passage = long_passage(20_000, 3_000)
+    before = layout_of(passage, 80)
+    assert before.height > 1_000
+    changed = replace(passage.marks[1500], char_end=passage.marks[1500].char_end + 1)
+    marks = (*passage.marks[:1500], changed, *passage.marks[1501:])
+    after = PassageLayout(passage.text, marks, 80, before)
+    same = [old is new for old, new in zip(before.paragraphs, after.paragraphs, strict=True)]
+    assert len(same) > 20
+    assert same.count(False) == 1
+
+
+def test_very_long_texts_get_paragraphs_at_ends_of_sentences() -> None:
+    text = "The parser reads a graph. " * 1_000
+    assert {text[end - 2 : end] for _, end in cut(text)} == {". "}
+    assert [start for start, _ in cut(text)][1:] == [end for _, end in cut(text)][:-1]
+    assert cut("x" * 50_000) == [(0, 50_000)]
+    assert cut("word " * 400) == [(0, 2_000)]

@@ -1,0 +1,156 @@
+"""Abstracts that are pasted: what they are recognised as, and whether to import them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Button, Static, TextArea
+from textual.worker import get_current_worker
+
+from sciextract.text.visible import visible
+from sciextract.workflows.pasted import Recognised
+from sciextract_app.dialogs.base import Dialog, plain
+from sciextract_app.presenter.words import counted_many
+from sciextract_app.workers.pasting import LookJob, PasteSeen
+
+MOST_SHOWN = 50_000
+"""Characters of a longer paste that are shown; the others are only imported."""
+_PAUSE_SECONDS = 0.15
+_NOTHING = "Paste or type abstracts: BibTeX, RIS, NBIB, JSONL, CSV, plain text by paragraph, …"
+
+
+class PasteArea(TextArea):
+    """Shows what is pasted into it with symbols for control characters; the first text goes to the dialog."""
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Insert a text beside others; one that is alone or long is taken as a whole."""
+        event.prevent_default()
+        if self.text and not self.read_only and len(event.text) <= MOST_SHOWN:
+            event.stop()
+            shown = visible(with_line_feeds(event.text), keep="\n\t")
+            self.replace(shown, *self.selection)
+
+
+class PasteDialog(Dialog[str]):
+    """Gives the text to import.
+
+    What is shown has symbols for control characters; as long as nobody edits it, the text is given exactly
+    as it was pasted.
+
+    Args:
+        pasted: The text, empty where it is still to come.
+        into: Where it goes.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s,f2", "bring_in", "import", id="paste.import", priority=True)
+    ]
+
+    def __init__(self, pasted: str, into: str) -> None:
+        super().__init__(f"Paste abstracts into {into}", "Ctrl+S imports, Esc back")
+        self._pasted, self._begun = exact_and_shown(pasted)
+        self._found: Recognised | None = None
+        self._pause: Timer | None = None
+
+    def content(self) -> list[Widget]:
+        """The text, what is in it, and the button."""
+        area = PasteArea(self._begun, id="pasted", read_only=self._is_long)
+        return [area, Static("", id="recognised"), Button("Import", id="paste-import")]
+
+    def on_mount(self) -> None:
+        """Enter imports what was pasted already; else the person can paste or type at once."""
+        self.query_one(Button if self._pasted else TextArea).focus()
+        self._look()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take a text as a whole, in place of what was there."""
+        event.stop()
+        self._pasted, self._begun = exact_and_shown(event.text)
+        area = self.query_one(TextArea)
+        area.load_text(self._begun)
+        area.read_only = self._is_long
+        self.query_one(Button).focus()
+
+    @property
+    def _is_long(self) -> bool:
+        return len(self._pasted) > MOST_SHOWN
+
+    @property
+    def text(self) -> str:
+        """What would be imported."""
+        shown = self.query_one(TextArea).text
+        return self._pasted if shown == self._begun else shown
+
+    def action_bring_in(self) -> None:
+        """Give the text, once something in it was recognised."""
+        if self._found is not None and self._found.documents:
+            self.dismiss(self.text)
+
+    @on(Button.Pressed)
+    def _pressed(self) -> None:
+        self.action_bring_in()
+
+    @on(TextArea.Changed)
+    def _changed(self) -> None:
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(_PAUSE_SECONDS, self._look)
+
+    def _look(self) -> None:
+        self._found = None
+        text = self.text
+        self._tell("looking…" if text.strip() else _NOTHING)
+        if text.strip():
+            self._read(text)
+
+    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def _read(self, text: str) -> None:
+        worker = get_current_worker()
+        LookJob(text, lambda: worker.is_cancelled, self._post).run()
+
+    def _post(self, message: Message) -> None:
+        if self.is_attached:
+            self.post_message(message)
+
+    @on(PasteSeen)
+    def _seen(self, event: PasteSeen) -> None:
+        self._found = event.found
+        self._tell(told(event.found, event.ended, self._is_long))
+
+    def _tell(self, said: str) -> None:
+        self.query_one("#recognised", Static).update(plain(said, "bold"))
+
+
+def told(found: Recognised, ended: bool, cut: bool) -> str:
+    """What a paste is recognised as, in words.
+
+    Args:
+        found: What was found.
+        ended: Whether that is everything.
+        cut: Whether only its beginning is shown.
+    """
+    words = counted_many(found.documents, "abstract") + ("" if ended else " so far")
+    if found.bad:
+        words += f", {counted_many(found.bad, 'record')} that cannot be read"
+    words += f" · {found.problem or found.title}"
+    return f"{words} · only the beginning is shown" if cut else words
+
+
+def exact_and_shown(text: str) -> tuple[str, str]:
+    """A pasted text as it is imported, and what of it is shown."""
+    exact = with_line_feeds(text)
+    return exact, visible(exact[:MOST_SHOWN], keep="\n\t")
+
+
+def with_line_feeds(text: str) -> str:
+    """Terminals send what was copied with a carriage return where a line ends.
+
+    >>> with_line_feeds("TY  - JOUR\\rER  - \\r\\n")
+    'TY  - JOUR\\nER  - \\n'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,115 @@
+"""What is read from the terminal: a paste stays one, whatever is in it.
+
+Textual reads a paste character by character and takes what follows an escape inside of it for keys. A
+hostile or only coloured text would then decide items of the open abstract, and bytes that are no UTF-8 would
+end the app.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+from typing import Any
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.driver import Driver
+from textual.message import Message
+
+BEGIN, END = "\x1b[200~", "\x1b[201~"
+_READ_BYTES = 1 << 16
+
+
+class PasteParser(XTermParser):
+    """Takes pastes out of the stream before anything else looks at it."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._pasted: list[str] | None = None
+        self._held = ""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """What some input means; an empty one is its end."""
+        if not data:
+            yield from super().feed(data)
+            return
+        data, self._held = self._held + data, ""
+        while data:
+            if self._pasted is None:
+                data = yield from self._keys(data)
+            else:
+                data = yield from self._paste(data, self._pasted)
+
+    def _keys(self, data: str) -> Any:
+        """Keys up to the beginning of a paste; gives what comes behind it."""
+        typed, begin, rest = data.partition(BEGIN)
+        if begin:
+            self._pasted = []
+        else:
+            typed, self._held = _without_part_of(BEGIN, typed, least=len("\x1b[2"))
+        if typed:
+            yield from super().feed(typed)
+        return rest
+
+    def _paste(self, data: str, pasted: list[str]) -> Any:
+        """Text up to the end of the paste; gives what comes behind it."""
+        text, end, rest = data.partition(END)
+        if not end:
+            text, self._held = _without_part_of(END, text)
+            pasted.append(text)
+            return ""
+        self._pasted = None
+        yield events.Paste("".join([*pasted, text]).replace("\0", ""))
+        return rest
+
+
+def _without_part_of(sign: str, text: str, least: int = 1) -> tuple[str, str]:
+    """A text, and at its end the beginning of a sign that may go on with the next input."""
+    for length in range(len(sign) - 1, least - 1, -1):
+        if text.endswith(sign[:length]):
+            return text[:-length], text[-length:]
+    return text, ""
+
+
+def reading_pastes(driver: type[Driver]) -> type[Driver]:
+    """A driver for terminals that reads pastes as such; others stay as they are."""
+    from textual.drivers.linux_driver import LinuxDriver
+
+    if driver is not LinuxDriver:
+        return driver
+
+    class PastingDriver(LinuxDriver):
+        """The driver of POSIX terminals, reading through :class:`PasteParser`."""
+
+        def start_application_mode(self) -> None:
+            """Begin, or begin again when the process was stopped and goes on.
+
+            A terminal that hangs up says "go on", too. Textual would then start a second reader beside the
+            first, which nothing ends: the process would outlive its terminal, busy for ever.
+            """
+            if self._key_thread is not None and self._key_thread.is_alive():
+                self.disable_input()
+                self.close()
+            super().start_application_mode()  # type: ignore[no-untyped-call]
+
+        def run_input_thread(self) -> None:
+            """Read until the app ends, or the terminal does."""
+            parser = PasteParser(self._debug)
+            decoder = getincrementaldecoder("utf-8")("replace")
+            with selectors.SelectSelector() as selector:
+                selector.register(self.fileno, selectors.EVENT_READ)
+                while not self.exit_event.is_set():
+                    if selector.select(0.1):
+                        found = os.read(self.fileno, _READ_BYTES)
+                        if not found:
+                            self._app.call_later(self._app.action_quit)
+                            return
+                        typed = decoder.decode(found)
+                        for event in parser.feed(typed) if typed else ():
+                            self.process_message(event)
+                    for event in parser.tick():
+                        self.process_message(event)
+
+    return PastingDriver

@@ -1,0 +1,1 @@
+"""The statistics as pages of plain values: what is drawn, in which words."""

@@ -1,0 +1,205 @@
+"""A training as it goes: what its run folder says, safe against anything that stands there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sciextract.workflows.runs import FINISHED, Run, Status
+
+TASKS = ("entity", "relation", "coreference")
+NAMES = {"entity": "entities", "relation": "relations", "coreference": "coreference"}
+_PHASES = {
+    "starting": "starting",
+    "preparing": "preparing: snapshot of your decisions",
+    "training": "training",
+    "exporting": "exporting the new model",
+    "gating": "comparing both models on the held-out abstracts",
+    "done": "done",
+    "stopped": "stopped",
+    "failed": "failed",
+    "died": "ended unexpectedly",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A training at one moment.
+
+    Attributes:
+        state: As in the status, or ``starting`` before there is one, ``died`` when its process is gone.
+        epoch: The epoch that runs.
+        epochs: How many there will be at most.
+        share: Of the whole job, 0 to 1.
+        remaining_s: Seconds, ``None`` when not known.
+        model: The model it started from.
+        device: Where it runs.
+        rate: Documents a second, ``None`` when not known.
+        losses: By task the loss of every report.
+        scores: By task F1 (0 to 100) on the dev abstracts after every epoch; ``None`` where nothing tells.
+        message: What happens, or what went wrong.
+        hint: The next step.
+        notes: What to mind, such as labels that the model does not know yet.
+    """
+
+    state: str
+    epoch: int = 0
+    epochs: int = 0
+    share: float = 0.0
+    remaining_s: float | None = None
+    model: str = ""
+    device: str = ""
+    rate: float | None = None
+    losses: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    message: str = ""
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> bool:
+        """Whether a process works on it."""
+        return self.state not in FINISHED and self.state != "died"
+
+    @property
+    def phase(self) -> str:
+        """The state in words."""
+        if self.state == "training" and self.epoch:
+            return f"training: epoch {self.epoch} of {self.epochs}"
+        return _PHASES.get(self.state, self.state)
+
+
+class Reader:
+    """Reads a run folder again and again: only what is new of its events.
+
+    Args:
+        run: The run.
+
+    Attributes:
+        gate: The report of the comparison, once there is one.
+        done: The event of the end, once there is one.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.gate: dict[str, Any] | None = None
+        self.done: dict[str, Any] = {}
+        self._seen = 0
+        self._start: dict[str, Any] = {}
+        self._rate: float | None = None
+        self._losses: dict[str, list[float]] = {task: [] for task in TASKS}
+        self._scores: dict[str, list[float | None]] = {task: [] for task in TASKS}
+        self._error = ("", "")
+        self._notes: list[str] = []
+
+    def read(self, alive: bool, pid: int | None = None) -> Live:
+        """The training now.
+
+        Args:
+            alive: Whether its process still runs.
+            pid: Its process, where that is known: the end of an earlier one is not its end.
+        """
+        status = self.run.status()
+        if status is not None and status.state in FINISHED and pid not in (None, status.pid):
+            status = None
+        events = self.run.metrics(self._seen)
+        self._seen += len(events)
+        for event in events:
+            self._take(event)
+        state = _state(status, alive)
+        known = status or Status(state, 0, "")
+        message, hint = self._words(known, state)
+        return Live(
+            state, _count(known.epoch), _count(known.epochs), _share(known.share),
+            _number(known.remaining_seconds), str(self._start.get("start_model") or ""),
+            str(self._start.get("device") or ""), self._rate,
+            {task: tuple(values) for task, values in self._losses.items() if values},
+            {task: tuple(values) for task, values in self._scores.items() if values},
+            message, hint, tuple(self._notes),
+        )  # fmt: skip
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        match event.get("event"):
+            case "start":
+                self._start = dict(event)
+            case "step":
+                self._rate = _number(event.get("documents_per_second"))
+                self._add_losses(event.get("loss"))
+            case "dev":
+                for task in TASKS:
+                    self._scores[task].append(_number(event.get(task)))
+            case "warning" | "forgetting":
+                self._note(str(event.get("message") or ""))
+            case "gate":
+                self.gate = dict(event)
+            case "done":
+                self.done = dict(event)
+            case "error":
+                self._error = (str(event.get("message") or ""), str(event.get("hint") or ""))
+
+    def _note(self, words: str) -> None:
+        if words and words not in self._notes:  # a run that goes on says it again
+            self._notes.append(words)
+
+    def _add_losses(self, loss: Any) -> None:
+        if isinstance(loss, Mapping):
+            for task in TASKS:
+                value = _number(loss.get(task))
+                if value is not None:
+                    self._losses[task].append(value)
+
+    def _words(self, status: Status, state: str) -> tuple[str, str]:
+        message, hint = str(status.message or ""), str(status.hint or "")
+        if state in ("failed", "died"):
+            message, hint = self._error[0] or message, self._error[1] or hint
+        if state == "died":
+            told = message if status.state == "failed" else _last_words(self.run)
+            return told or "its process is gone", hint or _WHAT_NOW
+        return message, hint
+
+
+_WHAT_NOW = "Enter begins anew; the whole log is in the file log of the run folder"
+_LOG_BYTES = 4000
+
+
+def _last_words(run: Run) -> str:
+    """The end of what the process wrote."""
+    try:
+        with (run.folder / "log").open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, 2) - _LOG_BYTES))
+            text = stream.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.startswith("{")
+    ]
+    return "\n".join(lines[-3:])
+
+
+def _state(status: Status | None, alive: bool) -> str:
+    if status is not None and status.state in FINISHED:
+        return status.state
+    if not alive:
+        return "died"
+    return status.state if status is not None else "starting"
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    return int(_number(value) or 0)
+
+
+def _share(value: Any) -> float:
+    return min(1.0, max(0.0, _number(value) or 0.0))
+
+
+def best(scores: Iterable[float | None]) -> float | None:
+    """The highest of the known scores."""
+    return max((each for each in scores if each is not None), default=None)

@@ -1,0 +1,1 @@
+"""One abstract as two sources have it, side by side."""

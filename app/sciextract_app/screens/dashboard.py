@@ -1,0 +1,158 @@
+"""The statistics of the project, as pages of plots."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from sciextract_app.presenter.dashboard.agreement import AgreementBar, agreement_bars
+from sciextract_app.presenter.dashboard.pages import PAGES, Page
+from sciextract_app.presenter.shown import Feedback, Hint, Mode
+from sciextract_app.screens.too_small import TooSmall
+from sciextract_app.widgets.footer_bar import FooterBar
+from sciextract_app.widgets.message_bar import MessageBar
+from sciextract_app.widgets.plots import pages
+from sciextract_app.widgets.plots.pane import Drawing, PlotPane
+from sciextract_app.widgets.plots.words import word_lines
+from sciextract_app.widgets.tab_line import TabLine
+from sciextract_app.workers import charts, outcome
+
+_HINTS = (
+    Hint("1-6", "page"),
+    Hint("Tab", "next page"),
+    Hint("↑ ↓", "scroll"),
+    Hint("Esc", "back to the desk"),
+)
+
+
+class DashboardScreen(Screen[None]):
+    """Six pages; everything is read beside the keys.
+
+    Args:
+        path: The project.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f7", "app.pop_screen", "back", id="statistics.leave"),
+        Binding("tab,right,l", "turn(1)", "next page", id="statistics.next"),
+        Binding("shift+tab,left,h", "turn(-1)", "page before", id="statistics.previous"),
+        Binding("down,j", "scroll(1)", "down", id="statistics.down"),
+        Binding("up,k", "scroll(-1)", "up", id="statistics.up"),
+        Binding("pagedown,space", "scroll(10)", "down", id="statistics.page-down"),
+        Binding("pageup", "scroll(-10)", "up", id="statistics.page-up"),
+        *(
+            Binding(str(place), f"page({place - 1})", name, id=f"statistics.{name}")
+            for place, name in enumerate(PAGES, start=1)
+        ),
+    ]
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._place = 0
+        self._pages: dict[str, Page] = {}
+        self._agreement: list[AgreementBar] | None = None
+        self._note = ""
+
+    def compose(self) -> ComposeResult:
+        """Tabs, the plot, and the keys."""
+        yield TabLine(f"{self._path.name}: statistics", PAGES, id="tabs")
+        yield PlotPane(id="plot")
+        yield MessageBar(id="message")
+        yield FooterBar(id="footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
+        self._draw()
+        self._gather()
+
+    def action_page(self, place: int) -> None:
+        """Show one of the pages."""
+        self._place = place % len(PAGES)
+        if PAGES[self._place] == "agreement" and self._agreement is None:
+            self._agreement = []
+            self._note = "comparing…"
+            self._agree()
+        self._draw()
+
+    def action_turn(self, by: int) -> None:
+        """Show the next page, or the one before."""
+        self.action_page(self._place + by)
+
+    def action_scroll(self, by: int) -> None:
+        """Show what is below or above."""
+        self.query_one(PlotPane).scroll_relative(y=by, animate=False)
+
+    @work(thread=True, group="charts", exit_on_error=False)
+    def _gather(self) -> None:
+        worker = get_current_worker()
+        charts.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).gather()
+
+    @work(thread=True, group="agreement", exit_on_error=False)
+    def _agree(self) -> None:
+        worker = get_current_worker()
+        charts.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).agree()
+
+    @on(charts.PageReady)
+    def _page_ready(self, event: charts.PageReady) -> None:
+        self._pages[event.name] = event.page
+        if event.name == PAGES[self._place]:
+            self._draw()
+
+    @on(charts.PagesFailed)
+    def _pages_failed(self, event: charts.PagesFailed) -> None:
+        self._tell(Feedback(f"no statistics: {outcome.sentence(event.error)}", problem=True))
+
+    @on(charts.AgreementProgress)
+    def _agreement_progress(self, event: charts.AgreementProgress) -> None:
+        self._note = event.words
+        self._draw(top=False)
+
+    @on(charts.AgreementReady)
+    def _agreement_ready(self, event: charts.AgreementReady) -> None:
+        found = self._agreement = self._agreement or []
+        if event.found is not None:
+            self._agreement = [*found, *agreement_bars(event.found)]
+        elif event.error is not None:
+            self._note = f"the comparison ended early: {outcome.sentence(event.error)}"
+        else:
+            self._note = "" if found else "nobody else has said anything about them yet"
+        self._draw(top=False)
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._tell(outcome.of_crash("the statistics", event.worker.error))
+
+    def _tell(self, feedback: Feedback) -> None:
+        self.query_one(MessageBar).show(feedback)
+
+    def _draw(self, top: bool = True) -> None:
+        self.query_one(TabLine).show(self._place)
+        self.query_one(PlotPane).show(self._drawing(), top)
+
+    def _drawing(self) -> Drawing:
+        name = PAGES[self._place]
+        if name == "agreement":
+            return partial(_agreement, self._agreement or [], self._note)
+        page = self._pages.get(name)
+        return _waiting if page is None else partial(pages.page_lines, page)
+
+
+def _agreement(bars: list[AgreementBar], note: str, width: int, _: int) -> list[Text]:
+    return pages.agreement_lines(bars, note, width)
+
+
+def _waiting(width: int, _: int) -> list[Text]:
+    return word_lines(["counting…"], width)

@@ -1,0 +1,241 @@
+"""The panel of a training: what it would be made of, how it goes, what came of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from sciextract.errors import SciextractError
+from sciextract.workflows.runs import Run
+from sciextract_app.dialogs.error import ErrorDialog
+from sciextract_app.dialogs.question import QuestionDialog
+from sciextract_app.presenter.retraining.plan import DEVICES, Earlier, nothing_to_learn, plan_lines
+from sciextract_app.presenter.shown import Feedback, Hint, Mode
+from sciextract_app.screens.too_small import TooSmall
+from sciextract_app.widgets.footer_bar import FooterBar
+from sciextract_app.widgets.message_bar import MessageBar
+from sciextract_app.widgets.plots import training as drawn
+from sciextract_app.widgets.plots.pane import Drawing, PlotPane
+from sciextract_app.widgets.plots.words import word_lines
+from sciextract_app.widgets.tab_line import TabLine
+from sciextract_app.workers import outcome
+from sciextract_app.workers.material import MaterialJob, MaterialReady
+from sciextract_app.workers.training import obstacle
+
+if TYPE_CHECKING:
+    from sciextract_app.screens.learning import Learning
+
+LOOK_SECONDS = 0.5
+_BACK = Hint("Esc", "back to the desk")
+
+
+class RetrainingScreen(Screen[None]):
+    """Shows one training; closing it leaves the training alone.
+
+    Args:
+        learning: The trainings of the project.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f8", "app.pop_screen", "back", id="retrain.leave"),
+        Binding("enter", "go", "start, or use the new model", id="retrain.go"),
+        Binding("g", "resume", "go on with a stopped training", id="retrain.resume"),
+        Binding("x", "stop", "stop", id="retrain.stop"),
+        Binding("n", "plan", "a new training", id="retrain.new"),
+        Binding("l", "last", "what came of the last training", id="retrain.last"),
+        Binding("d", "device", "another device", id="retrain.device"),
+        Binding("down,j", "scroll(1)", "down", id="retrain.down"),
+        Binding("up,k", "scroll(-1)", "up", id="retrain.up"),
+        Binding("pagedown,space", "scroll(10)", "down", id="retrain.page-down"),
+        Binding("pageup", "scroll(-10)", "up", id="retrain.page-up"),
+    ]
+
+    def __init__(self, learning: Learning) -> None:
+        super().__init__()
+        self._learning = learning
+        self._watch = learning.watch
+        self._device = DEVICES[0]
+        self._material: MaterialReady | None = None
+        self._shown: object = None
+        self._told_about = (False, False)
+
+    def compose(self) -> ComposeResult:
+        """Title, what there is to say, and the keys."""
+        yield TabLine(f"{self._learning.path.name}: retraining", (), id="tabs")
+        yield PlotPane(id="plot")
+        yield MessageBar(id="message")
+        yield FooterBar(id="footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Look at the training, and count what there is to train on."""
+        self._count()
+        self.look()
+        self.set_interval(LOOK_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Show the training as it is now."""
+        self._learning.look()
+        told_about = (self._watch.runs, self._watch.used)
+        if told_about != self._told_about:  # what was said last is over
+            self._told_about = told_about
+            self._tell(Feedback())
+        state = (self._watch.live, self._watch.used, self._material, self._device)
+        if state != self._shown:
+            top = self._watch.live is None
+            self._shown = state
+            self.query_one(FooterBar).show(self._hints(), Mode.REVIEW)
+            self.query_one(PlotPane).show(self._drawing(), top)
+
+    def action_go(self) -> None:
+        """Begin a training; after one, use its model; after a failed one, plan a new one."""
+        found = self._watch.outcome()
+        if self._watch.live is None:
+            self._start(None)
+        elif found is not None and found.offered:
+            self._tell(Feedback(f"taking {found.model}"))
+            self._learning.use(found.model)
+        elif not self._watch.runs:
+            self.action_plan()
+
+    def action_resume(self) -> None:
+        """Go on where a training was stopped."""
+        live, found = self._watch.live, self._material
+        if live is not None and live.state == "stopped" and self._watch.run is not None:
+            self._start(self._watch.run)
+        elif live is None and found is not None and found.earlier.stopped is not None:
+            self._start(found.earlier.stopped)
+
+    def action_stop(self) -> None:
+        """Ask, then stop."""
+        if not self._watch.runs:
+            self._tell(Feedback("no training works now", problem=True))
+            return
+        explained = "What is learned so far is kept, and g goes on from there. Closing this panel stops nothing."
+        self.app.push_screen(
+            QuestionDialog("Stop the training?", explained, "stops it"), self._stop
+        )
+
+    def action_plan(self) -> None:
+        """Back to what would be trained on."""
+        if not self._watch.runs:
+            self._watch.forget()
+            self._count()
+            self.look()
+
+    def action_last(self) -> None:
+        """What came of the last training that was finished."""
+        last = self._material.earlier.last if self._material else None
+        if self._watch.live is None and last is not None:
+            self._watch.show(last)
+            self.look()
+
+    def action_device(self) -> None:
+        """Choose the next device."""
+        if self._watch.live is None:
+            self._device = DEVICES[(DEVICES.index(self._device) + 1) % len(DEVICES)]
+            self.look()
+
+    def action_scroll(self, by: int) -> None:
+        """Show what is below or above."""
+        self.query_one(PlotPane).scroll_relative(y=by, animate=False)
+
+    def _start(self, resumed: Run | None) -> None:
+        problem = self._obstacle()
+        if problem:
+            self._tell(Feedback(problem, problem=True))
+            return
+        try:
+            self._learning.start(self._device, resumed)
+        except SciextractError as error:
+            self.app.push_screen(ErrorDialog("Training cannot begin", error))
+            return
+        self.look()
+        self._tell(Feedback("it goes on when you leave this panel, or the desk"))
+
+    def _stop(self, yes: bool | None) -> None:
+        if yes and self._watch.stop():
+            self._tell(Feedback("it stops at the next point from which it can go on"))
+
+    def _obstacle(self) -> str:
+        """Why no training can begin; empty where one can."""
+        found = self._material
+        if found is None:
+            return "still counting"
+        missing = obstacle()
+        if missing is not None:
+            return outcome.sentence(missing)
+        if not self._learning.writable:
+            return "this project can only be read here: copy it to a folder of yours, then retrain on the copy"
+        return nothing_to_learn(found.material) if found.material else ""
+
+    def _drawing(self) -> Drawing:
+        live, found = self._watch.live, self._watch.outcome()
+        if found is not None:
+            return lambda width, _: drawn.outcome_lines(found, width)
+        if live is not None:
+            return partial(drawn.live_lines, live)
+        return self._plan
+
+    def _plan(self, width: int, _: int) -> list[Text]:
+        found = self._material
+        if found is None or found.material is None:
+            return word_lines(["counting…"], width)
+        lines = word_lines(["Retrain: the model learns from your decisions"], width, "bold")
+        rows = plan_lines(found.material, found.model, self._device, found.earlier)
+        lines += [Text(), *drawn.named_lines(rows, width)]
+        told = []
+        if found.earlier.stopped is not None:
+            told.append(f"A training was stopped {found.earlier.stopped_at}: g goes on with it.")
+        if found.earlier.last is not None:
+            told.append("l shows what came of the last one.")
+        problem = self._obstacle()
+        lines += [Text(), *word_lines([" ".join(told)], width)] if told else []
+        return [*lines, Text(), *word_lines([f"! {problem}"], width, "mark")] if problem else lines
+
+    def _hints(self) -> tuple[Hint, ...]:
+        live, found = self._watch.live, self._watch.outcome()
+        if live is not None and live.runs:
+            return Hint("x", "stop"), Hint("Esc", "back; it goes on")
+        if found is not None:
+            use = (Hint("Enter", "use the new model"),) if found.offered else ()
+            return *use, Hint("n", "a new training"), Hint("↑ ↓", "scroll"), _BACK
+        if live is not None:
+            resume = (Hint("g", "go on with it"),) if live.state == "stopped" else ()
+            return *resume, Hint("Enter", "begin anew"), _BACK
+        earlier = self._material.earlier if self._material else Earlier()
+        return (
+            Hint("Enter", "start", not self._obstacle()),
+            Hint("g", "go on with the stopped one", earlier.stopped is not None),
+            Hint("l", "last one", earlier.last is not None),
+            Hint("d", "device"),
+            _BACK,
+        )
+
+    @work(thread=True, exclusive=True, group="material", exit_on_error=False)
+    def _count(self) -> None:
+        learning = self._learning
+        MaterialJob(learning.path, learning.model, self.post_message).run()
+
+    @on(MaterialReady)
+    def _counted(self, event: MaterialReady) -> None:
+        self._material = event
+        if event.error is not None:
+            self._tell(Feedback(outcome.sentence(event.error), problem=True))
+        self.look()
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._tell(outcome.of_crash("counting", event.worker.error))
+
+    def _tell(self, feedback: Feedback) -> None:
+        self.query_one(MessageBar).show(feedback)

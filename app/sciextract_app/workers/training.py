@@ -1,0 +1,126 @@
+"""A training as a process of its own, which goes on when the desk is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from sciextract.errors import MissingExtraError, OutputError, SciextractError
+from sciextract.store.opening import USER_VARIABLE
+from sciextract.workflows.runs import FINISHED, LOG, Run, new_run, runs_of
+
+NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to train.
+
+    Attributes:
+        project: The project file.
+        model: The model to start from; the one in use when ``None``.
+        author: Who works: see :func:`sciextract.store.opening.person`.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+    """
+
+    project: Path
+    model: str | None = None
+    author: str | None = None
+    device: str = "auto"
+
+
+def command(order: Order, folder: Path) -> list[str]:
+    """The words that start a training in a run folder, or take one up again."""
+    words = [sys.executable, "-m", "sciextract", "retrain", "--project", str(order.project)]
+    words += ["--json", "--run", str(folder), "--device", order.device]
+    return [*words, "--model", order.model] if order.model else words
+
+
+def obstacle() -> SciextractError | None:
+    """Why nothing can be trained here: packages that are not installed."""
+    if all(find_spec(name) is not None for name in NEEDED):
+        return None
+    return MissingExtraError("training", "train")
+
+
+class Training:
+    """A run, and its process where this one started it.
+
+    Args:
+        run: The run folder.
+        child: The process, ``None`` where another one started it.
+    """
+
+    def __init__(self, run: Run, child: subprocess.Popen[bytes] | None = None) -> None:
+        self.run = run
+        self._child = child
+
+    @classmethod
+    def start(cls, order: Order, resumed: Run | None = None) -> Training:
+        """Begin a training, or take up one that was stopped.
+
+        Raises:
+            OutputError: The run folder cannot be written, or no process can be started.
+        """
+        run = resumed or new_run(order.project)
+        env = {**os.environ, **({USER_VARIABLE: order.author} if order.author else {})}
+        try:
+            with (run.folder / LOG).open("ab") as log:
+                child = subprocess.Popen(
+                    command(order, run.folder),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env=env,
+                    start_new_session=True,  # neither Ctrl-C nor a closed terminal reaches it
+                )
+        except OSError as error:
+            raise OutputError(
+                f"training cannot begin in {run.folder}: {error.strerror}",
+                "make room or set SCIEXTRACT_HOME to a folder that can be written",
+            ) from error
+        return cls(run, child)
+
+    @classmethod
+    def running(cls, project: Path) -> Training | None:
+        """The newest training of a project whose process still works, whoever started it."""
+        return _first_running(runs_of(project))
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, where this one started it."""
+        return None if self._child is None else self._child.pid
+
+    def is_alive(self) -> bool:
+        """Whether its process still works."""
+        if self._child is not None:
+            return self._child.poll() is None
+        return self.run.is_alive()
+
+    def stop(self) -> bool:
+        """Ask it to stop at a point from which it can go on; says whether there was a process to ask."""
+        if not self.is_alive():
+            return False
+        status = self.run.status()
+        pid = self._child.pid if self._child is not None else status.pid if status else 0
+        if pid <= 0:
+            return False
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGINT)
+            return True
+        return False
+
+
+def _first_running(runs: Sequence[Run]) -> Training | None:
+    for run in runs:
+        status = run.status()
+        if status is not None and status.state not in FINISHED and run.is_alive():
+            return Training(run)
+    return None

@@ -1,0 +1,87 @@
+"""An app of one plot with invented values, and the values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import App, ComposeResult
+
+from sciextract.store.looking.distributions import LabelStates
+from sciextract.store.looking.stats import LabelRow, ReliabilityBin
+from sciextract_app.presenter.dashboard.agreement import AgreementBar
+from sciextract_app.presenter.dashboard.labels import acceptance_bars, state_bars
+from sciextract_app.presenter.dashboard.pages import (
+    PAGES,
+    AcceptancePage,
+    CalibrationPage,
+    LabelsPage,
+    Page,
+)
+from sciextract_app.presenter.dashboard.progress import progress_page
+from sciextract_app.presenter.dashboard.time import time_page
+from sciextract_app.presenter.shown import Hint, Mode
+from sciextract_app.themes.desk_themes import THEMES
+from sciextract_app.widgets.footer_bar import FooterBar
+from sciextract_app.widgets.plots.pane import Drawing, PlotPane
+from sciextract_app.widgets.tab_line import TabLine
+
+ROWS = [
+    LabelRow("entity", "Method", 310, 12, 49, 120, 31),
+    LabelRow("entity", "OtherScientificTerm", 180, 60, 60, 90, 14),
+    LabelRow("entity", "[bold]Odd", 0, 0, 0, 3, 0),
+    LabelRow("relation", "USED-FOR", 90, 20, 70, 33, 40),
+    LabelRow("link", "", 44, 2, 20, 9, 5),
+]
+STATES = [
+    LabelStates("entity", "Method", {"accepted": 310, "added": 31, "undecided": 120}),
+    LabelStates("entity", "Task", {"imported": 80, "rejected": 40, "edited": 12}),
+    LabelStates("relation", "USED-FOR", {"undecided": 33}),
+]
+PROGRESS = progress_page(
+    61, 412, {"2026-03-02": 8, "2026-03-03": 21, "2026-03-06": 14, "2026-03-09": 18}
+)
+TIME = time_page(sorted([20.0 + place * 3.7 % 90 for place in range(120)] + [4000.0]))
+BINS = tuple(
+    ReliabilityBin(place / 10, (place + 1) / 10, place * 40, place / 10 + 0.05, (place / 10) ** 2)
+    if place
+    else ReliabilityBin(0.0, 0.1, 0, None, None)
+    for place in range(10)
+)
+AGREEMENT = [
+    AgreementBar("file maria\x1b[31m.sciextract: 120 of 300 abstracts"),
+    AgreementBar("entities, exact", 0.71, "71.0 [66.2 to 75.0]"),
+    AgreementBar("tokens, Cohen's kappa", 0.65, "0.65 [0.60 to 0.70]"),
+    AgreementBar("relations", 0.0, "none"),
+]
+DRAWN: dict[str, Page] = {
+    "progress": PROGRESS,
+    "acceptance": AcceptancePage(tuple(acceptance_bars(ROWS))),
+    "calibration": CalibrationPage(BINS, 0.142),
+    "time": TIME,
+    "labels": LabelsPage(tuple(state_bars(STATES))),
+}
+
+
+class PlotApp(App[None]):
+    """One plot between the tabs and the keys."""
+
+    def __init__(
+        self, draw: Drawing, place: int = 0, names: Sequence[str] = PAGES, theme: str = "desk-dark"
+    ) -> None:
+        super().__init__()
+        self._draw = draw
+        self._place = place
+        self._names = names
+        for each in THEMES:
+            self.register_theme(each)
+        self.theme = theme
+
+    def compose(self) -> ComposeResult:
+        yield TabLine("parsing.sciextract", self._names)
+        yield PlotPane()
+        yield FooterBar()
+
+    def on_mount(self) -> None:
+        self.query_one(TabLine).show(self._place)
+        self.query_one(PlotPane).show(self._draw)
+        self.query_one(FooterBar).show((Hint("Esc", "back to the desk"),), Mode.REVIEW)

@@ -1,0 +1,61 @@
+"""Marks that are kept from key to key say the same as those that are made anew."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from sciextract.store import Project
+from sciextract_app.presenter.desk import Desk
+from sciextract_app.presenter.marks import Marks
+from sciextract_app.presenter.passage import passage
+from sciextract_app.presenter.shown import Mark
+from tests.app.presenter.abstracts import focus, press
+
+KEYS = [*"jklhxaAc", *["enter", "tab", "s", "e", "E", "1", "3", "u", "escape", "+", "C", "X"] * 2]
+
+
+def anew(desk: Desk) -> tuple[Mark, ...]:
+    """The marks without anything that was kept."""
+    now = desk.situation
+    kept, now.marks = now.marks, Marks()
+    try:
+        return passage(now).marks
+    finally:
+        now.marks = kept
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_after_any_key(desk: Desk, seed: int) -> None:
+    chance = random.Random(seed)
+    for key in chance.choices(KEYS, k=60):
+        desk.press(key)
+        assert desk.passage().marks == anew(desk)
+
+
+def test_what_does_not_change_stays_the_same_object(desk: Desk) -> None:
+    before = desk.passage().marks
+    press(desk, "enter")
+    after = desk.passage().marks
+    assert sum(old is not new for old, new in zip(before, after, strict=True)) <= 8
+
+
+def test_every_part_of_the_focused_mention_is_marked(desk: Desk) -> None:
+    press(desk, "+ l +")
+    focus(desk, "task")
+    focus(desk, "tagger1")
+    marks = [each for each in desk.passage().marks if each.item_id == "tagger1"]
+    assert [(each.focused, each.last) for each in marks] == [(True, False), (True, True)]
+
+
+def test_another_schema_gives_other_letters(desk: Desk, project: Project) -> None:
+    before = {each.key for each in desk.passage().marks}
+    schema = project.schema
+    pairs = zip(schema.entities, "zyxwvu", strict=False)
+    entities = tuple(replace(each, key=key) for each, key in pairs)
+    project.set_schema(replace(schema, entities=entities))
+    desk.refresh()
+    assert desk.passage().marks == anew(desk)
+    assert not before & {each.key for each in desk.passage().marks}

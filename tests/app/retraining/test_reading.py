@@ -1,0 +1,136 @@
+"""What a run folder says, whatever stands in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sciextract.workflows.runs import METRICS, STATUS, Run, Status
+from sciextract_app.presenter.retraining.live import Reader
+from sciextract_app.presenter.retraining.plan import (
+    Earlier,
+    Material,
+    earlier_of,
+    nothing_to_learn,
+    plan_lines,
+)
+from sciextract_app.presenter.retraining.verdict import headline, outcome_of
+from tests.app.retraining.fake_child import gate
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+FIELDS = ("loss", "epoch", "entity", "relation", "coreference", "documents_per_second", "message")
+
+
+def run_with(folder: Path, *events: dict[str, Any], status: Status | None = None) -> Run:
+    run = Run(folder)
+    for event in events:
+        run.append(event)
+    if status is not None:
+        run.write_status(status)
+    return run
+
+
+class TestLive:
+    def test_before_there_is_anything(self, tmp_path: Path) -> None:
+        live = Reader(Run(tmp_path)).read(alive=True)
+        assert (live.state, live.runs, live.share) == ("starting", True, 0)
+
+    def test_only_what_is_new_is_read(self, tmp_path: Path) -> None:
+        run = run_with(tmp_path, {"event": "step", "loss": {"entity": 2.0}})
+        reader = Reader(run)
+        assert reader.read(True).losses == {"entity": (2.0,)}
+        run.append({"event": "step", "loss": {"entity": 1.0}})
+        assert reader.read(True).losses == {"entity": (2.0, 1.0)}
+
+    def test_layers_without_a_done_abstract_have_no_score(self, tmp_path: Path) -> None:
+        run = run_with(tmp_path, {"event": "dev", "entity": 61.5, "relation": None})
+        assert Reader(run).read(True).scores["relation"] == (None,)
+
+    def test_a_failure_tells_its_message_and_the_next_step(self, tmp_path: Path) -> None:
+        status = Status("failed", 1, "", message="no decisions", hint="decide some")
+        live = Reader(run_with(tmp_path, status=status)).read(alive=False)
+        assert (live.message, live.hint, live.runs) == ("no decisions", "decide some", False)
+
+    @settings(max_examples=40)
+    @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ANYTHING)), st.booleans())
+    def test_foreign_values_break_nothing(
+        self, tmp_path_factory: pytest.TempPathFactory, events: list[dict[str, Any]], alive: bool
+    ) -> None:
+        folder = tmp_path_factory.mktemp("run")
+        kinds = ("start", "step", "dev", "gate", "done", "error")
+        with (folder / METRICS).open("w") as stream:
+            for place, event in enumerate(events):
+                stream.write(json.dumps(event | {"event": kinds[place % 6]}) + "\n")
+        reader = Reader(Run(folder))
+        reader.read(alive)
+        outcome_of(reader.gate, "m", False)
+
+    @pytest.mark.parametrize("text", ["", "{", "[]", '{"state": "done"}', '{"state": 3, "pid": 0}'])
+    def test_a_torn_status_is_as_if_it_were_not_there(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / STATUS).write_text(text)
+        assert Reader(Run(tmp_path)).read(alive=True).state == "starting"
+
+
+class TestOutcome:
+    def test_a_better_model_is_in_use(self) -> None:
+        found = outcome_of(gate("promote"), "sci-p-2", promoted=True)
+        assert found.words == "promoted: sci-p-2 is better and in use now"
+        assert not found.offered
+        assert found.documents == 34
+
+    @pytest.mark.parametrize("verdict", ["keep", "too few"])
+    def test_another_one_is_offered(self, verdict: str) -> None:
+        hint = "sciextract models use sci-p-2 takes it all the same"
+        found = outcome_of(gate(verdict), "sci-p-2", promoted=False, told=(hint,))
+        assert found.offered
+        assert "Enter uses sci-p-2" in found.words
+        assert hint in found.reasons
+        assert not outcome_of(gate(verdict), "sci-p-2", promoted=False, used=True).offered
+
+    def test_labels_stand_below_their_task(self) -> None:
+        rows = outcome_of(gate("keep"), "m", False).rows
+        assert [row.name for row in rows] == [
+            *("mean of tasks", "entities", "Task", "Method", "relations", "USED-FOR"),
+        ]
+        assert [row.direction for row in rows[1:4]] == ["better", "better", "worse"]
+        assert headline(rows) == "entities 66.1 to 68.4, relations 40.2 to 41.0"
+
+    def test_without_a_comparison(self) -> None:
+        assert outcome_of(None, "", False).rows == ()
+
+
+class TestPlan:
+    MATERIAL = Material(done=20, decisions=412, train=14, dev=2, gate=4)
+
+    def test_it_says_what_would_be_trained_on(self) -> None:
+        told = dict(plan_lines(self.MATERIAL, "sci", "cpu", Earlier(seconds=431)))
+        assert told["trained on"].startswith("14 abstracts")
+        assert told["takes"].startswith("about 7 min")
+        assert "under 30" in told["mind"]
+
+    def test_nothing_decided_is_an_obstacle(self) -> None:
+        assert "decide some items" in nothing_to_learn(Material(0, 0, 0, 0, 0))
+        assert "held out" in nothing_to_learn(Material(1, 9, 0, 0, 1))
+        assert nothing_to_learn(self.MATERIAL) == ""
+
+    def test_earlier_trainings_tell_time_and_where_to_go_on(self, tmp_path: Path) -> None:
+        for name in "ab":
+            (tmp_path / name).mkdir()
+        done = run_with(tmp_path / "a", status=Status("done", 1, "", seconds=300))
+        where = Status("stopped", 1, "", epoch=3, epochs=8, seconds=90)
+        stopped = run_with(tmp_path / "b", status=where)
+        found = earlier_of([stopped, done])
+        assert (found.seconds, found.stopped, found.last) == (300, stopped, done)
+        assert found.stopped_at == "in epoch 3 of 8"
+        assert earlier_of([done, stopped]).stopped is None
