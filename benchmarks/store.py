@@ -11,16 +11,12 @@ generated. ``--folder`` names the disk to be measured.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
 import sqlite3
 import statistics
 import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +28,7 @@ from benchmarks import store_corpus as corpus
 from benchmarks import store_import as importing
 from benchmarks import store_large as large
 from benchmarks.annotate_rounds import Contender, median_ratio, spread, take_turns
+from benchmarks.rows import Row, machine, markdown, told, write_report
 from sciextract.formats import read
 from sciextract.store import Project, open_project
 from sciextract.store.incoming.ingest import BATCH
@@ -42,32 +39,14 @@ EXPORTED = (1_000, 10_000, 50_000)
 ABOVE = 0.995
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; ``reached`` is ``None`` where there is no goal."""
-
-    what: str
-    value: str
-    goal: str = ""
-    reached: bool | None = None
-
-
 def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         bench = Bench(options, Path(folder))
-        rows = []
-        for row in bench.rows():
-            print(row.what, row.value, sep=": ", file=sys.stderr, flush=True)
-            rows.append(row)
-    print(_markdown(options, rows))
-    if options.json:
-        report = {
-            "settings": {name: str(value) for name, value in vars(options).items()},
-            "rows": [asdict(row) for row in rows],
-            "measured": bench.measured,
-        }
-        Path(options.json).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        rows = told(bench.rows())
+    texts = "abstracts of --data" if options.data else "generated abstracts"
+    print(markdown(f"{texts}; {machine()}", rows))
+    write_report(options.json, options, rows, bench.measured)
 
 
 class Bench:
@@ -241,19 +220,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--json", metavar="PATH", help="write every number there")
     parser.add_argument("--skip", nargs="*", default=[], choices=PARTS)
     return parser.parse_args()
-
-
-def _markdown(options: argparse.Namespace, rows: list[Row]) -> str:
-    load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    texts = "abstracts of --data" if options.data else "generated abstracts"
-    head = (
-        f"{texts}; {platform.machine()}, {os.cpu_count()} cores{load}, "
-        f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}."
-    )
-    signs = {True: "yes", False: "**no**", None: ""}
-    lines = [head, "", "| what | measured | goal | reached |", "|---|---|---|---|"]
-    lines += [f"| {r.what} | {r.value} | {r.goal} | {signs[r.reached]} |" for r in rows]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,22 @@ from typing import Any
 
 import pyte
 
-KEYS = {"enter": "\r", "tab": "\t", "escape": "\x1b", "ctrl+q": "\x11", "ctrl+c": "\x03"}
+KEYS = {
+    "enter": "\r",
+    "tab": "\t",
+    "escape": "\x1b",
+    "shift+tab": "\x1b[Z",
+    "down": "\x1b[B",
+    "up": "\x1b[A",
+    "pagedown": "\x1b[6~",
+    "pageup": "\x1b[5~",
+    "home": "\x1b[H",
+    "end": "\x1b[F",
+    "ctrl+c": "\x03",
+    "ctrl+l": "\x0c",
+    "ctrl+q": "\x11",
+    "ctrl+r": "\x12",
+}
 PATIENCE = 60.0
 # The first terminal that the leader of a session opens is its own, so that hanging up reaches it.
 _IN_TERMINAL = ("sh", "-c", 'exec "$0" "$@" <>"$TTY" >&0 2>&0')
@@ -33,6 +48,7 @@ class Terminal:
         environment: Its environment variables.
         columns: Width.
         rows: Height.
+        kind: What the terminal says that it is.
     """
 
     def __init__(
@@ -42,6 +58,7 @@ class Terminal:
         environment: dict[str, str],
         columns: int = 80,
         rows: int = 24,
+        kind: str = "xterm-256color",
     ) -> None:
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
@@ -53,7 +70,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [*_IN_TERMINAL, *(str(word) for word in command)],
             cwd=cwd,
-            env={**environment, "TERM": "xterm-256color", "TTY": os.ttyname(self._slave)},
+            env={**environment, "TERM": kind, "TTY": os.ttyname(self._slave)},
             start_new_session=True,
         )
 
@@ -65,7 +82,7 @@ class Terminal:
     def press(self, *keys: str) -> None:
         """Type keys."""
         for key in keys:
-            os.write(self._master, KEYS.get(key, key).encode())
+            os.write(self._master, (key if len(key) == 1 else KEYS[key]).encode())
 
     def wait_for(self, wanted: str | Callable[[], Any], seconds: float = PATIENCE) -> float:
         """Read until a text stands on the screen, or something holds; gives seconds since the start."""

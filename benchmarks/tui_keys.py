@@ -1,0 +1,99 @@
+"""From a key to the end of its last frame, in a real terminal: moves and decisions apart, beside a bare app."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from benchmarks.tui_bare import WORDS
+from benchmarks.tui_terminal import BARE, DESK, Repaint, Size, TimedTerminal, started
+from sciextract.store import Project, open_project
+from sciextract_app.presenter import stopped
+
+MOVES = ("tab", "shift+tab", "tab", "j", "down", "k", "l", "l", "h", "w", "b", "j")
+DECISIONS = {"enter": "accept", "x": "reject", "2": "type", "e": "edge", "F": "flag"}
+Repaints = dict[str, list[Repaint]]
+
+
+def measure(path: Path, number: int, size: Size, rounds: int, *, beside: bool = True) -> Repaints:
+    """Repaints by kind of key: ``move``, each decision, ``undo``, ``next abstract``, ``bare app``.
+
+    Args:
+        path: The project; every decision in it is taken back.
+        number: The dense abstract to begin with; at least one follows it.
+        size: Of the terminal.
+        rounds: How often all keys are pressed.
+        beside: Whether the bare app takes turns.
+    """
+    found: Repaints = {}
+    with ExitStack() as stack:
+        desk = stack.enter_context(opened(path, number, size))
+        project = stack.enter_context(open_project(path, "looks", read=True))
+        bare = stack.enter_context(started(BARE, path.parent, size)) if beside else None
+        if bare is not None:
+            bare.open(WORDS)
+            bare.settle()
+        for _ in range(rounds):
+            for key in MOVES:
+                _press(desk, key, "move", found)
+                if bare is not None:
+                    _press(bare, "k", "bare app", found)
+            for key, kind in DECISIONS.items():
+                _decide(desk, project, key, kind, found)
+            for key in "np":
+                _press(desk, key, "next abstract", found)
+    return found
+
+
+def paging(path: Path, number: int, size: Size, pages: int) -> Repaints:
+    """Repaints of pages of the list: one after the other, and from end to end."""
+    found: Repaints = {}
+    with opened(path, number, size) as desk:
+        desk.repaint("ctrl+l")
+        desk.settle()
+        for _ in range(pages // 20):
+            for key in ("home", "end"):
+                _press(desk, key, "to the other end", found)
+            for key in ("pageup",) * 10 + ("pagedown",) * 5 + ("up",) * 5:
+                _press(desk, key, "page" if key.startswith("page") else "row", found)
+    return found
+
+
+@contextmanager
+def opened(path: Path, number: int, size: Size) -> Iterator[TimedTerminal]:
+    """The desk at an abstract, with nothing in flight."""
+    words = stop_at(path, number)
+    with started((*DESK, path.name, "--no-predict"), path.parent, size) as terminal:
+        terminal.open(words)
+        terminal.settle()
+        yield terminal
+        terminal.leave()  # a project that was not closed is checked when it is opened again
+
+
+def stop_at(path: Path, number: int) -> str:
+    """Note an abstract as where the person stopped; gives a word that tells when its text is shown."""
+    stopped.remember(path, stopped.Stopped(number))
+    with open_project(path, "looks", read=True) as project:
+        body = project.draft(number).text.partition("\n")[2]
+    return max((each for each in body.split()[:40] if each.isalpha()), key=len)
+
+
+def _decide(desk: TimedTerminal, project: Project, key: str, kind: str, found: Repaints) -> None:
+    """A decision and its undo; one that the desk refuses, such as an edge of a relation, does not count."""
+    before = _events(project)
+    spent = desk.repaint(key)
+    if spent is not None and _events(project) > before:
+        found.setdefault(kind, []).append(spent)
+        _press(desk, "u", "undo", found)
+    _press(desk, "tab", "move", found)
+
+
+def _events(project: Project) -> int:
+    return int(project.connection.execute("SELECT max(id) FROM event").fetchone()[0])
+
+
+def _press(terminal: TimedTerminal, key: str, kind: str, found: Repaints) -> None:
+    spent = terminal.repaint(key)
+    if spent is not None:
+        found.setdefault(kind, []).append(spent)
