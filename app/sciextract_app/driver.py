@@ -8,7 +8,9 @@ end the app.
 from __future__ import annotations
 
 import os
+import re
 import selectors
+import time
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from typing import Any
@@ -19,6 +21,10 @@ from textual.driver import Driver
 from textual.message import Message
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
+ESCAPE, ESCAPE_SECONDS = "\x1b", 0.1
+# Esc and then a key, typed so fast that a line brings them together, is no Alt and a key: the desk has no
+# such keys, and Textual makes others of some of them. What begins a sequence is left to it.
+_ESCAPE_AND_KEY = re.compile(r"\x1b(?=[^\[O\]PX^_\\\x1b])")
 _READ_BYTES = 1 << 16
 
 
@@ -29,6 +35,14 @@ class PasteParser(XTermParser):
         super().__init__(debug)
         self._pasted: list[str] | None = None
         self._held = ""
+        self._held_since = 0.0
+
+    def tick(self) -> Iterable[Message]:
+        """What was meant by input that nothing has followed: Esc, and no beginning of a sequence."""
+        if self._held == ESCAPE and time.monotonic() - self._held_since >= ESCAPE_SECONDS:
+            self._held = ""
+            yield events.Key("escape", ESCAPE)
+        yield from super().tick()
 
     def feed(self, data: str) -> Iterable[Message]:
         """What some input means; an empty one is its end."""
@@ -49,8 +63,13 @@ class PasteParser(XTermParser):
             self._pasted = []
         else:
             typed, self._held = _without_part_of(BEGIN, typed, least=len("\x1b[2"))
-        if typed:
-            yield from super().feed(typed)
+            if typed.endswith(ESCAPE):
+                typed, self._held, self._held_since = typed[:-1], ESCAPE, time.monotonic()
+        for number, part in enumerate(_ESCAPE_AND_KEY.split(typed)):
+            if number:
+                yield events.Key("escape", ESCAPE)
+            if part:
+                yield from super().feed(part)
         return rest
 
     def _paste(self, data: str, pasted: list[str]) -> Any:

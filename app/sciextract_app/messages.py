@@ -48,6 +48,18 @@ class Predicted(Message):
         return isinstance(message, Predicted)
 
 
+class AcceptanceCounted(Message):
+    """The decisions of a large project are counted.
+
+    Attributes:
+        share: Of the model's decided items, those that were right as they stood; ``None`` without any.
+    """
+
+    def __init__(self, share: float | None) -> None:
+        super().__init__()
+        self.share = share
+
+
 class PredictionEnded(Message):
     """The prediction has come to its end, or to a stop.
 

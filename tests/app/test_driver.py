@@ -50,6 +50,39 @@ def test_keys_and_pastes_in_turn() -> None:
     assert parsed([stream]) == ["key j", "key up", "one", "two", "key f9", "key x"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "key"),
+    [
+        ("d", "d"),
+        ("1", "1"),
+        (";", "semicolon"),
+        ("\r", "enter"),
+        ("\t", "tab"),
+        ("\x7f", "backspace"),
+        ("é", "é"),
+    ],
+)
+def test_escape_and_a_quick_key_are_both_there(typed: str, key: str) -> None:
+    wanted = ["key escape", f"key {key}"]
+    found = [parsed([f"\x1b{typed}"]), parsed(["\x1b", typed])]
+    assert [[each.replace("e_acute", "é") for each in keys] for keys in found] == [wanted, wanted]
+
+
+def test_sequences_stay_whole_wherever_they_are_cut() -> None:
+    for cut in range(1, len("\x1b[1;5C")):
+        assert parsed(["\x1b[1;5C"[:cut], "\x1b[1;5C"[cut:]]) == ["key ctrl+right"]
+
+
+def test_escape_alone_is_told_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("sciextract_app.driver.time.monotonic", lambda: now[0])
+    parser = PasteParser()
+    assert list(parser.feed("\x1b")) == []
+    assert [event for event in parser.tick() if isinstance(event, events.Key)] == []
+    now[0] = 0.2
+    assert [event.key for event in parser.tick() if isinstance(event, events.Key)] == ["escape"]
+
+
 def test_nulls_are_left_out() -> None:
     assert parsed([f"{BEGIN}a\0b{END}"]) == ["ab"]
 

@@ -74,6 +74,18 @@ def closed_cleanly(folder: Path) -> bool:
     return not marks and not (folder / "refs.sciextract-wal").exists()
 
 
+def working(folder: Path) -> list[int]:
+    """Processes that work in a folder; empty where the system does not tell."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if link.readlink() == folder:
+                found.append(int(link.parent.name))
+        except OSError:
+            continue  # ended meanwhile, or of another user
+    return found
+
+
 def errors(folder: Path) -> list[str]:
     """What the doctor finds wrong."""
     found = examine(folder / "refs.sciextract").findings

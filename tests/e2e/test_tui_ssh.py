@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from sciextract.resources import bundled_models
-from tests.e2e import ssh_server
 from tests.e2e.desks import (
     COMMAND,
     FIRST,
@@ -26,13 +25,14 @@ from tests.e2e.desks import (
     flagged,
     library,
     starting,
+    working,
 )
-from tests.e2e.ssh_server import Server, serving
+from tests.ssh_server import Server, missing, serving
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.xdist_group("terminal"),
-    pytest.mark.skipif(bool(ssh_server.missing()), reason=ssh_server.missing()),
+    pytest.mark.skipif(bool(missing()), reason=missing()),
 ]
 with_model = pytest.mark.skipif(
     not (bundled_models() / "sci").is_dir(), reason="data set absent: bundled model"
@@ -83,6 +83,7 @@ def test_a_dropped_line_loses_nothing(start: Start, folder: Path, server: Server
     terminal.wait_for(lambda: flagged(folder) == 1)
     terminal.process.send_signal(signal.SIGKILL)  # the client is gone without a word
     terminal.wait_for(lambda: closed_cleanly(folder))
+    terminal.wait_for(lambda: not working(folder))
     assert (decided(folder), flagged(folder)) == (1, 1)
     assert errors(folder) == []
 
@@ -139,4 +140,5 @@ def test_a_closed_tmux_closes_the_project(start: Start, folder: Path, server: Se
     terminal.wait_for(lambda: flagged(folder) == 1)
     subprocess.run([*tmux, "kill-server"], capture_output=True, check=True)
     terminal.wait_for(lambda: closed_cleanly(folder))
+    terminal.wait_for(lambda: not working(folder))
     assert flagged(folder) == 1

@@ -11,7 +11,7 @@ import pytest
 
 from sciextract.workflows.remote.start import Task
 from sciextract.workflows.runs import Run, new_run
-from tests.remote.server import SSHD, Server
+from tests.ssh_server import Server, missing, serving
 
 _PYTHON = """\
 #!/bin/sh
@@ -25,12 +25,10 @@ esac
 
 @pytest.fixture(scope="session")
 def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    missing = [name for name in ("ssh", "rsync", "ssh-keygen") if shutil.which(name) is None]
-    if SSHD is None or missing:
-        pytest.skip(f"needs openssh-server, openssh-client and rsync: {', '.join(missing)}")
-    server = Server(tmp_path_factory.mktemp("gpubox"))
-    yield server
-    server.stop()
+    if missing():
+        pytest.skip(missing())
+    with serving(tmp_path_factory.mktemp("gpubox")) as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.jobs import Place
 from sciextract.workflows.remote.start import Task, start, start_again
 from sciextract.workflows.runs import METRICS, Run
-from tests.remote.server import Server
+from tests.ssh_server import Server
 
 pytestmark = pytest.mark.xdist_group("sshd")
 Make = Callable[..., Task]

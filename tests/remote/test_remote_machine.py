@@ -15,7 +15,7 @@ from sciextract.workflows.remote.probe import Machine, probe, require
 from sciextract.workflows.remote.ssh import Ssh, check_host
 from sciextract.workflows.remote.start import Task, start
 from sciextract.workflows.runs import Run
-from tests.remote.server import Server
+from tests.ssh_server import Server
 
 pytestmark = pytest.mark.xdist_group("sshd")
 

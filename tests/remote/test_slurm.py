@@ -15,7 +15,7 @@ from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.start import Task, start
 from sciextract.workflows.runs import Run
-from tests.remote.server import Server
+from tests.ssh_server import Server
 
 pytestmark = pytest.mark.xdist_group("sshd")
 PATIENCE_SECONDS = 30.0

@@ -50,6 +50,7 @@ class Desk:
         queues: Saved queues; one of them may be the route.
         predicting: Abstracts predicted so far and all that need it; the app sets it while a model runs.
         totals: Numbers of the project for the header, as old as the last change of abstract.
+        counts: How often they were counted; in large projects acceptance is counted elsewhere after that.
         pointing: What the mouse does.
         everywhere: What is told of a decision that goes through the whole project.
     """
@@ -73,6 +74,7 @@ class Desk:
         self.route = Route(project.connection)
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
+        self.counts = 1
         self.pointing = Pointing(self._now, self._guarded)
         self.everywhere = Everywhere(self._now)
         self.queues = Queues(
@@ -210,7 +212,8 @@ class Desk:
         return feedback
 
     def _count(self) -> None:
-        self.totals = totals(self._now.project.connection)
+        self.totals = totals(self._now.project.connection, self.totals)
+        self.counts += 1
         self.queues.refresh(self.totals.documents)
 
     def _open(self, number: int) -> Feedback:

@@ -6,10 +6,10 @@ from sciextract_app.dialogs.messages import MessagesDialog
 from sciextract_app.dialogs.queues import QueueNameDialog, QueuesDialog, Wish
 from sciextract_app.presenter.queues import suggested_name
 from sciextract_app.presenter.shown import Feedback
-from sciextract_app.screens.mouse import MouseDesk
+from sciextract_app.screens.counting import CountingDesk
 
 
-class QueueingDesk(MouseDesk):
+class QueueingDesk(CountingDesk):
     """A desk whose list can be kept, and gone on with later."""
 
     def on_mount(self) -> None:

@@ -9,10 +9,14 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 PATIENCE_SECONDS = 20.0
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+PRIVILEGES = Path("/run/sshd")
+"""The empty folder that a server of root wants."""
 _SERVER = """\
 ListenAddress 127.0.0.1
 Port {port}
@@ -54,6 +58,23 @@ Host closed
 """
 
 
+def missing() -> str:
+    """Why there can be no server here, empty where there can."""
+    tools = {name: shutil.which(name) for name in ("ssh", "ssh-keygen", "rsync")}
+    absent = [name for name, found in {"sshd": SSHD, **tools}.items() if not found]
+    return f"not installed: {', '.join(absent)}" if absent else ""
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """A server for as long as the block runs."""
+    server = Server(folder)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
 class Server:
     """The server; ``gpubox`` reaches it, ``stranger`` has no key, ``silent`` never answers, ``closed`` refuses.
 
@@ -89,7 +110,8 @@ class Server:
         self._start()
 
     def _start(self) -> None:
-        Path("/run/sshd").mkdir(exist_ok=True) if os.geteuid() == 0 else None
+        if os.geteuid() == 0:
+            PRIVILEGES.mkdir(mode=0o755, exist_ok=True)
         words = [str(SSHD), "-D", "-e", "-f", str(self.folder / "sshd_config")]
         with (self.folder / "sshd.log").open("ab") as log:
             self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -98,6 +120,10 @@ class Server:
             if time.monotonic() > until or self.process.poll() is not None:
                 raise RuntimeError((self.folder / "sshd.log").read_text())
             time.sleep(0.05)
+
+    def command(self, remote: str) -> list[str]:
+        """A client that runs a command line there in a terminal."""
+        return ["ssh", "-F", str(self.folder / "config"), "-tt", "gpubox", remote]
 
     def cut_lines(self) -> int:
         """Kill every connection, not the server; gives how many there were."""
