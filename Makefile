@@ -22,7 +22,7 @@ PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -n
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs model screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz pins clean
+.PHONY: help demo test check format docs model screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ bench-tui: $(DEV_ENV)/.installed ## Measure the review desk in real terminals: k
 
 bench-fuzz: $(DEV_ENV)/.installed ## Press 50,000 random keys on the whole desk (BENCH_ARGS="--seed 1")
 	@$(IN_DEV) python benchmarks/tui_fuzz.py --jobs $(JOBS) $(BENCH_ARGS)
+
+bench-rounds: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate correction rounds on SciERC (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/correction_rounds.py --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-rounds $(BENCH_ARGS)
 
 pins: ## Write constraints.txt anew from the newest versions
 	@tools/pins.sh "$(PYTHON)" .cache/pins

@@ -18,8 +18,9 @@ from sciextract.resources import bundled_models
 from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.jobs import Place
-from sciextract.workflows.remote.start import Task, start, start_again
+from sciextract.workflows.remote.start import Task, start_again
 from sciextract.workflows.runs import METRICS, Run
+from tests.remote.starting import start
 from tests.ssh_server import Server
 
 pytestmark = pytest.mark.xdist_group("sshd")

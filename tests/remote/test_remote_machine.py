@@ -13,8 +13,9 @@ import pytest
 from sciextract.errors import RemoteError, UsageError
 from sciextract.workflows.remote.probe import Machine, probe, require
 from sciextract.workflows.remote.ssh import Ssh, check_host
-from sciextract.workflows.remote.start import Task, start
+from sciextract.workflows.remote.start import Task
 from sciextract.workflows.runs import Run
+from tests.remote.starting import start
 from tests.ssh_server import Server
 
 pytestmark = pytest.mark.xdist_group("sshd")

@@ -13,8 +13,9 @@ import pytest
 
 from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
-from sciextract.workflows.remote.start import Task, start
+from sciextract.workflows.remote.start import Task
 from sciextract.workflows.runs import Run
+from tests.remote.starting import start
 from tests.ssh_server import Server
 
 pytestmark = pytest.mark.xdist_group("sshd")

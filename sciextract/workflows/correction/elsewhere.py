@@ -17,14 +17,14 @@ from sciextract.workflows.correction.order import Order, open_run, stored_order
 from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.jobs import THERE, Place, Standing
-from sciextract.workflows.remote.ssh import check_host
-from sciextract.workflows.remote.start import Task, start, start_again
+from sciextract.workflows.remote.start import Task, inspected, start, start_again
 from sciextract.workflows.runs import RUN, SNAPSHOT, Run
 
 MODULE = "sciextract_trainer.correction.elsewhere"
 _ENDS = frozenset({"error", "stopped"})
 """Events of the job that are told in this machine's own words."""
 
+_WATCHING_ENDED = "not watching any more; the job goes on there"
 _NOTES = ("config", "device", "hardware", "versions", "forgetting")
 
 
@@ -65,14 +65,15 @@ def retrain_elsewhere(
         RemoteError: The machine cannot be reached or lacks something, or the job failed.
         TrainingDataError: There is nothing to train on.
     """
-    check_host(where.host)
+    gpu = where.device == "cuda"
+    machine = inspected(where.host, where.python, gpu=gpu, slurm=where.slurm)
     run, agreed = open_run(folder, order)
     narrator = Narrator(run, listener)
-    with narrator.telling(_hint_of(run)):
+    with narrator.telling(_WATCHING_ENDED, _attaching(run)):
         model = start_model(run, agreed)
         take_snapshot(run, agreed, narrator)
         narrator.state("preparing", f"sending to {where.host}")
-        place = start(run, _task(run, model, where))
+        place = start(run, _task(run, model, where), machine)
         if detach:
             narrator.state("training", f"on {place.host}; sciextract jobs attach {run.name}")
             return run
@@ -95,7 +96,7 @@ def attach(run: Run, listener: Listener, *, again: bool = False) -> Ending:
     if place is None:
         raise UsageError(f"{run.name} is no job on another machine", "sciextract jobs list")
     narrator = Narrator(run, listener)
-    with narrator.telling(_hint_of(run)):
+    with narrator.telling(_WATCHING_ENDED, _attaching(run)):
         if place.state == "sending":
             raise RemoteError(
                 f"{run.name} was not wholly sent to {place.host}",
@@ -108,8 +109,8 @@ def attach(run: Run, listener: Listener, *, again: bool = False) -> Ending:
         return _attend(run, place, narrator)
 
 
-def _hint_of(run: Run) -> str:
-    return f"the job goes on there; sciextract jobs attach {run.name}"
+def _attaching(run: Run) -> str:
+    return f"sciextract jobs attach {run.name}"
 
 
 def _task(run: Run, model: ModelFolder, where: Where) -> Task:
@@ -169,6 +170,7 @@ class _Teller:
     """
 
     def __init__(self, run: Run, there: Run, place: Place, narrator: Narrator) -> None:
+        self._run = run
         self._there = there
         self._place = place
         self._narrator = narrator
@@ -180,7 +182,8 @@ class _Teller:
         for event in self._there.metrics(self._seen):
             if "event" in event and event["event"] not in _ENDS:
                 self._enter(event)
-                self._narrator.event({**event, THERE: self._seen})
+                folder = {"folder": str(self._run.folder)} if "folder" in event else {}
+                self._narrator.event({**event, **folder, THERE: self._seen})
             self._seen += 1
 
     def lost(self, why: str, seconds: float) -> None:

@@ -44,11 +44,14 @@ class Narrator:
         self._state = "preparing"
 
     @contextmanager
-    def telling(self, interrupted: str = "") -> Iterator[None]:
+    def telling(
+        self, interrupted: str = "stopped; what is finished is kept", go_on: str = ""
+    ) -> Iterator[None]:
         """Writes how the block ended, whichever way it does.
 
         Args:
-            interrupted: What to do after an interrupt; the command that goes on when empty.
+            interrupted: What an interrupt means.
+            go_on: The command that goes on after it; that of this machine's run when empty.
         """
         self.state("preparing", "reading the project")
         try:
@@ -58,10 +61,9 @@ class Narrator:
             self.event({"event": "error", "message": error.message, "hint": error.hint})
             raise
         except KeyboardInterrupt:
-            hint = interrupted or f"sciextract retrain --run {shlex.quote(str(self._run.folder))}"
-            message = "stopped; what is finished is kept"
-            self._end("stopped", message, hint)
-            self.event({"event": "stopped", "message": message, "hint": hint})
+            hint = go_on or f"sciextract retrain --run {shlex.quote(str(self._run.folder))}"
+            self._end("stopped", interrupted, hint)
+            self.event({"event": "stopped", "message": interrupted, "hint": hint})
             raise
         except BaseException as error:
             kind = type(error).__name__

@@ -12,7 +12,8 @@ import sciextract
 from sciextract.errors import MissingExtraError
 from sciextract.workflows.remote import jobs
 from sciextract.workflows.remote.jobs import Place
-from sciextract.workflows.remote.probe import probe, require
+from sciextract.workflows.remote.probe import Machine, probe, require
+from sciextract.workflows.remote.ssh import Ssh
 from sciextract.workflows.remote.transfer import push
 from sciextract.workflows.runs import Run
 
@@ -60,14 +61,31 @@ class Task:
     words: Sequence[str]
 
 
-def start(run: Run, task: Task) -> Place:
-    """Check the machine, send everything, start the job apart from the connection.
-
-    Called again after a broken line it sends only what is missing; a job is never started twice.
+def inspected(host: str, python: str, *, gpu: bool, slurm: bool) -> Machine:
+    """Look at a machine before any work: it answers, and has what a training needs.
 
     Raises:
         UsageError: The host is no host.
-        RemoteError: The machine cannot be reached or lacks something; the line broke.
+        RemoteError: It cannot be reached within 15 seconds, or lacks something.
+    """
+    ssh = Ssh(host, python)
+    machine = probe(ssh)
+    require(ssh, machine, needed_bytes=ROOM_FOR_RESULTS, gpu=gpu, slurm=slurm)
+    return machine
+
+
+def start(run: Run, task: Task, machine: Machine) -> Place:
+    """Send everything, and start the job apart from the connection.
+
+    Called again after a broken line it sends only what is missing; a job is never started twice.
+
+    Args:
+        run: The local run.
+        task: What is wanted.
+        machine: What the other machine has, see :func:`inspected`.
+
+    Raises:
+        RemoteError: There is too little room, or the line broke.
         MissingExtraError: The trainer is not installed here.
     """
     place = jobs.place_of(run) or jobs.new_place(run, task.host, task.python, task.slurm)
@@ -75,7 +93,6 @@ def start(run: Run, task: Task) -> Place:
         return place
     package = _package()
     needed = ROOM_FOR_RESULTS + sum(map(_size, [task.model, *task.run_files]))
-    machine = probe(place.ssh)
     require(place.ssh, machine, needed_bytes=needed, gpu=task.gpu, slurm=task.slurm)
     place = jobs.note(run, place, home=machine.home)
     push(place.ssh, package, f"{place.path}/package", _LEFT_OUT)

@@ -14,7 +14,7 @@ from sciextract.store.state.rows import Completeness, ProgressRow
 from sciextract.store.state.views import whole
 from sciextract.workflows.snapshot.gold import GoldFile, fitted
 from sciextract.workflows.snapshot.labels import layers_of
-from sciextract.workflows.snapshot.splitting import split_of, split_of_base
+from sciextract.workflows.snapshot.splitting import split_of
 from sciextract.workflows.snapshot.types import Origin, Split, TrainingDocument
 
 MOST_UNDECIDED = 2_000
@@ -98,13 +98,14 @@ class Gathering:
             if reason:
                 self.left_out[reason] += 1
             else:
-                yield split_of_base(document.annotated.document.text_sha256), document
+                yield Split.TRAIN, document
 
     def _against(self, document: TrainingDocument, gate_texts: frozenset[bytes]) -> str:
         """Why a document of the base goes into no split; empty when it does.
 
-        A text that the project has in its held-out part stays out of training whether or not anybody has
-        decided about it yet: it may be in the gate tomorrow.
+        It never chooses an epoch or thresholds and never judges, for the start model has learned from it: what
+        a model has seen makes it look better than it is. A text that the project holds out stays out of
+        training whether or not anybody has decided about it yet: it may be in dev or gate tomorrow.
         """
         text_sha256 = document.annotated.document.text_sha256
         if self._is_second(document):
@@ -113,10 +114,9 @@ class Gathering:
             known = known_by_text(self._project.connection, text_sha256)
         if known is None:
             return ""
-        if split_of(text_sha256) is Split.GATE:
+        if split_of(text_sha256) is not Split.TRAIN:
             return HELD_OUT
-        used = split_of(text_sha256) is Split.TRAIN or known.done & self._layers
-        return PROJECT_HAS_IT if known.decided and used else ""
+        return PROJECT_HAS_IT if known.decided else ""
 
     def _is_second(self, document: TrainingDocument) -> bool:
         text = bytes.fromhex(document.annotated.document.text_sha256)

@@ -26,8 +26,3 @@ def split_of(text_sha256: str) -> Split:
     if place < DEV_SHARE:
         return Split.DEV
     return Split.GATE if place < DEV_SHARE + GATE_SHARE else Split.TRAIN
-
-
-def split_of_base(text_sha256: str) -> Split:
-    """The split of a base's text: never gate, since the model that is to be beaten has learned from it."""
-    return Split.DEV if place_of(text_sha256) < DEV_SHARE else Split.TRAIN

@@ -121,6 +121,7 @@ def test_a_machine_without_a_gpu_is_refused_before_anything_is_sent(
     with pytest.raises(RemoteError, match="shows no NVIDIA GPU"):
         retrain_elsewhere(order, None, Where("gpubox", sys.executable, "cuda"), lambda event: None)
     assert not (server.home / ".cache").exists()
+    assert runs_of(project) == [] and list(jobs.jobs()) == []
 
 
 def test_a_host_with_shell_characters_makes_no_run(order: Order, project: Path) -> None:

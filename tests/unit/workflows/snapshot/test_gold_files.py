@@ -44,7 +44,7 @@ def built(
     return read_snapshot(folder / "s")
 
 
-def test_a_base_goes_to_train_and_dev_but_never_to_gate(project: Project, tmp_path: Path) -> None:
+def test_a_base_only_trains_and_neither_chooses_nor_judges(project: Project, tmp_path: Path) -> None:
     put_gold(project, TRAIN[0])
     base = gold_file(tmp_path / "base.jsonl", TRAIN[1], DEV[0], GATE[0])
     found = built(project, tmp_path, base)
@@ -52,11 +52,11 @@ def test_a_base_goes_to_train_and_dev_but_never_to_gate(project: Project, tmp_pa
         TRAIN[0]: Split.TRAIN,
         TRAIN[1]: Split.TRAIN,
         GATE[0]: Split.TRAIN,
-        DEV[0]: Split.DEV,
+        DEV[0]: Split.TRAIN,
     }
-    assert [each.origin for each in found.train] == [Origin.PROJECT, Origin.BASE, Origin.BASE]
-    assert found.manifest.share_of_base == pytest.approx(2 / 3, abs=1e-4)
-    assert all(each.complete == frozenset(Layer) for each in (*found.train[1:], *found.dev))
+    assert [each.origin for each in found.train] == [Origin.PROJECT, *[Origin.BASE] * 3]
+    assert found.manifest.share_of_base == pytest.approx(3 / 4, abs=1e-4)
+    assert all(each.complete == frozenset(Layer) for each in found.train[1:])
 
 
 def test_a_base_alone_is_enough(project: Project, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_decisions_of_the_project_win_over_the_base(project: Project, tmp_path: 
     found = built(project, tmp_path, gold_file(tmp_path / "b.jsonl", *TRAIN[:2], DEV[0]))
     assert [each.origin for each in found.train] == [Origin.PROJECT, Origin.BASE]
     assert found.train[0].complete == {Layer.ENTITIES}
-    assert [each.origin for each in found.dev] == [Origin.BASE]
+    assert found.dev == ()  # its layers are not done, and the base does not stand in for them
     assert list(read_undecided(tmp_path / "s")) == []
 
 
@@ -97,7 +97,7 @@ def test_a_text_of_the_gate_file_is_nowhere_else(project: Project, tmp_path: Pat
         TRAIN[1]: Split.GATE,
         TRAIN[2]: Split.GATE,
         DEV[0]: Split.GATE,
-        DEV[1]: Split.DEV,
+        DEV[1]: Split.TRAIN,
     }
     assert len(found.gate) == 3
     assert found.manifest.left_out == {

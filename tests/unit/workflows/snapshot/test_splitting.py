@@ -12,7 +12,7 @@ from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef
 from sciextract.store.state.rows import Layer
 from sciextract.workflows.snapshot import Split, build_snapshot, read_snapshot
-from sciextract.workflows.snapshot.splitting import place_of, split_of, split_of_base
+from sciextract.workflows.snapshot.splitting import place_of, split_of
 from tests.unit.store.projects import guess, place, predict, put
 from tests.unit.workflows.snapshot.abstracts import placed, put_gold, sha256, texts
 
@@ -22,9 +22,6 @@ def test_shares() -> None:
     counts = Counter(map(split_of, hashes))
     assert counts[Split.DEV] / 20_000 == pytest.approx(0.1, abs=0.01)
     assert counts[Split.GATE] / 20_000 == pytest.approx(0.2, abs=0.01)
-    of_base = Counter(map(split_of_base, hashes))
-    assert of_base.keys() == {Split.TRAIN, Split.DEV}
-    assert of_base[Split.DEV] == counts[Split.DEV]
 
 
 def test_edges() -> None:

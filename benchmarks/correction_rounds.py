@@ -1,0 +1,167 @@
+"""What correction rounds bring, simulated on SciERC: a model of the first documents of train, the rest corrected in rounds.
+
+Usage: ``python benchmarks/correction_rounds.py --data DIR --encoder DIR --folder DIR [--start 250] [--round 20]
+[--rounds 5] [--without-base] [--json PATH]``.
+
+The gold labels play the person who corrects. The start model learns from the first ``--start`` documents (every
+tenth of them chooses epoch and thresholds); each round imports the next documents as done and runs ``sciextract
+retrain`` on all that the project holds by then, from the model in use. Both are judged on SciERC dev, which nothing
+has seen. What is finished in the folder is not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "trainer")]
+
+from benchmarks.rows import Row, machine, markdown, told, write_report
+from sciextract.documents.schema_file import load_schema
+from sciextract.store import create_project, open_project
+from sciextract.store.state.rows import Layer
+from sciextract.workflows.correction.order import Order
+from sciextract.workflows.import_files import import_files
+from sciextract_trainer.correction.command import retrain_project
+from sciextract_trainer.run import make_job, run_training
+
+LONGEST_MINUTES = 10.0
+
+
+def main() -> None:
+    options = _options()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    os.environ["SCIEXTRACT_HOME"] = str(options.folder / "home")
+    lines = (options.data / "scierc" / "train.jsonl").read_text("utf-8").splitlines(keepends=True)
+    start, rest = lines[: options.start], lines[options.start :]
+    model = _start_model(options, start)
+    measured: list[dict[str, Any]] = []
+    rows = told(_rows(options, model, rest, measured))
+    print(markdown(f"F1 on SciERC dev, mean of the three tasks; {machine()}", rows))
+    write_report(options.json, options, rows, {"rounds": measured})
+
+
+def _rows(
+    options: argparse.Namespace, model: Path, rest: list[str], measured: list[dict[str, Any]]
+) -> Iterator[Row]:
+    project = options.folder / ("distilled" if options.without_base else "replayed")
+    project = project.with_suffix(".sciextract")
+    if not project.exists():
+        create_project(project, load_schema("scierc"), "gold").close()
+    if options.without_base:
+        _add_undecided(options, project)
+    for number in range(1, options.rounds + 1):
+        part = rest[(number - 1) * options.round : number * options.round]
+        found = _round(options, project, model, number, part)
+        measured.append(found)
+        yield _row(found)
+
+
+def _start_model(options: argparse.Namespace, lines: list[str]) -> Path:
+    output: Path = options.folder / "start"
+    dev = lines[::10]
+    _write(options.folder / "start-dev.jsonl", dev)
+    _write(options.folder / "start-train.jsonl", [line for line in lines if line not in dev])
+    _write(options.folder / "base.jsonl", lines)
+    if not output.exists():
+        job = make_job(
+            "sci-teacher-1", {"encoder": str(options.encoder)}, schema="scierc",
+            data=options.folder / "start-train.jsonl", dev=options.folder / "start-dev.jsonl",
+            output=output,
+        )  # fmt: skip
+        run_training(job, _quiet)
+    return output
+
+
+def _round(
+    options: argparse.Namespace, project: Path, model: Path, number: int, part: list[str]
+) -> dict[str, Any]:
+    kept = project.with_name(f"{project.stem}-{number}.json")
+    if kept.exists():
+        found: dict[str, Any] = json.loads(kept.read_text("utf-8"))
+        return found
+    new = _write(project.with_name(f"part-{number}.jsonl"), part)
+    with open_project(project, "gold") as opened:
+        import_files(opened, [str(new)], done=tuple(Layer))
+        used = number > 1 and _in_use(options, project)
+    base = None if options.without_base else str(options.folder / "base.jsonl")
+    order = Order(
+        project=str(project), base=base, gate=str(options.data / "scierc" / "dev.jsonl"),
+        model=None if used else str(model),
+    )  # fmt: skip
+    since = time.monotonic()
+    ending = retrain_project(
+        order, project.with_name(f"{project.stem}-run-{number}"), "cpu", _quiet
+    )
+    found = {"round": number, "corrected": number * options.round, "promoted": ending.promoted,
+             "minutes": (time.monotonic() - since) / 60, **ending.report.to_json()}  # fmt: skip
+    kept.write_text(json.dumps(found, indent=1), "utf-8")
+    return found
+
+
+def _in_use(options: argparse.Namespace, project: Path) -> bool:
+    """Whether an earlier round's model was promoted; else the start model stays where training begins."""
+    kept = options.folder.glob(f"{project.stem}-*.json")
+    return any(json.loads(each.read_text("utf-8"))["promoted"] for each in kept)
+
+
+def _add_undecided(options: argparse.Namespace, project: Path) -> None:
+    """Abstracts that nobody looks at: what the start model is distilled on."""
+    import gzip
+
+    with gzip.open(
+        options.data / "unlabelled" / "cs-003.jsonl.gz", "rt", encoding="utf-8"
+    ) as lines:
+        few = [next(lines) for _ in range(options.undecided)]
+    with open_project(project, "gold") as opened:
+        import_files(opened, [str(_write(options.folder / "undecided.jsonl", few))])
+
+
+def _row(found: dict[str, Any]) -> Row:
+    target, tasks = found["target"], found["tasks"]
+    each = ", ".join(
+        f"{name} {one['before']:.1f} to {one['after']:.1f}" for name, one in tasks.items()
+    )
+    value = (
+        f"{target['before']:.1f} to {target['after']:.1f} (90 % interval of the difference "
+        f"{target['low']:+.1f} to {target['high']:+.1f}; {each}); {found['verdict']}, {found['minutes']:.1f} min"
+    )
+    what = f"round {found['round']}, {found['corrected']} abstracts corrected so far"
+    return Row(what, value, f"{LONGEST_MINUTES:g} min", found["minutes"] <= LONGEST_MINUTES)
+
+
+def _write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(lines), "utf-8")
+    return path
+
+
+def _quiet(event: dict[str, Any]) -> None:
+    if event["event"] in ("dev", "gate", "done"):
+        print(json.dumps(event)[:300], file=sys.stderr, flush=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with scierc/, unlabelled/")
+    parser.add_argument("--encoder", type=Path, required=True, help="folder of the encoder")
+    parser.add_argument("--folder", type=Path, required=True, help="resumable results")
+    parser.add_argument("--start", type=int, default=250, help="documents of the start model")
+    parser.add_argument("--round", type=int, default=20, help="documents a round")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--without-base", action="store_true", help="no replay: distil on undecided abstracts"
+    )
+    parser.add_argument("--undecided", type=int, default=200, help="how many, without a base")
+    parser.add_argument("--json", help="write everything measured there")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
