@@ -47,9 +47,7 @@ FREE = ["Kites and lanterns share a grammar.", "The moss corpus needs glow featu
 
 
 def _project(folder: Path, schema: LabelSchema) -> Path:
-    documents = [
-        *corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3),
-    ]  # fmt: skip
+    documents = [*corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3)]
     return new_project(folder / "otters.sciextract", schema, documents, FREE)
 
 

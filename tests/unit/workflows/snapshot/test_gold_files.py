@@ -44,7 +44,9 @@ def built(
     return read_snapshot(folder / "s")
 
 
-def test_a_base_only_trains_and_neither_chooses_nor_judges(project: Project, tmp_path: Path) -> None:
+def test_a_base_only_trains_and_neither_chooses_nor_judges(
+    project: Project, tmp_path: Path
+) -> None:
     put_gold(project, TRAIN[0])
     base = gold_file(tmp_path / "base.jsonl", TRAIN[1], DEV[0], GATE[0])
     found = built(project, tmp_path, base)
