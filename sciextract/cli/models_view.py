@@ -59,15 +59,23 @@ def comparison_table(found: Comparison) -> None:
     typer.echo(visible(f"A  {found.before.id}  ({found.before.folder})"))
     typer.echo(visible(f"B  {found.after.id}  ({found.after.folder})"))
     if found.report is not None:
-        gate_table(found.report, ("A", "B", "B less A", "P(B better)"))
+        gate_table(
+            found.report, ("A", "B", "B less A", "P(B better)"), _VERDICTS[found.report.verdict]
+        )
     else:
         _print_stated(found)
     for remark in found.remarks:
         typer.echo(visible(remark), err=True)
 
 
-def gate_table(report: GateReport, heads: tuple[str, str, str, str]) -> None:
-    """Print two models on the same documents; heads are for both, the difference and the probability."""
+def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: str = "") -> None:
+    """Print two models on the same documents, and the reasons of the verdict.
+
+    Args:
+        report: Both models.
+        heads: For the first, the second, the difference and the probability.
+        verdict: The verdict in words, empty where the caller tells what came of it.
+    """
     rows = list(_rows(report))
     first, second, less, better = heads
     _print_table(
@@ -75,7 +83,8 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str]) -> None:
         (first, second, less, "90 % interval", better, "gold"),
         [(name, _cells(each)) for name, each in rows],
     )
-    typer.echo(visible(_VERDICTS[report.verdict]))
+    if verdict:
+        typer.echo(visible(verdict))
     for reason in report.reasons:
         typer.echo(visible(f"- {reason}"))
 
