@@ -22,7 +22,7 @@ PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -n
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs model screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds pins clean
+.PHONY: help demo test check format docs model screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-training pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +75,12 @@ bench-fuzz: $(DEV_ENV)/.installed ## Press 50,000 random keys on the whole desk 
 
 bench-rounds: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate correction rounds on SciERC (DATA=... BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/correction_rounds.py --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-rounds $(BENCH_ARGS)
+
+bench-active: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate active learning on SciERC (DATA=... ENCODER=... BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/active_learning.py --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-active $(BENCH_ARGS)
+
+bench-training: $(DEV_ENV)/.installed ## Measure training on this machine's GPU or processor (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/training_speed.py $(BENCH_ARGS)
 
 pins: ## Write constraints.txt anew from the newest versions
 	@tools/pins.sh "$(PYTHON)" .cache/pins

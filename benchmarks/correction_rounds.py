@@ -4,19 +4,23 @@ Usage: ``python benchmarks/correction_rounds.py --data DIR --encoder DIR --folde
 [--rounds 5] [--without-base] [--json PATH]``.
 
 The gold labels play the person who corrects. The start model learns from the first ``--start`` documents (every
-tenth of them chooses epoch and thresholds); each round imports the next documents as done and runs ``sciextract
-retrain`` on all that the project holds by then, from the model in use. Both are judged on SciERC dev, which nothing
-has seen. What is finished in the folder is not repeated.
+tenth of them chooses epoch and thresholds). The project holds all other documents of train and some unlabelled
+abstracts as text; each round imports the gold of the next documents as done and runs ``sciextract retrain`` on all
+that is decided by then, from the model in use. Of what is decided, the project holds out a tenth for dev and a fifth
+for the gate, as it does for everybody. Both models are judged on that fifth and on SciERC dev, which nothing has
+seen. What is finished in the folder is not repeated.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import sys
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "trainer")]
 
 from benchmarks.rows import Row, machine, markdown, told, write_report
+from sciextract import formats
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
+from sciextract.formats.base import BadRecord
 from sciextract.store import create_project, open_project
 from sciextract.store.state.rows import Layer
 from sciextract.workflows.correction.order import Order
@@ -33,6 +40,7 @@ from sciextract_trainer.correction.command import retrain_project
 from sciextract_trainer.run import make_job, run_training
 
 LONGEST_MINUTES = 10.0
+UNLABELLED = "cs-003.jsonl.gz"
 
 
 def main() -> None:
@@ -54,9 +62,7 @@ def _rows(
     project = options.folder / ("distilled" if options.without_base else "replayed")
     project = project.with_suffix(".sciextract")
     if not project.exists():
-        create_project(project, load_schema("scierc"), "gold").close()
-    if options.without_base:
-        _add_undecided(options, project)
+        _create(options, project, rest)
     for number in range(1, options.rounds + 1):
         part = rest[(number - 1) * options.round : number * options.round]
         found = _round(options, project, model, number, part)
@@ -94,7 +100,7 @@ def _round(
     base = None if options.without_base else str(options.folder / "base.jsonl")
     order = Order(
         project=str(project), base=base, gate=str(options.data / "scierc" / "dev.jsonl"),
-        model=None if used else str(model),
+        model=None if used else str(model), recipe=options.recipe,
     )  # fmt: skip
     since = time.monotonic()
     ending = retrain_project(
@@ -112,16 +118,28 @@ def _in_use(options: argparse.Namespace, project: Path) -> bool:
     return any(json.loads(each.read_text("utf-8"))["promoted"] for each in kept)
 
 
-def _add_undecided(options: argparse.Namespace, project: Path) -> None:
-    """Abstracts that nobody looks at: what the start model is distilled on."""
-    import gzip
-
-    with gzip.open(
-        options.data / "unlabelled" / "cs-003.jsonl.gz", "rt", encoding="utf-8"
-    ) as lines:
-        few = [next(lines) for _ in range(options.undecided)]
+def _create(options: argparse.Namespace, project: Path, rest: list[str]) -> None:
+    """A project with all abstracts that are going to be corrected, and some that nobody looks at."""
+    create_project(project, load_schema("scierc"), "gold").close()
+    texts = [
+        json.dumps({"doc_key": item.document.doc_key, "text": item.document.text}) + "\n"
+        for item in _documents(_write(options.folder / "rest.jsonl", rest))
+    ]
+    with gzip.open(options.data / "unlabelled" / UNLABELLED, "rt", encoding="utf-8") as lines:
+        few = list(islice(lines, options.undecided))
+    files = [
+        _write(options.folder / "texts.jsonl", texts),
+        _write(options.folder / "few.jsonl", few),
+    ]
     with open_project(project, "gold") as opened:
-        import_files(opened, [str(_write(options.folder / "undecided.jsonl", few))])
+        import_files(opened, [str(file) for file in files])
+
+
+def _documents(path: Path) -> Iterator[AnnotatedDocument]:
+    for item in formats.read([path]):
+        if isinstance(item, BadRecord):
+            raise item.error
+        yield item
 
 
 def _row(found: dict[str, Any]) -> Row:
@@ -158,7 +176,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--without-base", action="store_true", help="no replay: distil on undecided abstracts"
     )
-    parser.add_argument("--undecided", type=int, default=200, help="how many, without a base")
+    parser.add_argument("--recipe", help="another recipe than correction-round")
+    parser.add_argument("--undecided", type=int, default=200, help="unlabelled abstracts")
     parser.add_argument("--json", help="write everything measured there")
     return parser.parse_args()
 

@@ -166,3 +166,7 @@ class UndoRefusedError(ProjectError):
 
 class RemoteError(SciextractError):
     """Another machine cannot be reached, lacks something, or a job on it failed."""
+
+
+class JobStoppedError(RemoteError):
+    """A job on another machine was stopped on purpose, at a point from which it can go on."""

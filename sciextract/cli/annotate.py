@@ -69,6 +69,13 @@ def annotate(
     candidates: Annotated[
         bool, typer.Option("--candidates", help="Export what stayed below the thresholds, too.")
     ] = False,
+    given_entities: Annotated[
+        bool,
+        typer.Option(
+            "--given-entities",
+            help="Keep the entities of the input, and predict only what relates them.",
+        ),
+    ] = False,
     threshold: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,7 +129,10 @@ def annotate(
         from sciextract.cli.annotate_project import annotate_project
 
         wanted = export or ("jsonl" if output else None)
-        _refuse(resume=resume, candidates=candidates, schema=schema is not None, sample=sample)
+        _refuse(
+            resume=resume, candidates=candidates, schema=schema is not None, sample=sample,
+            given_entities=given_entities,
+        )  # fmt: skip
         annotate_project(
             found, inputs or [], input_format, choice, wanted, path, force, as_json, quiet
         )
@@ -132,6 +142,7 @@ def annotate(
         target=Target(export or ("jsonl" if output else None), path, resume, force),
         input_format=input_format,
         schema=schema,
+        given=given_entities,
     )
     report = _run(job, quiet)
     if as_json:
@@ -182,7 +193,8 @@ def _refuse(**options: bool) -> None:
     for name, given in options.items():
         if given:
             raise UsageError(
-                f"--{name} is not for projects", "leave it out, or name files instead of a project"
+                f"--{name.replace('_', '-')} is not for projects",
+                "leave it out, or name files instead of a project",
             )
 
 

@@ -116,11 +116,11 @@ def cancel(job: _Job) -> None:
 
         sciextract jobs cancel 4f2a
     """
-    from sciextract.workflows.remote import finish
+    from sciextract.workflows.correction.cancelling import cancel_job
     from sciextract.workflows.remote.jobs import find_job
 
     run, place = find_job(job)
-    finish.cancel(place)
+    cancel_job(run, place)
     say("", f"{run.name} on {place.host} is stopped", f"sciextract jobs clean {run.name}")
 
 

@@ -11,6 +11,7 @@ import typer
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
 from sciextract.cli.console import framed
+from sciextract.cli.curves import curves
 from sciextract.cli.doctor import doctor
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.history import backup, log, redo, undo
@@ -18,6 +19,8 @@ from sciextract.cli.jobs import jobs
 from sciextract.cli.looking import search, status
 from sciextract.cli.models import models
 from sciextract.cli.project_files import export, import_, init
+from sciextract.cli.queue import queue
+from sciextract.cli.recipes import recipe
 from sciextract.cli.stats import stats
 from sciextract.cli.teams import adjudicate, agree, merge
 from sciextract.cli.training import retrain
@@ -40,8 +43,11 @@ for command in _COMMANDS:
     app.command(command.__name__.rstrip("_"))(command)
 app.command()(tui)
 app.command()(retrain)
+models.command()(curves)
 app.add_typer(models)
 app.add_typer(jobs)
+app.add_typer(queue)
+app.add_typer(recipe)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -11,7 +11,7 @@ import typer
 
 from sciextract.cli.options import AuthorOption, JsonOption
 from sciextract.cli.words import report
-from sciextract.errors import ExitCode
+from sciextract.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from sciextract.store import Project
@@ -180,6 +180,13 @@ def compare(
         str | None,
         typer.Option(metavar="FILE", help="Gold that both predict (default: stated scores)."),
     ] = None,
+    blind_gate: Annotated[
+        bool,
+        typer.Option(
+            "--blind-gate",
+            help="With --data: show abstracts not corrected from a model's suggestions apart, too.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two models: scores, differences, and with --data 90 % intervals from resampled abstracts.
@@ -197,7 +204,9 @@ def compare(
     from sciextract.cli.models_view import comparison_table
     from sciextract.workflows.models.compare import compare as held_together
 
-    found = held_together(first, second, data)
+    if blind_gate and data is None:
+        raise UsageError("--blind-gate is for --data FILE", "name the file to compare on")
+    found = held_together(first, second, data, blind=blind_gate)
     if as_json:
         typer.echo(json.dumps(found.to_json()))
     else:

@@ -11,7 +11,7 @@ from sciextract.text.visible import visible
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
-    from sciextract.metrics.gate_report import Difference, GateReport
+    from sciextract.metrics.gate_report import Compared, Difference, GateReport
     from sciextract.workflows.models import KnownModel
     from sciextract.workflows.models.compare import Comparison
 
@@ -76,20 +76,31 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: st
         heads: For the first, the second, the difference and the probability.
         verdict: The verdict in words, empty where the caller tells what came of it.
     """
-    rows = list(_rows(report))
-    first, second, less, better = heads
-    _print_table(
-        f"F1 on {report.documents} documents",
-        (first, second, less, "90 % interval", better, "gold"),
-        [(name, _cells(each)) for name, each in rows],
-    )
+    _print_compared(f"F1 on {report.documents} documents", report.compared, heads)
+    blind = report.blind
+    if blind is not None and blind.compared.documents:
+        title = (
+            f"F1 on the {blind.compared.documents} of them that were not corrected from suggestions"
+        )
+        _print_compared(title, blind.compared, heads)
+    if blind is not None:
+        typer.echo(visible(blind.told))
     if verdict:
         typer.echo(visible(verdict))
     for reason in report.reasons:
         typer.echo(visible(f"- {reason}"))
 
 
-def _rows(report: GateReport) -> Iterator[tuple[str, Difference]]:
+def _print_compared(title: str, compared: Compared, heads: tuple[str, str, str, str]) -> None:
+    first, second, less, better = heads
+    _print_table(
+        title,
+        (first, second, less, "90 % interval", better, "gold"),
+        [(name, _cells(each)) for name, each in _rows(compared)],
+    )
+
+
+def _rows(report: Compared) -> Iterator[tuple[str, Difference]]:
     if report.target is not None:
         yield "mean of the tasks", report.target
     for task, each in report.tasks.items():

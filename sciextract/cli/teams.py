@@ -26,6 +26,7 @@ def merge(
     """Bring another annotator's project into this one, text by text.
 
     What was decided here stays. Where both sides worked on a text, the differences wait for adjudicate.
+    Saved queues come along, and the choice of a model where this project has none.
     Merging the same file again changes nothing.
 
     Examples:
@@ -47,6 +48,9 @@ def merge(
         f"{counted(counts.documents, 'new abstract')}; {counts.taken:,} taken over; "
         f"{counts.compared:,} worked on by both, {counted(done.disagreements, 'difference')} to decide"
     )
+    if done.queues:
+        words += f"; queues: {', '.join(done.queues)}"
+    words += f"; {done.model}" if done.model else ""
     report(done.to_json(), words, as_json=as_json, aside=False, quiet=False)
 
 

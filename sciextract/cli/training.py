@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,21 +9,24 @@ import typer
 
 from sciextract.cli.console import say
 from sciextract.cli.options import ProjectOption
-from sciextract.cli.training_screen import reporting, show_ending
-from sciextract.errors import InputMissingError, MissingExtraError, OutputError, UsageError
+from sciextract.cli.training_frame import needs_extra, same_command, stoppable
+from sciextract.cli.training_screen import Report, reporting, show_ending, show_seeds
+from sciextract.errors import InputMissingError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from sciextract.workflows.correction.ending import Ending
     from sciextract.workflows.correction.order import Order
     from sciextract.workflows.runs import Run
+    from sciextract_trainer.run import TrainingJob
 
 Words = dict[str, Any]
 
-_OF_FILES = ("data", "dev", "output", "encoder", "schema")
-_OF_PROJECTS = ("project", "base", "gate", "model", "name")
+_OF_FILES = ("data", "dev", "output", "encoder", "schema", "processes", "seeds")
+_OF_PROJECTS = ("project", "base", "gate", "model", "name", "blind_gate")
+_SETTINGS = ("seed", "epochs", "augment")
+_OF_RECIPES = ("recipe", *_SETTINGS)
 _OF_REMOTE = ("remote_python", "slurm", "detach")
 _FILES_RECIPE = "scierc-joint"
-_EXTRA = frozenset({"torch", "transformers", "safetensors", "onnx", "onnxscript"})
 
 
 def retrain(
@@ -46,11 +46,26 @@ def retrain(
     name: Annotated[
         str | None, typer.Option(help="Name of the new model (default: the project's).")
     ] = None,
+    blind_gate: Annotated[
+        bool,
+        typer.Option(
+            "--blind-gate",
+            help="Show held-out abstracts not corrected from a model's suggestions apart, too.",
+        ),
+    ] = False,
     data: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Training documents with gold, no project.")
+        str | None,
+        typer.Option(
+            metavar="FILE|DIR",
+            help="Training documents with gold, or a folder of splits; no project.",
+        ),
     ] = None,
     dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Documents for selection and scores.")
+        str | None,
+        typer.Option(
+            metavar="FILE|DIR",
+            help="Documents for selection and scores (default: the validation split of --data).",
+        ),
     ] = None,
     output: Annotated[
         str | None, typer.Option(metavar="DIR", help="With --data: the model folder to write.")
@@ -71,11 +86,31 @@ def retrain(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="With --data: train with seeds 1 to N; prints mean and deviation."
+        ),
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Epochs, instead of the recipe's.")] = None,
+    augment: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Documents with swapped entities per training document and epoch (1: as many again).",
+        ),
+    ] = None,
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps (default: auto).")
     ] = None,
     gpu: Annotated[bool, typer.Option("--gpu", help="The same as --device cuda.")] = False,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="With --data: processes that train together, each on a GPU of its own.",
+        ),
+    ] = None,
     remote: Annotated[
         str | None,
         typer.Option(metavar="[USER@]HOST", help="Train there, over ssh; ~/.ssh/config holds."),
@@ -112,7 +147,8 @@ def retrain(
 
         sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
     """
-    words = {key: value for key, value in locals().items() if value not in (None, False)}
+    given = locals()
+    words = {key: value for key, value in given.items() if value is not None and value is not False}
     where = _device(words)
     alone = [key for key in _OF_REMOTE if key in words and "remote" not in words]
     if alone:
@@ -142,20 +178,28 @@ def _wants_files(words: Words) -> bool:
     of_projects = [key for key in (*_OF_PROJECTS, "remote") if key in words]
     if of_files and of_projects:
         raise UsageError(
-            f"--{of_files[0]} is for training from files, --{of_projects[0]} for a project",
+            f"--{of_files[0]} is for training from files, {_option(of_projects[0])} for a project",
             "give --data, --dev and --output, or --project",
         )
     missing = [key for key in ("data", "dev", "output") if key not in words]
+    if "dev" in missing and _has_dev(words.get("data")):
+        missing.remove("dev")
     if of_files and missing:
         raise UsageError(f"--{missing[0]} is missing", "from files: --data, --dev and --output")
     return bool(of_files)
 
 
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
+
+
 def _train_project(words: Words, device: str) -> None:
-    with _extra():
+    with needs_extra():
         from sciextract_trainer.correction.command import retrain_project
+        from sciextract_trainer.distributed import require_alone
+    require_alone()
     order, folder = _order(words)
-    with _stoppable(), reporting("as_json" in words) as report:
+    with stoppable(), reporting("as_json" in words) as report:
         ending = retrain_project(order, folder, device, report)
     if "as_json" not in words:
         show_ending(ending)
@@ -166,7 +210,7 @@ def _train_elsewhere(words: Words, device: str) -> None:
     from sciextract.workflows.runs import Run
 
     order, folder = _order(words)
-    with _stoppable(), reporting("as_json" in words) as report:
+    with stoppable(), reporting("as_json" in words) as report:
         if folder is not None and _is_remote(words):
             ended: Ending | Run = attach(Run(folder), report, again=True)
         else:
@@ -183,9 +227,7 @@ def _order(words: Words) -> tuple[Order, Path | None]:
     """What is wanted, and the run folder; a project is looked for unless the run was begun with one."""
     from sciextract.workflows.correction.order import Order, is_begun
 
-    wanted = {
-        key: words[key] for key in (*_OF_PROJECTS, "recipe", "seed", "epochs") if key in words
-    }
+    wanted = {key: words[key] for key in (*_OF_PROJECTS, *_OF_RECIPES) if key in words}
     folder = Path(words["run"]) if "run" in words else None
     if folder is None or not is_begun(folder):
         from sciextract.workflows.project_choice import find_project
@@ -205,47 +247,63 @@ def _is_remote(words: Words) -> bool:
     return place is not None and place.state != "sending"
 
 
+def _has_dev(data: str | None) -> bool:
+    """Whether the data are a folder with a validation split."""
+    from sciextract.formats.splits import Part, splits_of
+
+    return data is not None and Part.DEV in splits_of(Path(data))
+
+
 def _train_files(words: Words, device: str) -> None:
-    with _extra():
-        from sciextract_trainer.run import make_job, run_training
-    data, dev, output = (Path(words[key]) for key in ("data", "dev", "output"))
+    with needs_extra():
+        from sciextract_trainer.distributed import is_first, is_member
+        from sciextract_trainer.launch import run_together
+        from sciextract_trainer.run import make_job
+
+    from sciextract.workflows.correction.curves import figure_of
+    from sciextract.workflows.runs import Run
+
+    if "seed" in words and "seeds" in words:
+        raise UsageError("--seed and --seeds exclude each other", "--seeds N takes seeds 1 to N")
+    if "processes" in words and "seeds" in words:
+        raise UsageError("--processes and --seeds exclude each other", "give each --seed a command")
+    data, output = Path(words["data"]), Path(words["output"])
+    dev = Path(words["dev"]) if "dev" in words else data
     for path in (data, dev):
-        if not path.is_file():
+        if not path.exists():
             raise InputMissingError(f"{path}: no such file")
-    if output.exists():
+    if output.exists() and "seeds" not in words:
         raise OutputError(
             f"{output} exists already", "give another --output; nothing is overwritten"
         )
     job = make_job(
         words.get("recipe", _FILES_RECIPE),
-        {key: words[key] for key in ("encoder", "seed", "epochs") if key in words},
+        {key: words[key] for key in ("encoder", *_SETTINGS) if key in words},
         schema=words.get("schema", "scierc"), data=data, dev=dev, output=output,
         run_folder=Path(words["run"]) if "run" in words else None, device=device,
     )  # fmt: skip
-    with reporting("as_json" in words) as report:
+    if "processes" in words and not is_member():
+        with stoppable():
+            raise typer.Exit(run_together(same_command(words), words["processes"], job.device))
+    with stoppable(), reporting("as_json" in words, is_first()) as report:
         report({"event": "start", "epochs": job.config.epochs, "device": str(job.device)})
-        scores = run_training(job, report)
-        report({"event": "done", "output": str(output), "scores": scores})
+        try:
+            scores = _trained(job, words.get("seeds"), report)
+        except KeyboardInterrupt:
+            report({"event": "stopped", "message": "stopped", "hint": "the same command"})
+            raise
+        curves = figure_of(Run(job.run_folder))
+        report({"event": "done", "output": str(output), "scores": scores, **curves})
+    if "seeds" in words and "as_json" not in words and is_first():
+        show_seeds(scores)
 
 
-@contextmanager
-def _extra() -> Iterator[None]:
-    """Names the extra where an import needs its packages."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name in _EXTRA:
-            raise MissingExtraError("training", "train") from error
-        raise
+def _trained(job: TrainingJob, seeds: int | None, report: Report) -> Words:
+    """Scores of one training, or of as many seeds."""
+    if seeds is None:
+        from sciextract_trainer.run import run_training
 
+        return run_training(job, report)
+    from sciextract_trainer.seeds import run_seeds
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Lets an interrupt and a polite kill stop at a resumable point, also in the background of a shell."""
-    kinds = (signal.SIGINT, signal.SIGTERM)
-    before = {kind: signal.signal(kind, signal.default_int_handler) for kind in kinds}
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
+    return run_seeds(job, range(1, seeds + 1), report).to_json()

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 Report = Callable[[dict[str, Any]], None]
 
 
-def reporting(as_json: bool) -> AbstractContextManager[Report]:
-    """Who gets the events: a person, or a program that reads lines."""
+def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Report]:
+    """Who gets the events: a person, or a program that reads lines; nobody, of all but the first process."""
+    if not first:
+        return nullcontext(lambda event: None)
     return nullcontext(_json_line) if as_json else live_report()
 
 
@@ -28,6 +30,22 @@ def show_ending(ending: Ending) -> None:
 
     gate_table(ending.report, ("before", "after", "difference", "P(better)"))
     say("", ending.told, ending.hint)
+
+
+def show_seeds(scores: Mapping[str, Any]) -> None:
+    """Print F1 of each seed and task, their mean and sample standard deviation."""
+    import typer
+
+    def line(name: str, of: Mapping[str, Any]) -> str:
+        return f"{name:>6}" + "".join(f"{of[task]:>14.2f}" for task in tasks)
+
+    tasks = list(scores["mean"])
+    typer.echo("dev F1" + "".join(f"{task:>14}" for task in tasks))
+    for seed, found in scores["seeds"].items():
+        typer.echo(line(seed, found))
+    typer.echo(line("mean", scores["mean"]))
+    if len(scores["seeds"]) > 1:
+        typer.echo(line("sd", scores["sd"]))
 
 
 def _json_line(event: dict[str, Any]) -> None:
@@ -107,12 +125,18 @@ def _snapshot(event: Mapping[str, Any]) -> str:
 
 def _dev(event: Mapping[str, Any]) -> str:
     def score(key: str) -> str:
-        return "-" if event[key] is None else f"{event[key]:.1f}"
+        return "-" if event.get(key) is None else f"{event[key]:.1f}"
 
     return (
         f"epoch {event['epoch']}: dev entity {score('entity')} relation {score('relation')} "
-        f"(strict {score('strict')}) coreference {score('coreference')}"
+        f"(unordered {score('unordered')}, strict {score('strict')}) coreference {score('coreference')}"
     )
+
+
+def _done(event: Mapping[str, Any]) -> str:
+    written = [] if "message" in event else [f"written: {event['output']}"]
+    curves = [f"learning curves: {event['curves']}"] if "curves" in event else []
+    return "; ".join([*written, *curves])
 
 
 def _stopped(event: Mapping[str, Any]) -> str:
@@ -122,6 +146,7 @@ def _stopped(event: Mapping[str, Any]) -> str:
 _LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "start": _start,
     "snapshot": _snapshot,
+    "data": lambda event: f"{event['train']} documents to train on, {event['dev']} to choose by",
     "warning": lambda event: f"note: {event['message']}",
     "forgetting": lambda event: f"against forgetting: {event['message']}",
     "labelled": lambda event: f"labelled {event['documents']} of {event['of']} abstracts",
@@ -131,8 +156,10 @@ _LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "dev": _dev,
     "export": lambda event: "exporting",
+    "seed": lambda event: f"seed {event['seed']} ({event['number']} of {event['of']})",
+    "seed_scores": lambda event: "",  # the table is printed at the end
     "gate": lambda event: "",  # the table is printed at the end, and what came of it
-    "done": lambda event: "" if "message" in event else f"written: {event['output']}",
+    "done": _done,
     "error": lambda event: "",  # the outermost frame prints it
     "stopped": _stopped,
 }

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.errors import UsageError
 from sciextract.inference.cores import usable_cores
 from sciextract.inference.folder import (
     PAIRS_GRAPH,
@@ -15,8 +16,10 @@ from sciextract.inference.folder import (
     ModelFolder,
     open_folder,
 )
+from sciextract.inference.given import annotate_given
 from sciextract.inference.locate import DEFAULT_MODEL, locate_model
 from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.network import Floats
 from sciextract.inference.ordered import in_order
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotated
@@ -119,12 +122,36 @@ class Extractor:
         return self.annotate_batch([document])[0]
 
     def annotate_batch(self, documents: Sequence[Document]) -> list[AnnotatedDocument]:
-        """Predicts some documents."""
+        """Predicts some documents.
+
+        Raises:
+            UsageError: The model predicts no entities.
+        """
+        if self.config.given_entities:
+            raise UsageError(
+                f"model {self.model.name!r} predicts no entities, only relations between given ones",
+                "sciextract annotate --given-entities, with input that has entities",
+            )
         raw = self._pipeline.predict_batch(documents, self.settings, self.batch_size)
         return [
             annotated(document, prediction, self._pipeline.labels, self.settings, self.model)
             for document, prediction in zip(documents, raw, strict=True)
         ]
+
+    def annotate_given(self, annotated: AnnotatedDocument) -> AnnotatedDocument:
+        """Predicts relations, and clusters where the model links mentions, between a document's entities.
+
+        The entities stay as they are; relations and clusters that came with them are not looked at.
+        """
+        return annotate_given(self._pipeline, annotated, self.settings, self.model)
+
+    def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
+        """The same for many documents: in order and in constant memory."""
+        yield from in_order(self.annotate_given, items, self.workers)
+
+    def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
+        """What the encoder makes of each document as a whole: :meth:`Pipeline.vector`, in order."""
+        yield from in_order(self._pipeline.vector, documents, self.workers)
 
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
         """Predicts documents in order and in constant memory, some documents ahead of the last one."""
@@ -146,5 +173,7 @@ def _pipeline(folder: ModelFolder, graph: Path, threads: int) -> Pipeline:
     pairs = folder.path / PAIRS_GRAPH
     network = OnnxNetwork(graph, pairs if pairs.is_file() else None, threads)
     tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
-    pieces = PieceEncoder(tokenizer, config.prefix, config.suffix, config.unknown)
+    pieces = PieceEncoder(
+        tokenizer, config.prefix, config.suffix, config.unknown, config.piece_limit
+    )
     return Pipeline(network, pieces, config.labels, config.piece_limit)

@@ -18,7 +18,8 @@ def locate_model(name: str | Path) -> Path:
 
     Args:
         name: A path, a bundled name, ``NAME`` or ``NAME-hash8`` of a registered model, or a Hugging Face id
-            (``owner/model``). A path wins, then a bundled name.
+            (``owner/model``). A bundled name, given as a word, always means the model in the package, else a
+            path wins: ``./sci`` is a folder, ``sci`` is not.
 
     Raises:
         ModelNotFoundError: Nothing of that name can be had; says what there is.
@@ -26,6 +27,8 @@ def locate_model(name: str | Path) -> Path:
         UsageError: Several registered models have the name, or it is an encoder without trained heads;
             says what to do.
     """
+    if isinstance(name, str) and name in bundled_names():
+        return _called(name)
     path = Path(name).expanduser()
     if path.is_dir():
         return _with_heads(path, str(name))

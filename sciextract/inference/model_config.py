@@ -10,8 +10,11 @@ from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 
-FORMAT_VERSION = 1
-"""Version of the model folder; raised when an older program could not read it."""
+FORMAT_VERSION = 2
+"""Version of the model folder; raised when an older program could not read it.
+
+2 added models that relate given entities; all others still say 1, so that older programs read them.
+"""
 
 FEATURE_VERSION = 1
 """Version of the span, pair and distance features; a graph only fits the features it was trained on."""
@@ -33,6 +36,7 @@ class ModelConfig:
         settings: Thresholds and temperatures fitted on dev, and the overlap rule.
         scores: Dev scores by graph and metric, as measured at export.
         origin: Where the weights come from: encoder, data hashes, seeds.
+        given_entities: Whether it predicts no entities, only relations between given ones.
     """
 
     name: str
@@ -46,11 +50,12 @@ class ModelConfig:
     settings: DecodeSettings
     scores: dict[str, Any] = field(default_factory=dict)
     origin: dict[str, Any] = field(default_factory=dict)
+    given_entities: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The content of ``config.json``."""
         return {
-            "format_version": FORMAT_VERSION,
+            "format_version": 2 if self.given_entities else 1,
             "feature_version": FEATURE_VERSION,
             "name": self.name,
             "labels": {
@@ -71,6 +76,7 @@ class ModelConfig:
             "max_antecedents": self.settings.max_antecedents,
             "scores": self.scores,
             "origin": self.origin,
+            **({"given_entities": True} if self.given_entities else {}),
         }
 
     @classmethod
@@ -131,4 +137,5 @@ def _parts(values: dict[str, Any]) -> dict[str, Any]:
         ),
         "scores": dict(values["scores"]),
         "origin": dict(values["origin"]),
+        "given_entities": bool(values.get("given_entities", False)),
     }

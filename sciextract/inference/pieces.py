@@ -63,10 +63,19 @@ class PieceEncoder:
         prefix: Special token ids before the text (``[CLS]``).
         suffix: Special token ids after it (``[SEP]``).
         unknown: Id for words the tokenizer maps to nothing (control characters).
+        limit: Most pieces of a window; a word keeps at most half as many.
+
+    Each word is split by itself, as if it began a text: its pieces depend on no neighbour, whatever the
+    tokenizer's family, so that they can be remembered.
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, prefix: Sequence[int], suffix: Sequence[int], unknown: int
+        self,
+        tokenizer: Tokenizer,
+        prefix: Sequence[int],
+        suffix: Sequence[int],
+        unknown: int,
+        limit: int = 2 * MAX_PIECES_PER_WORD,
     ) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -74,6 +83,7 @@ class PieceEncoder:
         self._prefix = np.array(prefix, dtype=np.int64)
         self._suffix = np.array(suffix, dtype=np.int64)
         self._unknown = unknown
+        self._most = min(MAX_PIECES_PER_WORD, limit // 2)
         self._known: dict[str, tuple[int, ...]] = {}
 
     @property
@@ -106,8 +116,8 @@ class PieceEncoder:
         return {word: self._fitted(ids) for word, ids in zip(words, found, strict=True)}
 
     def _fitted(self, ids: list[int]) -> tuple[int, ...]:
-        half = MAX_PIECES_PER_WORD // 2
-        if len(ids) > MAX_PIECES_PER_WORD:
+        half = self._most // 2
+        if len(ids) > self._most:
             return (*ids[:half], *ids[-half:])
         return tuple(ids) or (self._unknown,)
 

@@ -17,7 +17,8 @@ from sciextract.inference.clusters import (
 )
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.mentions import Mentions, select_mentions
-from sciextract.inference.network import Floats, Ints, Network, PairInput, WordStates
+from sciextract.inference.network import Floats, Ints, Network, WordStates
+from sciextract.inference.pair_input import NO_PAIRS, link_input, relation_input
 from sciextract.inference.pieces import EncoderInput, PieceEncoder
 from sciextract.inference.relations import (
     PredictedRelation,
@@ -28,9 +29,6 @@ from sciextract.inference.relations import (
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.spans import sentence_ends, span_mask
 from sciextract.inference.windows import Window, plan_windows
-
-NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
-NO_DISTANCES = np.zeros(0, dtype=np.int64)
 
 LINKS_PER_CALL = 5_000
 """Antecedent links scored in one call, so that a text of 100,000 words stays within memory."""
@@ -111,7 +109,11 @@ class Pipeline:
         return self.predict_batch([document], settings)[0]
 
     def predict_batch(
-        self, documents: Sequence[Document], settings: DecodeSettings, batch_size: int = 1
+        self,
+        documents: Sequence[Document],
+        settings: DecodeSettings,
+        batch_size: int = 1,
+        given: Sequence[Mentions] | None = None,
     ) -> list[RawPrediction]:
         """All predictions of some documents.
 
@@ -119,6 +121,7 @@ class Pipeline:
             documents: The documents.
             settings: Thresholds and candidates.
             batch_size: Windows per encoder call.
+            given: The mentions of each document, in words; predicted where ``None``.
         """
         plans = [
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)
@@ -129,8 +132,25 @@ class Pipeline:
             for plan, states in zip(
                 chunk, self.network.encode([p.frame for p in chunk]), strict=True
             ):
-                results[plan.row].append(self._window(plan, states, settings))
+                mentions = None if given is None else given[plan.row]
+                results[plan.row].append(self._window(plan, states, settings, mentions))
         return [self._joined(windows, settings) for windows in results]
+
+    def vector(self, document: Document) -> Floats:
+        """The mean of the encoder's states over the words of a document. Shape: (hidden,), or (0,) without any word.
+
+        A word's state is the mean of those of its first and last piece; every word counts once, in the window
+        that decides about it.
+        """
+        sums: list[Floats] = []
+        for plan in self._plan(0, document):
+            [states] = self.network.encode([plan.frame])
+            start = plan.window.seen.token_start
+            kept = slice(plan.window.kept.token_start - start, plan.window.kept.token_end - start)
+            sums.append((states.first[kept] + states.last[kept]).sum(axis=0) / 2)
+        if not sums:
+            return np.zeros(0, dtype=np.float32)
+        return np.asarray(np.sum(sums, axis=0) / len(document.tokens), dtype=np.float32)
 
     def _plan(self, row: int, document: Document) -> Iterator[_Plan]:
         pieces = self.pieces.split(document.tokens.slices(document.text))
@@ -140,17 +160,26 @@ class Pipeline:
             frame = self.pieces.frame(pieces, start, end)
             yield _Plan(row, window, frame, np.minimum(ends[start:end], end) - start)
 
-    def _window(self, plan: _Plan, states: WordStates, settings: DecodeSettings) -> _WindowResult:
-        offset, kept = plan.window.seen.token_start, plan.window.kept
-        allowed = span_mask(plan.ends, self.labels.max_span_width)
-        allowed[: kept.token_start - offset] = False
-        allowed[kept.token_end - offset :] = False
-        mentions = select_mentions(states.span_logits, allowed, settings)
+    def _window(
+        self, plan: _Plan, states: WordStates, settings: DecodeSettings, given: Mentions | None
+    ) -> _WindowResult:
+        offset = plan.window.seen.token_start
+        if given is None:
+            mentions = self._predicted(plan, states, settings)
+        else:
+            mentions = _given_within(given, plan.window)
         pairs = self._relations(states, mentions, plan.ends[mentions.spans[:, 0]], settings)
         first = states.first[mentions.spans[:, 0]]
         last = states.last[mentions.spans[:, 1]]
         moved = Mentions(mentions.spans + offset, mentions.types, mentions.predicted)
         return _WindowResult(moved, first, last, pairs)
+
+    def _predicted(self, plan: _Plan, states: WordStates, settings: DecodeSettings) -> Mentions:
+        offset, kept = plan.window.seen.token_start, plan.window.kept
+        allowed = span_mask(plan.ends, self.labels.max_span_width)
+        allowed[: kept.token_start - offset] = False
+        allowed[kept.token_end - offset :] = False
+        return select_mentions(states.span_logits, allowed, settings)
 
     def _relations(
         self, states: WordStates, mentions: Mentions, sentences: Ints, settings: DecodeSettings
@@ -158,20 +187,8 @@ class Pipeline:
         pairs = pairing.relation_pairs(mentions.spans, sentences)
         if not self.labels.relations.labels or not len(pairs):
             return ScoredPairs(NO_PAIRS, np.zeros((0, 1), dtype=np.float32))
-        scores = self.network.score_pairs(
-            PairInput(
-                span_first=states.first[mentions.spans[:, 0]],
-                span_last=states.last[mentions.spans[:, 1]],
-                span_width=mentions.spans[:, 1] - mentions.spans[:, 0],
-                span_types=mentions.types,
-                words=states.last,
-                relation_pairs=pairs,
-                relation_between=pairing.between_words(mentions.spans, pairs),
-                relation_distance=pairing.relation_distances(mentions.spans, pairs),
-                link_pairs=NO_PAIRS,
-                link_distance=NO_DISTANCES,
-            )
-        )
+        given = relation_input(states, mentions, pairs, self.labels.max_span_width)
+        scores = self.network.score_pairs(given)
         return combine_directions(
             pairs, scores.relation_logits, self.labels.relations, settings.temperatures.relation
         )
@@ -215,33 +232,23 @@ class Pipeline:
         for start in range(0, len(links), LINKS_PER_CALL):
             chunk = links[start : start + LINKS_PER_CALL]
             low, high = int(chunk.min()), int(chunk.max()) + 1
-            scores.append(
-                self.network.score_pairs(
-                    _link_input(
-                        spans[low:high],
-                        first[low:high],
-                        last[low:high],
-                        types[low:high],
-                        chunk - low,
-                    )
-                ).link_scores
-            )
+            part = slice(low, high)
+            given = link_input(
+                spans[part], first[part], last[part], types[part], chunk - low,
+                self.labels.max_span_width,
+            )  # fmt: skip
+            scores.append(self.network.score_pairs(given).link_scores)
         return np.concatenate(scores)
 
 
-def _link_input(spans: Ints, first: Floats, last: Floats, types: Floats, links: Ints) -> PairInput:
-    return PairInput(
-        span_first=first,
-        span_last=last,
-        span_width=spans[:, 1] - spans[:, 0],
-        span_types=types,
-        words=last,
-        relation_pairs=NO_PAIRS,
-        relation_between=NO_PAIRS,
-        relation_distance=NO_DISTANCES,
-        link_pairs=links,
-        link_distance=pairing.antecedent_distances(spans, links),
-    )
+def _given_within(mentions: Mentions, window: Window) -> Mentions:
+    """The given mentions that a window decides about, counted from its first word."""
+    starts, ends = mentions.spans[:, 0], mentions.spans[:, 1]
+    seen, kept = window.seen, window.kept
+    mine = (starts >= kept.token_start) & (starts < kept.token_end) & (ends < seen.token_end)
+    rows = np.flatnonzero(mine)
+    spans = mentions.spans[rows] - seen.token_start
+    return Mentions(spans, mentions.types[rows], mentions.predicted[rows])
 
 
 def _concatenated(results: list[_WindowResult], classes: int) -> Mentions:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sciextract.documents.annotations import (
@@ -48,16 +50,32 @@ def annotated(
     labels: Labels,
     settings: DecodeSettings,
     model: ModelId | None,
+    given: Mapping[tuple[int, int], Entity] | None = None,
 ) -> AnnotatedDocument:
-    """A document with the items that raw predictions mean."""
-    return AnnotatedDocument(document, _Items(document, raw, labels, model).build(settings), model)
+    """A document with the items that raw predictions mean.
+
+    Args:
+        document: The document.
+        raw: What was predicted.
+        labels: What the classes mean.
+        settings: Whether candidates are reported.
+        model: Recorded as the source of every item.
+        given: Entities by first and last word that were not predicted but given: they keep their ids.
+    """
+    items = _Items(document, raw, labels, model, given or {})
+    return AnnotatedDocument(document, items.build(settings), model)
 
 
 class _Items:
     """Builds the items of one document; ids depend on document, model and item only."""
 
     def __init__(
-        self, document: Document, raw: RawPrediction, labels: Labels, model: ModelId | None
+        self,
+        document: Document,
+        raw: RawPrediction,
+        labels: Labels,
+        model: ModelId | None,
+        given: Mapping[tuple[int, int], Entity],
     ) -> None:
         self._document = document
         self._raw = raw
@@ -68,6 +86,7 @@ class _Items:
             Span(words[first].char_start, words[last].char_end)
             for first, last in raw.mentions.spans.tolist()
         ]
+        self._given = [given.get((first, last)) for first, last in raw.mentions.spans.tolist()]
         self._ids: dict[int, str] = {}
 
     def build(self, settings: DecodeSettings) -> Annotations:
@@ -86,6 +105,9 @@ class _Items:
         return stable_id(kind, self._document.doc_key, self._source, *parts)
 
     def _entity(self, row: int) -> Entity:
+        if (given := self._given[row]) is not None:
+            self._ids[row] = given.id
+            return given
         span, ranked = self._spans[row], self._ranked_types(row, MOST_ALTERNATIVES)
         best, others = ranked[0], ranked[1:]
         self._ids[row] = self._id("entity", span.char_start, span.char_end, best.label)

@@ -46,6 +46,59 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """Two models on some documents.
+
+    Attributes:
+        documents: Documents with a complete layer.
+        target: The mean over the tasks that have gold; ``None`` where none has.
+        tasks: ``entity``, ``relation`` and ``coreference``, as far as they have gold.
+        labels: The same by label, of entities and relations.
+    """
+
+    documents: int
+    target: Difference | None
+    tasks: Mapping[str, Difference]
+    labels: Mapping[str, Mapping[str, Difference]]
+
+    @property
+    def entities(self) -> int:
+        """Gold entities."""
+        return self.tasks["entity"].gold if "entity" in self.tasks else 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Nested plain values."""
+        return {
+            "documents": self.documents,
+            "target": self.target and self.target.to_json(),
+            "tasks": {name: each.to_json() for name, each in self.tasks.items()},
+            "labels": {
+                task: {name: each.to_json() for name, each in labels.items()}
+                for task, labels in self.labels.items()
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """Two models on the documents that were not corrected from a model's suggestions.
+
+    Attributes:
+        compared: The scores.
+        few: Whether these documents are too few to tell which model is better.
+        told: What they are worth, in a sentence.
+    """
+
+    compared: Compared
+    few: bool
+    told: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Nested plain values."""
+        return {**self.compared.to_json(), "few": self.few, "told": self.told}
+
+
+@dataclass(frozen=True, slots=True)
 class GateReport:
     """Two models on the same held-out documents, and what follows.
 
@@ -56,8 +109,9 @@ class GateReport:
         target: The mean over the tasks that have gold; ``None`` where none has.
         tasks: ``entity``, ``relation`` and ``coreference``, as far as they have gold.
         labels: The same by label, of entities and relations.
-        tolerance: F1 that a task may lose at the lower end of its interval.
+        tolerances: F1 that each task may lose at the lower end of its interval.
         samples: How many times documents were drawn.
+        blind: The documents without suggestions apart; ``None`` where nobody asked for them.
     """
 
     verdict: Verdict
@@ -66,21 +120,23 @@ class GateReport:
     target: Difference | None
     tasks: Mapping[str, Difference]
     labels: Mapping[str, Mapping[str, Difference]]
-    tolerance: float
+    tolerances: dict[str, float]
     samples: int
+    blind: Blind | None = None
+
+    @property
+    def compared(self) -> Compared:
+        """Both models on all documents."""
+        return Compared(self.documents, self.target, self.tasks, self.labels)
 
     def to_json(self) -> dict[str, Any]:
-        """The report as nested plain values."""
+        """The report as nested plain values; ``blind`` only where it was asked for."""
+        blind = {} if self.blind is None else {"blind": self.blind.to_json()}
         return {
             "verdict": self.verdict,
             "reasons": list(self.reasons),
-            "documents": self.documents,
-            "target": self.target and self.target.to_json(),
-            "tasks": {name: each.to_json() for name, each in self.tasks.items()},
-            "labels": {
-                task: {name: each.to_json() for name, each in labels.items()}
-                for task, labels in self.labels.items()
-            },
-            "tolerance": self.tolerance,
+            **self.compared.to_json(),
+            "tolerances": self.tolerances,
             "samples": self.samples,
+            **blind,
         }

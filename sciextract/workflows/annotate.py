@@ -34,6 +34,13 @@ class Predictor(Protocol):
         """Predicts documents in order, taking only as many ahead as one batch holds."""
 
 
+class Relating(Predictor, Protocol):
+    """A predictor that also relates given entities."""
+
+    def stream_given(self, items: Iterable[AnnotatedDocument], /) -> Iterator[AnnotatedDocument]:
+        """Predicts relations between the entities that each document has."""
+
+
 @dataclass(slots=True)
 class AnnotateSummary:
     """Counts of a run, also while it is under way.
@@ -104,16 +111,20 @@ def annotate(
         listener: Hears of bad records and written documents.
 
     Raises:
+        UsageError: The model predicts no entities.
         OutputError: The output cannot be written; what was written before is complete.
         FormatError: The only input is unusable.
     """
     feed = _Feed(items, listener or Listener())
-    for predicted in predictor.stream(feed.documents()):
-        document = replace(predicted, warnings=(*feed.next_warnings(), *predicted.warnings))
-        writer.write(document)
-        feed.summary.add(document)
-        feed.listener.written(document, feed.summary)
-    return feed.summary
+    return feed.written(predictor.stream(item.document for item in feed.items()), writer)
+
+
+def relate(
+    items: Iterable[ReadItem], predictor: Relating, writer: Writer, listener: Listener | None = None
+) -> AnnotateSummary:
+    """The same between the entities of the input, which stay as they are; see :func:`annotate`."""
+    feed = _Feed(items, listener or Listener())
+    return feed.written(predictor.stream_given(feed.items()), writer)
 
 
 class _Feed:
@@ -125,17 +136,24 @@ class _Feed:
         self._items = items
         self._warnings: deque[tuple[str, ...]] = deque()
 
-    def documents(self) -> Iterator[Document]:
+    def items(self) -> Iterator[AnnotatedDocument]:
         for item in self._items:
             if isinstance(item, BadRecord):
                 self.summary.bad += 1
                 self.listener.bad_record(item.error)
             else:
                 self._warnings.append(_warnings(item))
-                yield item.document
+                yield item
 
-    def next_warnings(self) -> tuple[str, ...]:
-        return self._warnings.popleft()
+    def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> AnnotateSummary:
+        """Writes each prediction as soon as it is there, with the warnings that its document came with."""
+        for predicted in predictions:
+            warnings = (*self._warnings.popleft(), *predicted.warnings)
+            document = replace(predicted, warnings=warnings)
+            writer.write(document)
+            self.summary.add(document)
+            self.listener.written(document, self.summary)
+        return self.summary
 
 
 def _warnings(item: AnnotatedDocument) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import get_format
 from sciextract.formats.spec import FormatSpec
-from sciextract.workflows.annotate import AnnotateSummary, Listener, Predictor, annotate
+from sciextract.workflows.annotate import AnnotateSummary, Listener, Relating, annotate, relate
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
 from sciextract.workflows.output import (
     OutputFile,
@@ -168,6 +168,7 @@ class AnnotateJob:
         target: Where the results go.
         input_format: Format of the inputs; their content decides when ``None``.
         schema: Name or file of a label schema.
+        given: Whether the input's entities stay, and only relations between them are predicted.
     """
 
     inputs: list[str]
@@ -175,6 +176,7 @@ class AnnotateJob:
     target: Target = field(default_factory=Target)
     input_format: str | None = None
     schema: str | None = None
+    given: bool = False
 
     def run(self, view: ViewFactory, listener: Listener) -> Report:
         """Annotate everything. The model is loaded once inputs and output are known to be there.
@@ -191,14 +193,17 @@ class AnnotateJob:
             items = earlier.remaining(items, listener.skipped)
         with self.target.destination(earlier) as destination:
             writer = self._writer(destination, view, schema or display_schema(predictor.config))
-            summary = annotate(items, predictor, writer, listener)
+            work = relate if self.given else annotate
+            summary = work(items, predictor, writer, listener)
             writer.close()
+        if self.given and summary.documents and not summary.entities:
+            listener.note("the input has no entities, so that there is nothing to relate")
         resumed = earlier.documents if earlier else 0
         return Report(
             summary, summary.seconds, predictor.model, self.target, resumed, dict(writer.losses)
         )
 
-    def _predictor(self, schema: LabelSchema | None, listener: Listener) -> Predictor:
+    def _predictor(self, schema: LabelSchema | None, listener: Listener) -> Relating:
         extractor = self.choice.load()
         if told := self.choice.told():
             listener.note(told)

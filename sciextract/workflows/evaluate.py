@@ -36,6 +36,9 @@ class Annotator(Protocol):
     def annotate(self, document: Document, /) -> AnnotatedDocument:
         """The document with predicted annotations."""
 
+    def annotate_given(self, annotated: AnnotatedDocument, /) -> AnnotatedDocument:
+        """The document with relations predicted between its entities."""
+
 
 class _RelationLabels(NamedTuple):
     """Relation labels, those of them without direction, and who says so."""
@@ -140,7 +143,12 @@ def evaluate_model(
     """
     labels = _of_model(annotator.config) if schema is None else _of_schema(schema)
     documents, bad_records = read_gold(gold)
-    predictions = [annotator.annotate(document.document) for document in documents]
+    predictions = [
+        annotator.annotate_given(document)
+        if annotator.config.given_entities
+        else annotator.annotate(document.document)
+        for document in documents
+    ]
     result = evaluate(documents, predictions, labels.symmetric, bootstrap=bootstrap)
     return _finished(result, labels, documents, bad_records)
 

@@ -47,6 +47,7 @@ class Status:
         model: Name of the model that came of it, once registered.
         verdict: What the gate says: ``promote``, ``keep`` or ``too few``.
         promoted: Whether the new model is in use now; ``None`` before the gate.
+        lost: Why the line to the other machine is down and when it is tried again; empty while it is up.
     """
 
     state: str
@@ -63,6 +64,7 @@ class Status:
     model: str = ""
     verdict: str = ""
     promoted: bool | None = None
+    lost: str = ""
 
     @classmethod
     def of_this_process(cls, state: str, **values: Any) -> Status:

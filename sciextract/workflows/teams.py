@@ -12,12 +12,14 @@ from sciextract.metrics.agreement import AgreementReport, agreement
 from sciextract.store import open_project
 from sciextract.store.content.label_schemas import with_labels
 from sciextract.store.file.failures import translated
+from sciextract.store.incoming.belongings import bring_queues
 from sciextract.store.incoming.ingest import BATCH
 from sciextract.store.incoming.joining import Join, MergeCounts, foreign_documents
 from sciextract.store.project import Project
 from sciextract.store.state.rows import Completeness
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.decisions import Decisions
+from sciextract.workflows.models.carrying import carry_choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +29,14 @@ class MergeReport:
     Attributes:
         counts: Documents and items.
         disagreements: Differences that wait for a decision, over all documents that both sides worked on.
+        queues: Names under which saved queues of the other project were added.
+        model: What became of its choice of a model, in a sentence; empty where there was nothing to take over.
     """
 
     counts: MergeCounts
     disagreements: int
+    queues: tuple[str, ...] = ()
+    model: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
@@ -40,12 +46,15 @@ class MergeReport:
             "compared": self.counts.compared,
             "items": self.counts.items,
             "disagreements": self.disagreements,
+            "queues": list(self.queues),
+            "model": self.model,
         }
 
 
 def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
     """Bring another project's documents and decisions into this one, by the hash of the texts.
 
+    Its saved queues come along, and its choice of a model where this project has none of its own.
     Doing it again changes nothing. What was decided here stays; where both sides worked on a text, the
     other side's annotations are kept beside, and the differences wait for ``adjudicate``.
 
@@ -65,7 +74,9 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         while batch := list(islice(documents, BATCH)):
             for number in join.add(batch):
                 disagreements += refresh_disagreements(project, number, decisions)
-    return MergeReport(join.counts, disagreements)
+        queues = tuple(bring_queues(project, theirs, other.stem))
+        model = carry_choice(project, theirs)
+    return MergeReport(join.counts, disagreements, queues, model)
 
 
 @dataclass(frozen=True, slots=True)

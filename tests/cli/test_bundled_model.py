@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sciextract.resources import bundled_models
+from sciextract.resources import bundled_models, data_root
 from tests.cli.conftest import Command
 
 pytestmark = pytest.mark.skipif(
@@ -22,6 +22,28 @@ def test_the_sample(command: Command) -> None:
     assert all(record["model"]["name"] == "sci" for record in records)
     summary = json.loads(result.err.splitlines()[-1])
     assert summary["entities"] > 200 and summary["relations"] > 20 and summary["clusters"] > 5
+
+
+def test_given_entities_stay_and_are_related(command: Command) -> None:
+    gold = data_root() / "sample_data" / "gold.jsonl"
+    result = command("annotate", gold, "--given-entities", "--export", "scierc", "-q")
+    found = [json.loads(line) for line in result.out.splitlines()]
+    with gold.open(encoding="utf-8") as stream:
+        wanted = [json.loads(line) for line in stream]
+    assert [each["ner"] for each in found] == [each["ner"] for each in wanted]
+    relations = [relation for each in found for group in each["relations"] for relation in group]
+    spans = {
+        (each["doc_key"], *span[:2]) for each in wanted for group in each["ner"] for span in group
+    }
+    assert relations and spans
+    for each in found:
+        for first, last, *_ in (relation for group in each["relations"] for relation in group):
+            assert (each["doc_key"], first, last) in spans
+
+
+def test_without_entities_there_is_nothing_to_relate(command: Command) -> None:
+    result = command("annotate", "--given-entities", stdin="We train a parser.")
+    assert result.code == 0 and "nothing to relate" in result.err
 
 
 def test_batch_size_is_for_fp32(command: Command) -> None:

@@ -156,6 +156,7 @@ class EchoExtractor:
     config = SimpleNamespace(
         name="echo",
         labels=SimpleNamespace(relations=RelationLayout(("USED-FOR", "COMPARE"), frozenset())),
+        given_entities=False,
     )
     known: AnnotatedDocument
 

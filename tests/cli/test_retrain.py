@@ -19,16 +19,30 @@ FILES = ("--data", "train.jsonl", "--dev", "dev.jsonl", "--output", "model")
         ((*FILES, "--project", "p.sciextract"), "--data is for training from files"),
         ((*FILES, "--base", "b.jsonl"), "--data is for training from files"),
         ((*FILES, "--model", "sci"), "--model for a project"),
+        (("--seeds", "3", "--project", "p.sciextract"), "--seeds is for training from files"),
         (("--data", "train.jsonl"), "--dev is missing"),
         (("--data", "t.jsonl", "--dev", "d.jsonl"), "--output is missing"),
         (("--encoder", "somewhere"), "--data is missing"),
         (("--gpu", "--device", "cpu"), "exclude each other"),
+        (
+            ("--processes", "2", "--project", "p.sciextract"),
+            "--processes is for training from files",
+        ),
     ],
 )
 def test_words_that_do_not_fit_together(words: Sequence[str], told: str, command: Command) -> None:
     outcome = command("retrain", *words)
     assert outcome.code == ExitCode.USAGE and told in outcome.err
     assert outcome.out == ""
+
+
+def test_a_folder_without_a_validation_split_needs_dev(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text("{}\n")
+    outcome = command("retrain", "--data", tmp_path, "--output", tmp_path / "model")
+    assert outcome.code == ExitCode.USAGE and "--dev is missing" in outcome.err
+    (tmp_path / "validation.jsonl").write_text("{}\n")
+    outcome = command("retrain", "--data", tmp_path)
+    assert outcome.code == ExitCode.USAGE and "--output is missing" in outcome.err
 
 
 def test_gpu_and_cuda_say_the_same(command: Command) -> None:
@@ -69,6 +83,27 @@ class TestWithTrainer:
     ) -> None:
         outcome = command("retrain", "--device", device, "--project", tmp_path / "x.sciextract")
         assert outcome.code == ExitCode.USAGE and "auto, cpu, cuda, mps" in outcome.err
+
+    def test_one_seed_and_several_exclude_each_other(self, command: Command) -> None:
+        outcome = command("retrain", *FILES, "--seed", "3", "--seeds", "3")
+        assert outcome.code == ExitCode.USAGE and "exclude each other" in outcome.err
+
+    def test_a_number_of_processes_that_cannot_be(self, command: Command, tmp_path: Path) -> None:
+        files = [tmp_path / "train.jsonl", tmp_path / "dev.jsonl"]
+        for file in files:
+            file.write_text("{}\n")
+        words = ("--data", files[0], "--dev", files[1], "--output", tmp_path / "model")
+        outcome = command("retrain", *words, "--encoder", "any", "--processes", 0)
+        assert outcome.code == ExitCode.USAGE and "--processes 0 is not possible" in outcome.err
+
+    def test_one_of_several_processes_takes_no_project(
+        self, command: Command, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("RANK", "0")
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        outcome = command("retrain", "--project", "any.sciextract")
+        assert outcome.code == ExitCode.USAGE
+        assert "2 processes cannot train on a project together" in outcome.err
 
     def test_files_that_are_not_there(self, command: Command, tmp_path: Path) -> None:
         words = [word.replace("model", str(tmp_path / "model")) for word in FILES]

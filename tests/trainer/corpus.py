@@ -91,3 +91,7 @@ def words_of(documents: Sequence[AnnotatedDocument]) -> list[str]:
             for word in item.document.tokens.slices(item.document.text)
         }
     )
+
+
+ONE_MENTION = gold("pebbles", "We polish a [pebble corpus|Material] by hand.")
+"""A document without pairs: the heads of relations and links get no gradient from it."""

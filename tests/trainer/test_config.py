@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.config import TrainConfig, config_from, load_config
+from sciextract_trainer.config import TrainConfig, config_from, load_config, with_later_settings
 
 RECIPES = Path(__file__).resolve().parents[2] / "trainer" / "sciextract_trainer" / "recipes"
 
@@ -17,7 +18,17 @@ RECIPES = Path(__file__).resolve().parents[2] / "trainer" / "sciextract_trainer"
     ("key", "value", "allowed"),
     [
         ("network", "graph", "joint, dygie"),
-        ("schedule", "cosine", "linear, slanted_triangular"),
+        ("schedule", "cosine", "linear, slanted_triangular, polynomial, none"),
+        ("optimiser", "sgd", "adamw, adam, adamp, radam"),
+        ("reinit_with", "zeros", "xavier, encoder"),
+        ("reinit_layers", (0,), "counted from 1"),
+        ("reinit_layers", (3, 3), "each once"),
+        ("layer_decay", 0.0, "above 0 and at most 1"),
+        ("layer_decay", 1.1, "above 0 and at most 1"),
+        ("schedule_power", 0.0, "above 0"),
+        ("accumulate", 0, "above 0"),
+        ("augment", -0.5, "at least 0"),
+        ("augment", float("inf"), "at least 0"),
         ("select_by", "loss", "mean, entity, relation, coreference"),
         ("epochs", 0, "above 0"),
         ("batch_documents", -1, "above 0"),
@@ -56,6 +67,10 @@ def test_impossible_values_are_named(key: str, value: Any, allowed: str) -> None
         ("bf16", 1, "bool"),
         ("dropout", "low", "float"),
         ("encoder", 7, "str"),
+        ("reinit_layers", 5, "list of int"),
+        ("reinit_layers", [5, "6"], "list of int"),
+        ("reinit_layers", [True], "list of int"),
+        ("compile", "yes", "bool"),
     ],
 )
 def test_wrong_types_are_named(key: str, value: Any, kind: str) -> None:
@@ -86,6 +101,35 @@ def test_recipes_are_read_and_changed(tmp_path: Path) -> None:
     assert load_config(path) == TrainConfig(encoder="tiny", epochs=3)
     assert load_config(path, epochs=5, seed=2) == TrainConfig(encoder="tiny", epochs=5, seed=2)
     assert config_from(load_config(path).to_json(), "again") == load_config(path)
+
+
+def test_lists_are_read_from_toml_and_come_back_from_json(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text('encoder = "tiny"\nreinit_layers = [5, 6]\n', encoding="utf-8")
+    config = load_config(path)
+    assert config.reinit_layers == (5, 6)
+    stored = json.loads(json.dumps(config.to_json()))
+    assert stored == config.to_json() and config_from(stored, "again") == config
+
+
+def test_settings_of_an_older_version_mean_what_they_meant() -> None:
+    config = TrainConfig(encoder="tiny", epochs=3)
+    stored = {
+        key: value
+        for key, value in config.to_json().items()
+        if key not in ("optimiser", "reinit_layers", "augment")
+    }
+    assert with_later_settings(stored) == config.to_json()
+    assert with_later_settings({"blocks": 5})["blocks"] == 5
+
+
+def test_the_recipes_of_the_paper_have_its_loss_weights() -> None:
+    names = ("ner", "jre", "coref")
+    configs = [load_config(RECIPES / f"scierc-{name}.toml") for name in names]
+    weights = [(c.entity_weight, c.relation_weight, c.coreference_weight) for c in configs]
+    assert weights == [(1, 0, 0), (0.2, 1, 1), (0.5, 0.5, 1)]
+    assert [each.select_by for each in configs] == ["entity", "relation", "coreference"]
+    assert {(each.epochs, each.encoder_lr, each.head_lr) for each in configs} == {(50, 5e-5, 1e-3)}
 
 
 @pytest.mark.parametrize("content", [b"epochs = = 3", b'encoder = "\xff"'])

@@ -18,7 +18,7 @@ from sciextract_trainer.network.losses import (
     soft_cross_entropy,
     soft_link_loss,
 )
-from sciextract_trainer.optimiser import linear, slanted
+from sciextract_trainer.schedules import linear, slanted
 
 LINKS = torch.tensor([[1, 0], [2, 0], [2, 1]])
 

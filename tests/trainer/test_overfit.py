@@ -22,7 +22,7 @@ from tests.trainer.corpus import TEN_SENTENCES
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
 
-PERFECT = DevScores(entity=100.0, relation=100.0, strict=100.0, coreference=100.0)
+PERFECT = DevScores(entity=100.0, relation=100.0, strict=100.0, coreference=100.0, unordered=100.0)
 
 
 def test_the_joint_network_learns_every_task(

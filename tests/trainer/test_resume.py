@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,28 @@ def test_resuming_equals_never_stopping(
     assert all(torch.equal(last[0][name], last[1][name]) for name in last[0])
 
 
+def test_a_checkpoint_of_an_older_version_goes_on(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    """It does not know the settings that came later; their defaults do what was done then."""
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    with pytest.raises(Killed):
+        run(tmp_path, _kill_in_epoch(3))
+    path = tmp_path / WEIGHTS
+    with safe_open(path, framework="pt") as file:
+        state = json.loads(file.metadata()["state"])
+    for later in ("optimiser", "reinit_layers", "augment", "layer_decay", "processes"):
+        del state["settings"][later]
+    save_file(load_file(path), path, metadata={"state": json.dumps(state)})
+    events: list[dict[str, Any]] = []
+    run(tmp_path, events.append)
+    assert events[0] == {"event": "resumed", "epoch": 2}
+    with pytest.raises(UsageError, match="optimiser was 'adamw', is 'adamp'"):
+        run(tmp_path, optimiser="adamp")
+
+
 def test_a_finished_training_is_not_repeated(
     run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
 ) -> None:
@@ -104,6 +127,42 @@ def test_a_damaged_checkpoint_is_said(
     with pytest.raises(ModelDamagedError, match="cannot be resumed") as caught:
         run(tmp_path)
     assert "remove it" in caught.value.hint
+
+
+def test_a_checkpoint_without_a_weight_names_it(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path
+) -> None:
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    run(tmp_path)
+    path = tmp_path / WEIGHTS
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    tensors = load_file(path)
+    del tensors["network.spans.first.weight"]
+    save_file(tensors, path, metadata=metadata)
+    with pytest.raises(ModelDamagedError, match=r"network\.spans\.first\.weight is missing"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["cut", "foreign"])
+def test_damaged_best_weights_are_said(
+    run: Callable[..., dict[str, torch.Tensor]], tmp_path: Path, damage: str
+) -> None:
+    from safetensors.torch import save_file
+
+    run(tmp_path)
+    path = tmp_path / BEST
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-100])
+    else:
+        save_file({"other": torch.zeros(1)}, path)
+    with pytest.raises(
+        ModelDamagedError, match=r"best\.safetensors: the best weights cannot"
+    ) as caught:
+        run(tmp_path)
+    assert "start again" in caught.value.hint
 
 
 def test_a_checkpoint_of_another_network_is_said(
@@ -147,3 +206,29 @@ def test_other_settings_do_not_go_on(
         run(tmp_path, _kill_in_epoch(2))
     with pytest.raises(UsageError, match=r"clip was 5\.0, is 1\.0"):
         run(tmp_path, clip=1.0)
+
+
+@pytest.mark.parametrize(("selects", "kept"), [(True, 1), (False, 3)])
+def test_too_few_dev_documents_do_not_choose_the_epoch(
+    selects: bool, kept: int, make_config: Callable[..., TrainConfig], labels: Labels,
+    rules: PieceRules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    falling = iter((60.0, 50.0, 40.0))
+    monkeypatch.setattr("sciextract_trainer.loop.selection_score", lambda *_: next(falling))
+    config = make_config(epochs=3, evaluate_every=1, patience=0 if selects else 1)
+    examples = list(family_of(config).examples(TEN_SENTENCES[:2], labels, rules))
+    data = TrainingData(examples, TEN_SENTENCES[:2], selects=selects)
+    ended: dict[int, dict[str, torch.Tensor]] = {}
+
+    def report(event: dict[str, Any]) -> None:
+        if event["event"] == "dev":
+            ended[event["epoch"]] = load_file(tmp_path / BEST)
+
+    network = train(config, labels, rules, data, tmp_path, report)
+    assert len(ended) == 3
+    for name, value in ended[kept].items():
+        assert torch.equal(network.state_dict()[name], value)
+    assert (
+        any(not torch.equal(ended[1][name], value) for name, value in ended[3].items())
+        is not selects
+    )

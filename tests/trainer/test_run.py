@@ -16,41 +16,18 @@ from sciextract import formats
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, ModelNotFoundError, SciextractError, UsageError
 from sciextract.inference.extractor import Extractor
+from sciextract.workflows.runs import Run
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.run import REPORT, TrainingJob, run_training
 from tests.trainer.corpus import TEN_SENTENCES
+from tests.trainer.records import scierc_line
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     path = tmp_path / "train.jsonl"
-    path.write_text("".join(_line(item) for item in TEN_SENTENCES), encoding="utf-8")
+    path.write_text("".join(scierc_line(item) for item in TEN_SENTENCES), encoding="utf-8")
     return path
-
-
-def _line(item: Any) -> str:
-    """One document in the SciERC format."""
-    tokens, annotations = item.document.tokens, item.annotations
-    words = tokens.slices(item.document.text)
-    place = {e.id: tokens.aligned(e.span) for e in annotations.entities}
-
-    def in_sentence(row: int, rows: list[list[Any]]) -> list[list[Any]]:
-        return [each for each in rows if tokens.sentence_of(each[0]) == row]
-
-    def span(key: str) -> list[int]:
-        return [place[key].token_start, place[key].token_end - 1]
-
-    ner = [[*span(e.id), e.label] for e in annotations.entities]
-    relations = [[*span(r.head), *span(r.tail), r.label] for r in annotations.relations]
-    count = range(len(tokens.sentences))
-    record = {
-        "doc_key": item.document.doc_key,
-        "sentences": [list(words[s.token_start : s.token_end]) for s in tokens.sentences],
-        "ner": [in_sentence(row, ner) for row in count],
-        "relations": [in_sentence(row, relations) for row in count],
-        "clusters": [[span(key) for key in c.mentions] for c in annotations.clusters],
-    }
-    return json.dumps(record) + "\n"
 
 
 @pytest.fixture
@@ -72,10 +49,18 @@ def test_files_become_a_model(job: Callable[..., TrainingJob], tmp_path: Path) -
     scores = run_training(job(), events.append)
     assert scores["documents"] == 5 and {"int8", "fp32"} <= scores.keys()
     assert events[0] == {"event": "data", "train": 5, "dev": 5, "windows": 5}
-    assert {event["event"] for event in events} == {"data", "step", "dev"}
+    assert {event["event"] for event in events} == {"data", "warning", "step", "dev"}
     extractor = Extractor.load(tmp_path / "out", threads=1)
     assert extractor.config.origin["training data"].startswith("train.jsonl, sha256 ")
-    assert len(list((tmp_path / "run" / "metrics.jsonl").open())) == 2
+    kept = [event["event"] for event in Run(tmp_path / "run").metrics()]
+    assert kept == ["step", "dev"] * 2
+    assert extractor.config.origin["learning curves"] == "curves.png in the run folder run"
+    assert (tmp_path / "run" / "curves.png").is_file() and (
+        tmp_path / "run" / "curves.svg"
+    ).is_file()
+    stored = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert stored["scores"] == scores and stored["config"]["epochs"] == 2
+    assert stored["seconds"] > 0 and (stored["energy"] or stored["energy_not_read"])
     assert extractor(["Kite networks fly."])
 
 
@@ -91,7 +76,7 @@ def test_labels_outside_the_schema_are_named(
     job: Callable[..., TrainingJob], tmp_path: Path
 ) -> None:
     other = tmp_path / "other.jsonl"
-    other.write_text(_line(TEN_SENTENCES[0]).replace('"Task"', '"Chore"'), encoding="utf-8")
+    other.write_text(scierc_line(TEN_SENTENCES[0]).replace('"Task"', '"Chore"'), encoding="utf-8")
     with pytest.raises(UsageError, match="does not know: Chore") as caught:
         run_training(job(data=other), lambda event: None)
     assert "Task" in caught.value.hint
@@ -99,7 +84,7 @@ def test_labels_outside_the_schema_are_named(
 
 def test_a_bad_record_stops_the_training(job: Callable[..., TrainingJob], tmp_path: Path) -> None:
     broken = tmp_path / "broken.jsonl"
-    broken.write_text(_line(TEN_SENTENCES[0]) + "{oops\n", encoding="utf-8")
+    broken.write_text(scierc_line(TEN_SENTENCES[0]) + "{oops\n", encoding="utf-8")
     with pytest.raises(FormatError, match=r"broken\.jsonl:2"):
         run_training(job(data=broken), lambda event: None)
 

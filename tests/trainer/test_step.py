@@ -105,7 +105,7 @@ def test_a_training_ends_when_the_score_stands_still(
 def test_a_step_in_parts_is_the_whole_step(
     make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example]
 ) -> None:
-    config = make_config(negatives_per_word=0.0)
+    config = make_config(negatives_per_word=0.0, batch_documents=3)
     gradients = []
     for most in (0, 1):
         network = build_network(config, labels)

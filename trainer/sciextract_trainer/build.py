@@ -15,9 +15,13 @@ from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pieces import PieceEncoder
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.encoders.positions import text_limit
+from sciextract_trainer.encoders.settings import read_settings
+from sciextract_trainer.encoders.tokenizers import load_tokenizer
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.encoder import load_encoder
 from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.reinit import reinitialise
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class PieceRules:
 
     def encoder(self) -> PieceEncoder:
         """The piece encoder that the core uses."""
-        return PieceEncoder(self.tokenizer, self.prefix, self.suffix, self.unknown)
+        return PieceEncoder(self.tokenizer, self.prefix, self.suffix, self.unknown, self.limit)
 
 
 def labels_of(schema: LabelSchema, max_span_width: int) -> Labels:
@@ -58,46 +62,20 @@ def load_piece_rules(source: str) -> PieceRules:
 
     Raises:
         ModelNotFoundError: It has none.
+        ModelMismatchError: It does not fit the encoder, or the encoder places too few pieces.
     """
-    from transformers import AutoTokenizer
-
-    try:
-        loaded = AutoTokenizer.from_pretrained(source, use_fast=True, add_prefix_space=True)
-    except (OSError, ValueError) as error:
-        raise ModelNotFoundError(f"no tokenizer can be loaded from {source!r}: {error}") from error
-    backend: Tokenizer = loaded.backend_tokenizer
-    prefix, suffix = _frame_ids(loaded)
+    settings = read_settings(source)
+    found = load_tokenizer(source, settings)
+    special = len(found.prefix) + len(found.suffix)
     return PieceRules(
-        tokenizer=backend,
-        prefix=prefix,
-        suffix=suffix,
-        unknown=_first_id(loaded.unk_token_id, loaded.mask_token_id, prefix[0]),
-        mask=_first_id(loaded.mask_token_id, loaded.unk_token_id, prefix[0]),
-        pad=_first_id(loaded.pad_token_id, 0),
-        limit=_position_limit(source) - len(prefix) - len(suffix),
+        tokenizer=found.tokenizer,
+        prefix=found.prefix,
+        suffix=found.suffix,
+        unknown=found.unknown,
+        mask=found.mask,
+        pad=found.pad,
+        limit=text_limit(settings, special, source),
     )
-
-
-def _first_id(*candidates: int | None) -> int:
-    return next(candidate for candidate in candidates if candidate is not None)
-
-
-def _frame_ids(loaded: object) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Ids before and after a text, read off an encoded word."""
-    plain = loaded("a", add_special_tokens=False)["input_ids"]  # type: ignore[operator]
-    framed = loaded("a")["input_ids"]  # type: ignore[operator]
-    start = next(i for i in range(len(framed)) if framed[i : i + len(plain)] == plain)
-    return tuple(framed[:start]), tuple(framed[start + len(plain) :])
-
-
-def _position_limit(source: str) -> int:
-    """Pieces an encoder can place, special ones included; 512 where positions are relative."""
-    from transformers import AutoConfig
-
-    config = AutoConfig.from_pretrained(source)
-    limit = int(getattr(config, "max_position_embeddings", 512) or 512)
-    offset = 2 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
-    return min(max(limit - offset, 16), 512)
 
 
 def build_network(config: TrainConfig, labels: Labels) -> JointNetwork:
@@ -116,6 +94,7 @@ def _seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:
     """The encoder of a recipe and its hidden size, with torch seeded for the heads."""
     torch.manual_seed(config.seed)
     encoder = load_encoder(config.encoder, config.attention_dropout)
+    reinitialise(encoder, config)
     if config.freeze_embeddings:
         encoder.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
     return encoder, int(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]

@@ -22,6 +22,13 @@ _METRICS = {
 _COMPARED = ("ner", "relation", "coreference")
 
 
+_WHOLE = "A model of sciextract: entities, relations and coreference in scientific abstracts, in one pass."
+_GIVEN = (
+    "A model of sciextract: relations between given entities in scientific texts. It predicts no entities; "
+    "`sciextract annotate --given-entities` takes input that has them."
+)
+
+
 def model_card(config: ModelConfig) -> str:
     """Markdown: what the model is, its scores, its origin, its limits."""
     return "\n".join([*_head(config), *_scores(config), *_origin(config), *_limits(config)])
@@ -32,7 +39,7 @@ def _head(config: ModelConfig) -> list[str]:
     return [
         f"# {config.name}",
         "",
-        "A model of sciextract: entities, relations and coreference in scientific abstracts, in one pass.",
+        _GIVEN if config.given_entities else _WHOLE,
         "",
         f"- Schema: {config.schema_name} (content hash {config.schema_hash[:12]})",
         f"- Entity types: {', '.join(labels.entities)}",
@@ -55,6 +62,7 @@ def _scores(config: ModelConfig) -> list[str]:
     for key, title in _METRICS.items():
         values = [_score(config.scores[graph][key]) for graph in graphs]
         lines.append(f"| {title} | " + " | ".join(values) + " |")
+    lines += _given(config, graphs)
     parity = config.scores.get("parity", 0.0)
     return [
         *lines,
@@ -62,6 +70,24 @@ def _scores(config: ModelConfig) -> list[str]:
         f"Largest logit difference, torch to ONNX Runtime, fp32: {parity:.1e}.",
         *_quantisation(config),
         "",
+    ]
+
+
+def _given(config: ModelConfig, graphs: list[str]) -> list[str]:
+    """Macro F1 and F1 by label, which only models of given entities state."""
+    if not config.given_entities:
+        return []
+    scores = [config.scores[graph] for graph in graphs]
+    macro = " | ".join(_score(each["relation_macro"]) for each in scores)
+    labels = dict.fromkeys(label for each in scores for label in each["relation_labels"])
+    return [
+        f"| Relations, macro F1 | {macro} |",
+        *(
+            f"| {label}, F1 | "
+            + " | ".join(_score(each["relation_labels"].get(label)) for each in scores)
+            + " |"
+            for label in labels
+        ),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.optim import AdamW
+from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.average import WeightAverage
+from sciextract_trainer.config import with_later_settings
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
 
@@ -37,6 +38,11 @@ class Progress:
     best_mean: float = -1.0
     history: list[dict[str, Any]] = field(default_factory=list)
 
+    def follow(self, other: Progress) -> None:
+        """Takes over where another process is."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(other, each.name))
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingState:
@@ -49,7 +55,7 @@ class TrainingState:
     settings: dict[str, Any]
     network: nn.Module
     average: WeightAverage
-    optimiser: AdamW
+    optimiser: Optimizer
     schedule: LambdaLR
     progress: Progress
 
@@ -93,19 +99,47 @@ def load_checkpoint(folder: Path, state: TrainingState) -> bool:
         _same_settings(data["settings"], state.settings, path)
         tensors = load_file(path)
         _restore(tensors, data, state)
-    except (KeyError, TypeError, ValueError, RuntimeError, OSError, SafetensorError) as error:
-        raise ModelDamagedError(
-            f"{path}: the checkpoint cannot be resumed: {error}", "remove it to start again"
-        ) from error
+    except KeyError as error:
+        raise _damaged(path, f"{error.args[0]} is missing") from error
+    except (TypeError, ValueError, RuntimeError, OSError, SafetensorError) as error:
+        raise _damaged(path, str(error)) from error
     return True
+
+
+def _damaged(path: Path, problem: str) -> ModelDamagedError:
+    return ModelDamagedError(
+        f"{path}: the checkpoint cannot be resumed: {problem}", "remove it to start again"
+    )
+
+
+def load_weights(path: Path, network: nn.Module) -> None:
+    """Puts stored weights into a network; weights that are not stored stay.
+
+    Raises:
+        ModelDamagedError: The file is not whole, or is of another network.
+    """
+    try:
+        unknown = network.load_state_dict(load_file(path), strict=False).unexpected_keys
+    except (RuntimeError, OSError, SafetensorError) as error:
+        raise _of_another(path, str(error)) from error
+    if unknown:
+        raise _of_another(path, f"{unknown[0]} is no weight of the network")
+
+
+def _of_another(path: Path, problem: str) -> ModelDamagedError:
+    return ModelDamagedError(
+        f"{path}: the best weights cannot be read: {problem}",
+        "remove the run folder to start again",
+    )
 
 
 def _same_settings(found: dict[str, Any], wanted: dict[str, Any], path: Path) -> None:
     """Refuses to go on with other settings, which would bend the schedule unnoticed."""
+    before = {"processes": 1, **with_later_settings(found)}
     changed = [
-        f"{key} was {found.get(key)!r}, is {wanted.get(key)!r}"
+        f"{key} was {before.get(key)!r}, is {wanted.get(key)!r}"
         for key in sorted({*found, *wanted})
-        if found.get(key) != wanted.get(key)
+        if before.get(key) != wanted.get(key)
     ]
     if changed:
         raise UsageError(

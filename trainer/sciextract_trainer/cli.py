@@ -66,13 +66,53 @@ def pretrain(
     )
 
 
+@app.command()
+def vectors(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="GloVe or word2vec text (.gz).")],
+    output: Annotated[Path, typer.Argument(metavar="DIR", help="New encoder folder.")],
+    lstm_layers: Annotated[
+        int, typer.Option(min=0, help="Layers of a bidirectional LSTM over them.")
+    ] = 0,
+    lstm_size: Annotated[int, typer.Option(min=1, help="States of each of its directions.")] = 200,
+    most: Annotated[int, typer.Option(min=1, help="Words to read.")] = 200_000,
+) -> None:
+    """Make an encoder folder of word vectors, for baselines from before transformers.
+
+    Example:
+
+        sciextract-trainer vectors glove.6B.300d.txt encoders/glove-lstm --lstm-layers 1
+    """
+    from sciextract_trainer.encoders.word_vectors.files import read_vectors
+
+    folder = _needs_extra("sciextract_trainer.encoders.word_vectors.folder")
+    found = read_vectors(file, most)
+    folder.write_encoder(found, output, lstm_layers, lstm_size)
+    print(f"{len(found.words)} words of {len(found.unknown)} numbers to {output}", file=sys.stderr)
+
+
+@app.command()
+def safetensors(
+    source: Annotated[str, typer.Argument(metavar="ID|DIR", help="Encoder with a pickle.")],
+    output: Annotated[Path, typer.Argument(metavar="DIR", help="New encoder folder.")],
+) -> None:
+    """Write an encoder's pickled weights as safetensors, the only kind that is trained on.
+
+    Example:
+
+        sciextract-trainer safetensors allenai/scibert_scivocab_uncased encoders/scibert
+    """
+    module = _needs_extra("sciextract_trainer.encoders.unpickling")
+    count = module.write_safetensors(source, output)
+    print(f"{count} tensors to {output}", file=sys.stderr)
+
+
 def _needs_extra(module: str) -> ModuleType:
     """A module that needs torch; without it the message says what to install."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name in _EXTRA:
-            raise MissingExtraError("pretraining", "train") from error
+            raise MissingExtraError("this command", "train") from error
         raise
 
 

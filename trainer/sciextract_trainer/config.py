@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from sciextract.errors import InputMissingError, UsageError
-
-NETWORKS = ("joint", "dygie")
-SCHEDULES = ("linear", "slanted_triangular")
-SELECTIONS = ("mean", "entity", "relation", "coreference")
+from sciextract_trainer.config_checks import check_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,32 +21,45 @@ class TrainConfig:
         seed: Seed of initialisation, order and dropout.
         epochs: Passes over the training documents.
         batch_documents: Documents per step.
+        optimiser: ``adamw``, ``adam``, ``adamp`` or ``radam``; see :mod:`~sciextract_trainer.optimiser`.
         encoder_lr: Peak learning rate of the encoder.
         head_lr: Peak learning rate of the heads.
-        encoder_weight_decay: Decoupled weight decay of the encoder.
-        head_weight_decay: Decoupled weight decay of the heads.
-        schedule: ``linear`` (rates rise from zero and fall to zero) or ``slanted_triangular`` (Howard and
-            Ruder 2018, arXiv 1801.06146: they rise from and fall to the peak over ``schedule_ratio``).
+        layer_decay: Factor of ``encoder_lr`` from each encoder layer to the one below; 1 is none.
+        encoder_weight_decay: Weight decay of the encoder; decoupled, except with ``adam``.
+        head_weight_decay: Weight decay of the heads; decoupled, except with ``adam``.
+        schedule: ``linear``, ``slanted_triangular``, ``polynomial`` or ``none`` (the rates stay as they
+            are, without warm-up); see :mod:`~sciextract_trainer.schedules`.
         warmup: Share of all steps in which the rates rise; they fall after.
         schedule_ratio: ``slanted_triangular`` only: peak rate over lowest rate.
+        schedule_power: ``polynomial`` only: power of the share of steps that are left.
+        reinit_layers: Encoder layers that begin anew, counted from 1 (the lowest); see
+            :mod:`~sciextract_trainer.reinit`.
+        reinit_with: ``xavier``, or ``encoder``: how the encoder itself was initialised.
         clip: Largest norm of the gradient.
         dropout: Dropout of the heads.
         attention_dropout: Dropout of attention probabilities; 0 lets fused kernels serve.
         word_dropout: Share of input pieces replaced by the mask piece.
-        entity_weight: Weight of the entity loss (a sum over spans).
+        augment: Documents with swapped entities per training document and epoch; 0 is none; see
+            :mod:`~sciextract_trainer.data.augment`.
+        entity_weight: Weight of the entity loss (a sum over spans); a task of weight 0 is not computed.
         relation_weight: Weight of the relation loss (a sum over pairs).
         coreference_weight: Weight of the coreference loss (a sum over mentions).
+        given_entities: Whether entities are given, and only relations between them are learned and predicted.
         ema: Decay per step of the averaged weights that are evaluated and kept; 0 keeps the last.
         freeze_embeddings: Whether the input embeddings stay as they are.
         bf16: Whether the encoder runs in bfloat16 autocast.
+        accumulate: Batches whose gradients are added up to one step; rates and averages count steps.
+        checkpointing: Whether the encoder's layers are computed again instead of kept (less memory).
+        compile: Whether the encoder is compiled.
         max_span_width: Most words of an entity.
         span_width: Width of the span representation.
         hidden_width: Width of the hidden layer of the entity head.
         negatives_per_word: Most likely non-gold spans per word that join the pair heads.
         evaluate_every: Epochs between evaluations on dev.
-        select_by: Dev F1 that the kept epoch is chosen by: one task's, or ``mean`` of the three.
+        select_by: Dev F1 that the kept epoch is chosen by: one task's, or ``mean`` of those learned.
         patience: Evaluations without a better score after which a training ends; 0 goes on to the end.
         rehearsal: Documents against forgetting per training document and epoch, where there are any.
+        rehearsal_limit: Most documents against forgetting in one epoch.
         pull: Strength of the pull back to the weights that a warm start began with; 0 is none.
         coref_propagation: ``dygie`` only: rounds of coreference propagation, 0 to 2.
         width_embedding: ``dygie`` only: size of the span width embedding.
@@ -62,23 +72,33 @@ class TrainConfig:
     seed: int = 1
     epochs: int = 20
     batch_documents: int = 4
+    optimiser: str = "adamw"
     encoder_lr: float = 1e-4
     head_lr: float = 1e-3
+    layer_decay: float = 1.0
     encoder_weight_decay: float = 0.01
     head_weight_decay: float = 0.0
     schedule: str = "linear"
     warmup: float = 0.1
     schedule_ratio: float = 32.0
+    schedule_power: float = 1.0
+    reinit_layers: tuple[int, ...] = ()
+    reinit_with: str = "xavier"
     clip: float = 5.0
     dropout: float = 0.3
     attention_dropout: float = 0.0
     word_dropout: float = 0.0
+    augment: float = 0.0
     entity_weight: float = 1.0
     relation_weight: float = 1.0
     coreference_weight: float = 1.0
+    given_entities: bool = False
     ema: float = 0.995
     freeze_embeddings: bool = True
     bf16: bool = True
+    accumulate: int = 1
+    checkpointing: bool = False
+    compile: bool = False
     max_span_width: int = 10
     span_width: int = 256
     hidden_width: int = 150
@@ -87,6 +107,7 @@ class TrainConfig:
     select_by: str = "mean"
     patience: int = 0
     rehearsal: float = 1.0
+    rehearsal_limit: int = 1_000_000
     pull: float = 0.0
     coref_propagation: int = 0
     width_embedding: int = 20
@@ -99,39 +120,15 @@ class TrainConfig:
         Raises:
             UsageError: Names the key, the value and the values allowed.
         """
-        for key, words in _CHOICES.items():
-            _check(self, key, getattr(self, key) in words, f"one of {', '.join(words)}")
-        for key in _POSITIVE:
-            _check(self, key, getattr(self, key) > 0, "a number above 0")
-        for key in _SHARES:
-            _check(self, key, 0 <= getattr(self, key) < 1, "at least 0 and below 1")
-        for key in _NOT_NEGATIVE:
-            _check(self, key, getattr(self, key) >= 0, "at least 0")
-        _check(self, "schedule_ratio", self.schedule_ratio >= 1, "at least 1")
-        _check(self, "coref_propagation", self.coref_propagation in (0, 1, 2), "0, 1 or 2")
+        check_settings(self)
+
+    def rehearsed(self, examples: int) -> int:
+        """How many documents against forgetting an epoch with as many examples wants."""
+        return min(round(self.rehearsal * examples), self.rehearsal_limit)
 
     def to_json(self) -> dict[str, Any]:
-        """All settings by name."""
-        return asdict(self)
-
-
-_CHOICES = {"network": NETWORKS, "schedule": SCHEDULES, "select_by": SELECTIONS}
-_POSITIVE = (
-    "epochs", "batch_documents", "encoder_lr", "head_lr", "clip", "max_span_width",
-    "span_width", "hidden_width", "evaluate_every", "width_embedding",
-    "relation_spans_per_word", "coref_spans_per_word",
-)  # fmt: skip
-_SHARES = ("warmup", "dropout", "attention_dropout", "word_dropout", "ema")
-_NOT_NEGATIVE = (
-    "seed", "encoder_weight_decay", "head_weight_decay", "entity_weight", "relation_weight",
-    "coreference_weight", "negatives_per_word", "patience", "rehearsal", "pull",
-)  # fmt: skip
-
-
-def _check(config: TrainConfig, key: str, fine: bool, allowed: str) -> None:
-    if not fine:
-        value = getattr(config, key)
-        raise UsageError(f"training setting {key} = {value!r} is not possible", f"use {allowed}")
+        """All settings by name; lists, as in JSON and TOML, where there are several values."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
 def load_config(path: Path, **changes: Any) -> TrainConfig:
@@ -161,13 +158,36 @@ def config_from(values: dict[str, Any], place: str) -> TrainConfig:
         if key not in kinds:
             raise UsageError(f"{place}: unknown setting {key!r}", f"known: {', '.join(kinds)}")
         if not _has_kind(value, kinds[key]):
-            raise UsageError(f"{place}: {key} = {value!r} is not of type {kinds[key]}")
+            kind = _SPOKEN.get(kinds[key], kinds[key])
+            raise UsageError(f"{place}: {key} = {value!r} is not of type {kind}")
     if "encoder" not in values:
         raise UsageError(f"{place}: the setting 'encoder' is missing", "use a hub id or a folder")
-    return TrainConfig(**values)
+    frozen: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+    }
+    return TrainConfig(**frozen)
+
+
+def with_later_settings(stored: dict[str, Any]) -> dict[str, Any]:
+    """Settings that were stored before some of today's were known, with the defaults of those.
+
+    A default always means what was done before the setting was known.
+    """
+    neutral = {
+        field.name: list(field.default) if isinstance(field.default, tuple) else field.default
+        for field in fields(TrainConfig)
+        if field.default is not MISSING
+    }
+    return {**neutral, **stored}
+
+
+_NUMBERS = "tuple[int, ...]"
+_SPOKEN = {_NUMBERS: "list of int"}
 
 
 def _has_kind(value: object, kind: str) -> bool:
+    if kind == _NUMBERS:
+        return isinstance(value, list | tuple) and all(_has_kind(each, "int") for each in value)
     if isinstance(value, bool) or kind == "bool":
         return isinstance(value, bool) and kind == "bool"
     if kind == "float":

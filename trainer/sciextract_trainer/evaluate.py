@@ -6,14 +6,23 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.inference.given import annotate_given
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.metrics.report import EvaluationReport
 from sciextract.store.state.rows import Layer
 from sciextract.workflows.evaluate import evaluate
+from sciextract_trainer.config import TrainConfig
 
 DEV_SETTINGS = DecodeSettings(thresholds=PerTask(0.45, 0.4, 0.5))
+
+LAYER_OF = {
+    "entity": Layer.ENTITIES,
+    "relation": Layer.RELATIONS,
+    "coreference": Layer.COREFERENCE,
+}
+"""The layer of each task."""
 
 Predictor = Callable[[Document], AnnotatedDocument]
 """Anything that annotates a document: a pipeline with its settings, or a network with its own decoder."""
@@ -21,12 +30,21 @@ Predictor = Callable[[Document], AnnotatedDocument]
 
 @dataclass(frozen=True, slots=True)
 class DevScores:
-    """F1 (0 to 100) of the three tasks; ``None`` where no document is complete in the layer."""
+    """F1 (0 to 100) of the three tasks; ``None`` where no document is complete in the layer.
+
+    Attributes:
+        entity: Entities.
+        relation: Relations by boundaries, each with its direction, as published scores count.
+        strict: The same, with the labels of head and tail.
+        coreference: Mean of MUC, B3 and CEAFe.
+        unordered: Relations by boundaries, those of symmetric labels without direction, as the gate counts.
+    """
 
     entity: float | None
     relation: float | None
     strict: float | None
     coreference: float | None
+    unordered: float | None = None
 
     @property
     def mean(self) -> float:
@@ -37,16 +55,80 @@ class DevScores:
         return sum(known) / len(known) if known else 0.0
 
 
+def learned_tasks(config: TrainConfig) -> list[str]:
+    """The tasks that a recipe learns; what the heads of the others say is not worth a score."""
+    return [task for task in LAYER_OF if getattr(config, f"{task}_weight") > 0]
+
+
+def learned_layers(config: TrainConfig) -> frozenset[Layer]:
+    """The layers of the tasks that a recipe learns."""
+    return frozenset(LAYER_OF[task] for task in learned_tasks(config))
+
+
+def scored_layers(
+    config: TrainConfig,
+    dev: Sequence[AnnotatedDocument],
+    complete: Sequence[Collection[Layer]] | None,
+) -> list[frozenset[Layer]]:
+    """Per dev document the layers to score: complete ones that the recipe learns.
+
+    Args:
+        config: The recipe.
+        dev: Gold documents.
+        complete: Complete layers of each; all of them when ``None``.
+    """
+    learned = learned_layers(config)
+    return [learned.intersection(each) for each in complete or [learned] * len(dev)]
+
+
+def dev_settings(config: TrainConfig) -> DecodeSettings:
+    """Settings to begin with: a task that was not learned predicts nothing."""
+    learned = learned_tasks(config)
+    return DEV_SETTINGS.with_thresholds({task: 1.0 for task in LAYER_OF if task not in learned})
+
+
+Serve = Callable[[Pipeline, DecodeSettings], Predictor]
+"""Makes a pipeline with settings to something that annotates documents."""
+
+
 def served(pipeline: Pipeline, settings: DecodeSettings) -> Predictor:
     """The core's pipeline with settings, as it serves users."""
     return lambda document: annotate(pipeline, document, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPredictor:
+    """A network that is asked for relations between the gold entities only.
+
+    Attributes:
+        pipeline: Network, tokenizer and labels.
+        settings: Thresholds.
+    """
+
+    pipeline: Pipeline
+    settings: DecodeSettings
+
+    def __call__(self, document: Document) -> AnnotatedDocument:
+        """Nothing is given, so there is nothing to relate."""
+        return self.of(AnnotatedDocument(document))
+
+    def of(self, gold: AnnotatedDocument) -> AnnotatedDocument:
+        """Relations between the entities of a gold document; its relations are not looked at."""
+        return annotate_given(self.pipeline, gold, self.settings)
+
+
+def predictions(predict: Predictor, gold: Sequence[AnnotatedDocument]) -> list[AnnotatedDocument]:
+    """What is predicted for gold documents, of which a predictor sees the entities only if it needs them."""
+    if isinstance(predict, GivenPredictor):
+        return [predict.of(item) for item in gold]
+    return [predict(item.document) for item in gold]
 
 
 def dev_report(
     predict: Predictor, gold: Sequence[AnnotatedDocument], symmetric: Iterable[str]
 ) -> EvaluationReport:
     """The full report on gold documents, without confidence intervals."""
-    predicted = [predict(item.document) for item in gold]
+    predicted = predictions(predict, gold)
     return evaluate(gold, predicted, frozenset(symmetric), bootstrap=False)
 
 
@@ -65,7 +147,9 @@ def dev_scores(
         complete: Complete layers of each document; all of them when ``None``.
     """
     layers = complete or [frozenset(Layer)] * len(gold)
-    predicted = [predict(item.document) for item in gold]
+    if isinstance(predict, GivenPredictor):
+        layers = [frozenset(each) & {Layer.RELATIONS} for each in layers]
+    predicted = predictions(predict, gold)
     chosen = {
         layer: tuple(row for row, done in enumerate(layers) if layer in done) for layer in Layer
     }
@@ -75,15 +159,22 @@ def dev_scores(
         by_rows[rows] = headline(evaluate(*sides, frozenset(symmetric), bootstrap=False))
     nothing = DevScores(None, None, None, None)
     entity, relation, coreference = (by_rows.get(chosen[layer], nothing) for layer in Layer)
-    return DevScores(entity.entity, relation.relation, relation.strict, coreference.coreference)
+    return DevScores(
+        entity.entity,
+        relation.relation,
+        relation.strict,
+        coreference.coreference,
+        relation.unordered,
+    )
 
 
 def headline(report: EvaluationReport) -> DevScores:
-    """The four figures that a log line shows."""
+    """The figures that a log line shows."""
     values = report.to_json()
     return DevScores(
         entity=values["ner"]["all"]["f1"],
         relation=values["relation"]["boundaries"]["ordered"]["f1"],
         strict=values["relation"]["strict"]["ordered"]["f1"],
         coreference=values["coreference"]["conll"]["f1"],
+        unordered=values["relation"]["boundaries"]["unordered"]["f1"],
     )

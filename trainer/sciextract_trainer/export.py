@@ -27,6 +27,7 @@ from sciextract.inference.onnx_network import (
 from sciextract.inference.pieces import EncoderInput
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.warm_start.weight_places import record_places
 
 PARITY = 1e-4
 """Largest absolute difference of an fp32 logit between torch and ONNX Runtime."""
@@ -51,6 +52,8 @@ def export_graphs(network: JointNetwork, folder: Path, example: EncoderInput) ->
     with _quiet():
         _export_encoder(network, folder / GRAPHS["fp32"], example)
         _export_pairs(network.pairs, folder / PAIRS_GRAPH, _hidden(network), _types(network))
+    record_places(folder / GRAPHS["fp32"], network)
+    record_places(folder / PAIRS_GRAPH, network.pairs)
     quantise(folder / GRAPHS["fp32"], folder / GRAPHS["int8"])
 
 
@@ -115,6 +118,7 @@ def _export(
     outputs: Sequence[str],
     shapes: tuple[dict[int, torch.export.Dim], ...],
 ) -> None:
+    _forget_lstm()
     torch.onnx.export(
         module,
         arguments,
@@ -126,6 +130,15 @@ def _export(
         external_data=False,
         verbose=False,
     )
+
+
+def _forget_lstm() -> None:
+    """Lets the exporter's own LSTM, which has any length, be found a second time in a process.
+
+    torch 2.13 swaps it in for the length of an export without telling the table of implementations that it
+    looks up; from the second export on it would find the plain one, which has the example's length.
+    """
+    torch.ops.aten.lstm.input._dispatch_cache.clear()
 
 
 def assert_parity(

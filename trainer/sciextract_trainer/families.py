@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from torch import nn
 
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract_trainer.build import PieceRules, build_dygie_network, build_network
+from sciextract_trainer.build import PieceRules, build_dygie_network, build_network, labels_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.batches import Batch, PieceBatch, Sized, collate
 from sciextract_trainer.data.examples import Example, examples_from
-from sciextract_trainer.evaluate import DEV_SETTINGS, Predictor, served
+from sciextract_trainer.evaluate import DEV_SETTINGS, GivenPredictor, Predictor, served
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.dygie_data import (
     SentenceBatch,
@@ -70,6 +71,11 @@ def _joint_predictor(network: JointNetwork, labels: Labels, rules: PieceRules) -
     return served(pipeline, DEV_SETTINGS)
 
 
+def _given_predictor(network: JointNetwork, labels: Labels, rules: PieceRules) -> Predictor:
+    pipeline = Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
+    return GivenPredictor(pipeline, DEV_SETTINGS)
+
+
 def _dygie_examples(
     documents: Iterable[AnnotatedDocument], labels: Labels, rules: PieceRules
 ) -> Iterator[SentenceExample]:
@@ -85,6 +91,9 @@ def _dygie_losses(
 JOINT = Family(build_network, _joint_examples, collate, _joint_losses, _joint_predictor)
 """Whole abstract in one pass; what model folders hold."""
 
+GIVEN = Family(build_network, _joint_examples, collate, _joint_losses, _given_predictor)
+"""The joint network between given entities: relations only."""
+
 DYGIE = Family(
     build_dygie_network, _dygie_examples, collate_sentences, _dygie_losses, DygiePredictor
 )
@@ -95,7 +104,13 @@ FAMILIES: dict[str, Family[Any, Any, Any]] = {"joint": JOINT, "dygie": DYGIE}
 
 def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
     """The family that a recipe names."""
-    return FAMILIES[config.network]
+    return GIVEN if config.given_entities else FAMILIES[config.network]
+
+
+def labels_for(config: TrainConfig, schema: LabelSchema) -> Labels:
+    """What the classes of a recipe's network mean; between given entities no mentions are linked."""
+    labels = labels_of(schema, config.max_span_width)
+    return replace(labels, coreference=False) if config.given_entities else labels
 
 
 def as_joint(network: nn.Module) -> JointNetwork:

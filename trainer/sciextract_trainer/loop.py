@@ -7,13 +7,15 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
 
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
 from sciextract.store.state.rows import Layer
 from sciextract_trainer.average import WeightAverage
@@ -22,16 +24,21 @@ from sciextract_trainer.checkpoint import (
     Progress,
     TrainingState,
     load_checkpoint,
+    load_weights,
     save_checkpoint,
     trainable,
 )
 from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.data.augment import Swaps
 from sciextract_trainer.data.batches import Sized, epoch_batches
 from sciextract_trainer.device import CPU
-from sciextract_trainer.evaluate import DevScores, dev_scores
+from sciextract_trainer.distributed import ALONE, Group
+from sciextract_trainer.encoder_modes import Compilation, enable_checkpointing, encoder_of
+from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import family_of
-from sciextract_trainer.optimiser import make_optimiser, make_schedule
+from sciextract_trainer.optimiser import make_optimiser
 from sciextract_trainer.progress import Report
+from sciextract_trainer.schedules import make_schedule
 from sciextract_trainer.step import Pull, Stepper
 
 BEST = "best.safetensors"
@@ -46,12 +53,17 @@ class TrainingData:
         dev: Gold documents for selection; without any, the last weights are kept.
         complete: Complete layers of each dev document; all of them when ``None``.
         rehearsal: Examples against forgetting; each epoch sees some, ``config.rehearsal`` per example.
+        swaps: Where documents with swapped entities come from, ``config.augment`` per example and epoch.
+        selects: Whether dev chooses the kept epoch and ends a training early; else it only tells, and the
+            last weights are kept.
     """
 
     examples: Sequence[Sized]
     dev: Sequence[AnnotatedDocument]
     complete: Sequence[Collection[Layer]] | None = None
     rehearsal: Sequence[Sized] = ()
+    swaps: Swaps | None = None
+    selects: bool = True
 
 
 def train(
@@ -63,6 +75,7 @@ def train(
     report: Report,
     network: nn.Module | None = None,
     device: torch.device = CPU,
+    group: Group = ALONE,
 ) -> nn.Module:
     """Trains a network, or goes on where ``folder`` left off, and returns the best one.
 
@@ -75,49 +88,96 @@ def train(
         report: Called with a dictionary per logged step and evaluation.
         network: The network to train on; the recipe's encoder with fresh heads when ``None``.
         device: Where to train.
+        group: The processes that train together; each calls this with the same, and gets the same network.
 
     Raises:
         LossError: The loss is not a number; the best weights so far stay in ``folder``.
-        UsageError: ``folder`` holds an unfinished training with other settings.
+        UsageError: ``folder`` holds an unfinished training with other settings, or the encoder cannot do
+            what the recipe asks.
+        GroupError: The processes differ, or have lost each other.
     """
     network = (network or family_of(config).build(config, labels)).to(device)
-    state = _start_state(config, network, data)
+    if config.checkpointing:
+        enable_checkpointing(network)
+    group.spread(network)
+    state = _start_state(config, network, data, group)
     pull = Pull(state.optimiser, config.pull) if config.pull else None
-    stepper = Stepper(config, labels, rules, device, report)
-    if load_checkpoint(folder, state):
-        report({"event": "resumed", "epoch": state.progress.epoch})
+    compilation = Compilation(encoder_of(network) if config.compile else None)
+    report = report if group.is_first else _silent
+    stepper = Stepper(config, labels, rules, device, report, group=group, compilation=compilation)
+    _resume(folder, state, group, report)
     for epoch in range(state.progress.epoch + 1, config.epochs + 1):
         if _is_enough(config, data, state.progress):
             break
-        _train_epoch(stepper, state, pull, data, epoch)
+        with compilation.on():
+            _train_epoch(stepper, state, pull, data, epoch)
         state.progress.epoch = epoch
-        if data.dev and (epoch % config.evaluate_every == 0 or epoch == config.epochs):
-            _select(stepper, state, data, folder)
-        save_checkpoint(folder, state)
-    return _best(state, folder)
+        if group.is_first:
+            if data.dev and (epoch % config.evaluate_every == 0 or epoch == config.epochs):
+                _select(stepper, state, data, folder)
+            save_checkpoint(folder, state)
+        state.progress.follow(group.agreed(state.progress))
+    if group.is_first:
+        _take_best(state, folder)
+    group.spread(network)
+    return network.eval()
 
 
-def _start_state(config: TrainConfig, network: nn.Module, data: TrainingData) -> TrainingState:
+def _silent(event: dict[str, Any]) -> None:
+    """What the other processes of a group say."""
+
+
+def _resume(folder: Path, state: TrainingState, group: Group, report: Report) -> None:
+    group.require_same("settings or data", state.settings, "give all of them the same files")
+    if load_checkpoint(folder, state):
+        report({"event": "resumed", "epoch": state.progress.epoch})
+    group.require_same(
+        f"the epoch that {folder} holds", state.progress.epoch,
+        "the run folder has to lie on storage that all machines share",
+    )  # fmt: skip
+
+
+def _start_state(
+    config: TrainConfig, network: nn.Module, data: TrainingData, group: Group
+) -> TrainingState:
     optimiser = make_optimiser(network, config)
-    documents = len(data.examples) + _rehearsed(config, data)
-    steps = config.epochs * -(-documents // config.batch_documents)
+    documents = len(data.examples) + _rehearsed(config, data) + _swapped(config, data)
+    steps = config.epochs * -(-documents // documents_of_step(config, group))
     schedule = make_schedule(optimiser, config, steps)
-    settings = {**config.to_json(), "examples": documents}
+    settings = {**config.to_json(), "examples": documents, "processes": group.size}
     return TrainingState(
         settings, network, WeightAverage(network, config.ema), optimiser, schedule, Progress()
     )
 
 
+def documents_of_step(config: TrainConfig, group: Group = ALONE) -> int:
+    """Documents that one optimiser step learns from."""
+    return config.batch_documents * config.accumulate * group.size
+
+
 def _rehearsed(config: TrainConfig, data: TrainingData) -> int:
     """Examples against forgetting in one epoch."""
-    return min(len(data.rehearsal), round(config.rehearsal * len(data.examples)))
+    return min(len(data.rehearsal), config.rehearsed(len(data.examples)))
+
+
+def _swapped(config: TrainConfig, data: TrainingData) -> int:
+    """Examples with swapped entities in one epoch."""
+    if config.augment and data.swaps is None:
+        raise UsageError(
+            f"training setting augment = {config.augment} is not possible: there are no gold documents in "
+            "which entities could be swapped",
+            "leave augment out",
+        )
+    return round(config.augment * len(data.examples))
 
 
 def _examples_of(config: TrainConfig, data: TrainingData, epoch: int) -> list[Sized]:
-    """All examples and some of the rehearsal; which ones depends on seed and epoch only."""
+    """All examples, some of the rehearsal and some anew; which ones depends on seed and epoch only."""
     random = np.random.default_rng([config.seed, epoch, 1])
     drawn = random.choice(len(data.rehearsal), _rehearsed(config, data), replace=False)
-    return [*data.examples, *(data.rehearsal[row] for row in sorted(drawn.tolist()))]
+    rehearsed = [data.rehearsal[row] for row in sorted(drawn.tolist())]
+    anew = data.swaps.of(epoch, _swapped(config, data)) if data.swaps else []
+    return [*data.examples, *rehearsed, *anew]
 
 
 def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> bool:
@@ -130,11 +190,12 @@ def _train_epoch(
     stepper: Stepper, state: TrainingState, pull: Pull | None, data: TrainingData, epoch: int
 ) -> None:
     config, examples = stepper.config, _examples_of(stepper.config, data, epoch)
-    torch.manual_seed(config.seed * 100_003 + epoch)
+    torch.manual_seed(config.seed * 100_003 + epoch + stepper.group.rank * 1_000_000_007)
     state.network.train()
     began, seen = time.monotonic(), 0
     sums = torch.zeros(3)
-    for chosen in epoch_batches(examples, config.batch_documents, config.seed, epoch):
+    size = documents_of_step(config, stepper.group)
+    for chosen in epoch_batches(examples, size, config.seed, epoch):
         sums += stepper.step(state.network, state.optimiser, state.average, pull, chosen)
         state.schedule.step()
         seen += len(chosen)
@@ -152,14 +213,15 @@ def _train_epoch(
 
 
 def _select(stepper: Stepper, state: TrainingState, data: TrainingData, folder: Path) -> None:
-    """Scores the averaged weights on dev and keeps them if they are the best so far."""
+    """Scores the averaged weights on dev and keeps them if they are the best so far, or the last ones count."""
     progress, labels = state.progress, stepper.labels
     with state.average.applied(state.network):
         predict = stepper.family.predictor(state.network, labels, stepper.rules)
-        scores = dev_scores(predict, data.dev, labels.relations.symmetric, data.complete)
+        layers = scored_layers(stepper.config, data.dev, data.complete)
+        scores = dev_scores(predict, data.dev, labels.relations.symmetric, layers)
         entry = {"event": "dev", "epoch": progress.epoch, **asdict(scores), "mean": scores.mean}
         score = selection_score(scores, stepper.config.select_by)
-        if score > progress.best_mean:
+        if score > progress.best_mean or not data.selects:
             progress.best_mean, progress.best_epoch = score, progress.epoch
             folder.mkdir(parents=True, exist_ok=True)
             save_file(trainable(state.network), folder / BEST)
@@ -175,9 +237,9 @@ def selection_score(scores: DevScores, select_by: str) -> float:
     return scores.mean if chosen is None else chosen
 
 
-def _best(state: TrainingState, folder: Path) -> nn.Module:
+def _take_best(state: TrainingState, folder: Path) -> None:
+    """Puts the best weights so far into the network; without an evaluation the averaged last ones."""
     if (folder / BEST).is_file():
-        state.network.load_state_dict(load_file(folder / BEST), strict=False)
+        load_weights(folder / BEST, state.network)
     else:
         state.network.load_state_dict(state.average.weights, strict=False)
-    return state.network.eval()

@@ -29,6 +29,7 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract_trainer.build import PieceRules, build_network, labels_of, load_piece_rules
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import Example, examples_from
+from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.data.soft import soft_examples
 from sciextract_trainer.distil import label_softly
 from sciextract_trainer.export import export_graphs
@@ -38,7 +39,7 @@ from sciextract_trainer.network.ensemble import Ensemble
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.progress import json_report
-from sciextract_trainer.run import RECIPES, read_gold, sha256
+from sciextract_trainer.run import RECIPES
 from sciextract_trainer.unlabelled import read_unlabelled
 
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

@@ -1,32 +1,66 @@
-"""AdamW with two learning rates, and the schedules of both."""
+"""The optimisers of the SciDeBERTa paper, with two learning rates and two weight decays.
+
+- ``adamw``: Loshchilov and Hutter 2019 (arXiv 1711.05101); weight decay apart from the gradient.
+- ``adam``: Kingma and Ba 2015 (arXiv 1412.6980); weight decay is added to the gradient (an L2 penalty), so that it
+  is scaled like it.
+- ``adamp``: Heo et al. 2021 (arXiv 2006.08217), :class:`~sciextract_trainer.adamp.AdamP`.
+- ``radam``: Liu et al. 2020 (arXiv 1908.03265) as in torch, with decoupled weight decay. It corrects the variance
+  of early steps, which warm-up otherwise is for; the SciDeBERTa paper uses it without a schedule. That paper's
+  Algorithm 2 differs from Liu et al. by slips: torch, followed here, takes rho_inf = 2 / (1 - beta2) - 1 and
+  r_t = sqrt((rho_t - 4) (rho_t - 2) rho_inf / ((rho_inf - 4) (rho_inf - 2) rho_t)), and adapts from rho_t > 5 on,
+  where the paper says 4.
+"""
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Callable
+from typing import Any
+
 from torch import nn
-from torch.optim import AdamW
-from torch.optim.lr_scheduler import LambdaLR
+from torch.optim import Adam, AdamW, Optimizer, RAdam
 
+from sciextract_trainer.adamp import AdamP
 from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.encoder_layers import layers_of
+
+ENCODER = "words.encoder."
+"""What the names of an encoder's parameters begin with in every network."""
+
+Groups = list[dict[str, Any]]
+
+_MAKERS: dict[str, Callable[[Groups], Optimizer]] = {
+    "adamw": lambda groups: AdamW(groups, fused=True),
+    "adam": lambda groups: Adam(groups, fused=True),
+    "adamp": AdamP,
+    "radam": lambda groups: RAdam(groups, decoupled_weight_decay=True),
+}
 
 
-def make_optimiser(network: nn.Module, config: TrainConfig) -> AdamW:
-    """One group for the encoder, one for the heads; vectors (biases, norms) are never decayed."""
-    encoder: list[torch.nn.Parameter] = []
-    heads: list[torch.nn.Parameter] = []
+def make_optimiser(network: nn.Module, config: TrainConfig) -> Optimizer:
+    """The optimiser that the recipe names; vectors (biases, norms) are never decayed.
+
+    Raises:
+        UsageError: ``layer_decay`` is wanted of an encoder without layers of their own.
+    """
+    return _MAKERS[config.optimiser](parameter_groups(network, config))
+
+
+def parameter_groups(network: nn.Module, config: TrainConfig) -> Groups:
+    """Matrices and vectors of each encoder layer, where their rates differ, and of the heads."""
+    shrinkage = _shrinkage(network, config.layer_decay)
+    encoder: dict[float, list[nn.Parameter]] = {1.0: []}
+    heads: list[nn.Parameter] = []
     for name, parameter in network.named_parameters():
         if parameter.requires_grad:
-            (encoder if name.startswith("words.encoder.") else heads).append(parameter)
-    groups = [
-        *_groups(encoder, config.encoder_lr, config.encoder_weight_decay),
-        *_groups(heads, config.head_lr, config.head_weight_decay),
-    ]
-    return AdamW(groups, fused=True)
+            of = encoder.setdefault(shrinkage(name), []) if name.startswith(ENCODER) else heads
+            of.append(parameter)
+    groups: Groups = []
+    for factor, parameters in encoder.items():
+        groups += _groups(parameters, config.encoder_lr * factor, config.encoder_weight_decay)
+    return groups + _groups(heads, config.head_lr, config.head_weight_decay)
 
 
-def _groups(
-    parameters: list[torch.nn.Parameter], lr: float, weight_decay: float
-) -> list[dict[str, object]]:
+def _groups(parameters: list[nn.Parameter], lr: float, weight_decay: float) -> Groups:
     matrices = [parameter for parameter in parameters if parameter.ndim > 1]
     vectors = [parameter for parameter in parameters if parameter.ndim <= 1]
     return [
@@ -35,25 +69,23 @@ def _groups(
     ]
 
 
-def make_schedule(optimiser: AdamW, config: TrainConfig, steps: int) -> LambdaLR:
-    """The schedule that the recipe names, as factors of the peak rates."""
-    if config.schedule == "slanted_triangular":
-        ratio = config.schedule_ratio
-        return LambdaLR(optimiser, lambda step: slanted(step, steps, config.warmup, ratio))
-    return LambdaLR(optimiser, lambda step: linear(step, steps, config.warmup))
+def _shrinkage(network: nn.Module, decay: float) -> Callable[[str], float]:
+    """Factor of the encoder's rate by the name of a parameter.
 
-
-def linear(step: int, steps: int, warmup: float) -> float:
-    """Rises from almost zero to 1 over a share of the steps, then falls to zero."""
-    warm = max(1, int(steps * warmup))
-    return (step + 1) / warm if step < warm else max(0.0, (steps - step) / max(1, steps - warm))
-
-
-def slanted(step: int, steps: int, warmup: float, ratio: float) -> float:
-    """Rises from 1 / ratio to 1 over a share of the steps, then falls back to 1 / ratio.
-
-    The slanted triangular rates of Howard and Ruder 2018 (arXiv 1801.06146), section 3.2, equation 3.
+    As in ELECTRA (Clark et al. 2020, arXiv 2003.10555): the top layer learns at the full rate, each one below at
+    ``decay`` of the one above, the embeddings at ``decay`` of the lowest layer. What stands beside the layers and is
+    used by all of them (relative positions, norms) learns at the full rate.
     """
-    cut = max(1, int(steps * warmup))
-    progress = step / cut if step < cut else 1 - (step - cut) / max(1, steps - cut)
-    return (1 + max(0.0, progress) * (ratio - 1)) / ratio
+    if decay == 1:
+        return lambda name: 1.0
+    place, layers = layers_of(network.get_submodule(ENCODER.rstrip(".")), "layer_decay")
+    depth, prefix = len(layers), f"{ENCODER}{place}."
+
+    def factor(name: str) -> float:
+        if name.startswith(prefix):
+            return float(decay ** (depth - 1 - int(name.removeprefix(prefix).split(".")[0])))
+        return (
+            float(decay**depth) if "embeddings" in name.removeprefix(ENCODER).split(".")[0] else 1.0
+        )
+
+    return factor

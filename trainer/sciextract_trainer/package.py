@@ -22,9 +22,19 @@ from sciextract.store.state.rows import Layer
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.examples import examples_from
-from sciextract_trainer.evaluate import DEV_SETTINGS, DevScores, dev_scores, served
+from sciextract_trainer.evaluate import (
+    DEV_SETTINGS,
+    DevScores,
+    GivenPredictor,
+    Serve,
+    dev_report,
+    dev_scores,
+    served,
+)
 from sciextract_trainer.export import assert_parity, export_graphs, random_pairs
+from sciextract_trainer.given import classification_of
 from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.network.remembering import RememberingNetwork
 from sciextract_trainer.thresholds import fit_settings
 from sciextract_trainer.warm_start.start_model import save_architecture, save_weights
 
@@ -46,7 +56,9 @@ class Packaging:
         weights: Whether the folder keeps the weights in half precision, for training on without rounding.
         complete: Complete layers of each dev document; all of them when ``None``.
         settings: Thresholds that the model gets; fitted on dev when ``None``.
+        start: Settings that fitting begins with; where nothing of a task is complete they stay.
         samples: Documents that the graphs are traced and compared with; those of dev when empty.
+        given_entities: Whether the network relates given entities and predicts none.
     """
 
     name: str
@@ -59,7 +71,14 @@ class Packaging:
     weights: bool = True
     complete: Sequence[Collection[Layer]] | None = None
     settings: DecodeSettings | None = None
+    start: DecodeSettings = DEV_SETTINGS
     samples: Sequence[AnnotatedDocument] = ()
+    given_entities: bool = False
+
+    @property
+    def serve(self) -> Serve:
+        """What makes a pipeline with settings to something that annotates documents."""
+        return GivenPredictor if self.given_entities else served
 
 
 def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path) -> ModelConfig:
@@ -109,13 +128,16 @@ def _export(network: JointNetwork, packaging: Packaging, folder: Path) -> float:
 def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelConfig:
     pipelines = {name: _pipeline(packaging, folder, name) for name in GRAPHS}
     settings = packaging.settings or fit_settings(
-        pipelines[packaging.precisions[0]], packaging.dev, DEV_SETTINGS, packaging.complete
-    )
+        pipelines[packaging.precisions[0]], packaging.dev, packaging.start, packaging.complete,
+        packaging.serve,
+    )  # fmt: skip
     scores: dict[str, Any] = {"split": "dev", "documents": len(packaging.dev), "parity": parity}
     if packaging.settings is not None:
         scores["thresholds"] = "thresholds are those of the model it was trained on from"
     for name, pipeline in pipelines.items():
         scores[name] = _summary(_scores(packaging, pipeline, settings))
+        if packaging.given_entities:
+            scores[name] |= _by_label(packaging, pipeline, settings)
     rules = packaging.rules
     return ModelConfig(
         name=packaging.name,
@@ -129,18 +151,32 @@ def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelCo
         settings=replace(settings, candidates=False),
         scores=scores,
         origin=packaging.origin,
+        given_entities=packaging.given_entities,
     )
 
 
 def _pipeline(packaging: Packaging, folder: Path, precision: str) -> Pipeline:
     network = OnnxNetwork(folder / GRAPHS[precision], folder / PAIRS_GRAPH)
-    rules = packaging.rules
-    return Pipeline(network, rules.encoder(), packaging.labels, rules.limit)
+    rules, remembering = packaging.rules, RememberingNetwork(network)
+    return Pipeline(remembering, rules.encoder(), packaging.labels, rules.limit)
 
 
 def _scores(packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings) -> DevScores:
     symmetric = packaging.labels.relations.symmetric
-    return dev_scores(served(pipeline, settings), packaging.dev, symmetric, packaging.complete)
+    return dev_scores(
+        packaging.serve(pipeline, settings), packaging.dev, symmetric, packaging.complete
+    )
+
+
+def _by_label(
+    packaging: Packaging, pipeline: Pipeline, settings: DecodeSettings
+) -> dict[str, float | dict[str, float]]:
+    """Macro F1 and F1 by label of relations between given entities, two digits."""
+    symmetric = packaging.labels.relations.symmetric
+    report = dev_report(packaging.serve(pipeline, settings), packaging.dev, symmetric)
+    found = classification_of(report)
+    labels = {label: round(score.f1, 2) for label, score in found.labels.items()}
+    return {"relation_macro": round(found.macro_f1, 2), "relation_labels": labels}
 
 
 def _summary(scores: DevScores) -> dict[str, float | None]:

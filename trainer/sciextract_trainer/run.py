@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from sciextract import formats
-from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import FormatError, InputMissingError, UsageError
-from sciextract.formats.base import BadRecord
+from sciextract.errors import InputMissingError
+from sciextract.formats.splits import Part
 from sciextract.metrics.report import EvaluationReport
-from sciextract_trainer.build import labels_of, load_piece_rules
+from sciextract.workflows.correction.beginning import circumstances
+from sciextract.workflows.correction.curves import draw_curves
+from sciextract.workflows.correction.curves import origin_of as curves_origin
+from sciextract.workflows.runs import Run
+from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.config import TrainConfig, load_config
-from sciextract_trainer.device import CPU, choose_device
-from sciextract_trainer.evaluate import dev_report
-from sciextract_trainer.families import family_of
+from sciextract_trainer.data.gold import read_gold, sha256, unseen_labels
+from sciextract_trainer.data.swaps import gold_swaps
+from sciextract_trainer.device import CPU, choose_device, has_fast_bf16
+from sciextract_trainer.distributed import Group, joined, own_device
+from sciextract_trainer.evaluate import dev_report, dev_settings, scored_layers
+from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.progress import Report
+from sciextract_trainer.record import recorded
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"
@@ -40,8 +45,8 @@ class TrainingJob:
     Attributes:
         config: The recipe.
         schema: Label schema of data and model.
-        data: Training documents.
-        dev: Documents for selection, thresholds and the stated scores.
+        data: Training documents, or a folder with such a split.
+        dev: Documents for selection, thresholds and the stated scores, or a folder with such a split.
         run_folder: Checkpoint, best weights and metrics; an interrupted job goes on from here.
         output: The finished model folder.
         name: The model's name.
@@ -87,9 +92,10 @@ def make_job(
         UsageError: A setting is unknown or cannot work.
         SchemaError: The schema has a mistake.
     """
-    chosen = choose_device(device)
+    chosen = own_device(choose_device(device))
+    config = load_config(find_recipe(recipe), **changes)
     return TrainingJob(
-        config=load_config(find_recipe(recipe), **changes),
+        config=replace(config, bf16=config.bf16 and has_fast_bf16(chosen)),
         schema=load_schema(schema),
         data=data,
         dev=dev,
@@ -118,31 +124,99 @@ def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
     """Trains, exports and scores; returns the scores of the model folder.
 
     A network of another family than the joint one is for comparison: instead of a model folder, the
-    output holds its full dev report.
+    output holds its full dev report. In a process that a launcher started as one of several, the processes
+    train together; only the first one reports, writes and returns scores.
 
     Raises:
         FormatError: A training or dev record is bad.
-        UsageError: A file holds no documents, or labels the schema does not know.
+        UsageError: A file holds labels the schema does not know, or the encoder cannot do what is asked.
+        TrainingDataError: Nothing is annotated in a file.
         ModelNotFoundError: The encoder cannot be loaded.
+        GroupError: The processes differ, or have lost each other.
     """
+    with joined(job.device) as group:
+        if not group.is_first:
+            _train(job, lambda event: None, group)
+            return {}
+        run = Run(job.run_folder)
+        with recorded(run, job.device, group.size), _drawn_when_stopped(run):
+            scores = _train(job, _keeping(run, report), group)
+        run.write_run(scores=scores)
+        return scores
+
+
+def _train(job: TrainingJob, report: Report, group: Group) -> dict[str, Any]:
     rules = load_piece_rules(job.config.encoder)
-    labels = labels_of(job.schema, job.config.max_span_width)
-    gold, dev = read_gold(job.data, job.schema), read_gold(job.dev, job.schema)
+    labels = labels_for(job.config, job.schema)
+    gold, dev = read_gold(job.data, job.schema), read_gold(job.dev, job.schema, Part.DEV)
     examples = list(family_of(job.config).examples(gold, labels, rules))
     report({"event": "data", "train": len(gold), "dev": len(dev), "windows": len(examples)})
-    data = TrainingData(examples, dev)
-    network = train(job.config, labels, rules, data, job.run_folder, report, device=job.device)
+    if unseen := unseen_labels(gold, job.schema):
+        told = f"{job.data} has no example of {', '.join(unseen)}; the model will not find such"
+        report({"event": "warning", "message": told})
+    data = TrainingData(examples, dev, swaps=gold_swaps(job.config, gold, labels, rules))
+    origin = origin_of(job)
+    if group.is_first:
+        _note(job, origin)
+    network = train(
+        job.config, labels, rules, data, job.run_folder, report, device=job.device, group=group
+    )
+    if not group.is_first:
+        return {}
+    drawn = draw_curves(Run(job.run_folder))
+    if drawn.told:
+        report({"event": "warning", "message": drawn.told})
+    origin |= curves_origin(drawn, job.run_folder.name)
     if not isinstance(network, JointNetwork):
         predict = family_of(job.config).predictor(network, labels, rules)
         return _write_report(job, dev_report(predict, dev, labels.relations.symmetric))
-    origin = {
+    packaging = Packaging(
+        job.name, job.schema, labels, rules, dev, origin,
+        complete=scored_layers(job.config, dev, None), start=dev_settings(job.config),
+        given_entities=job.config.given_entities,
+    )  # fmt: skip
+    return write_model_folder(network, packaging, job.output).scores
+
+
+def _keeping(run: Run, report: Report) -> Report:
+    """Passes events on, and keeps the losses at the end of each epoch beside the dev scores."""
+
+    def keep(event: dict[str, Any]) -> None:
+        if event["event"] == "step" and event["documents"] == event["of"]:
+            run.append(event)
+        report(event)
+
+    return keep
+
+
+@contextmanager
+def _drawn_when_stopped(run: Run) -> Iterator[None]:
+    """Draws the learning curves of a training that is interrupted; a finished one has them."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        draw_curves(run)
+        raise
+
+
+def origin_of(job: TrainingJob) -> dict[str, Any]:
+    """What the model card says of where a model comes from."""
+    return {
         "encoder": job.config.encoder,
         "training data": f"{job.data.name}, sha256 {sha256(job.data)}",
-        "dev data": f"{job.dev.name}, sha256 {sha256(job.dev)}",
+        "dev data": f"{job.dev.name}, sha256 {sha256(job.dev, Part.DEV)}",
         "seed": job.config.seed,
     }
-    packaging = Packaging(job.name, job.schema, labels, rules, dev, origin)
-    return write_model_folder(network, packaging, job.output).scores
+
+
+def _note(job: TrainingJob, origin: dict[str, Any]) -> None:
+    """Begins ``run.json``."""
+    job.run_folder.mkdir(parents=True, exist_ok=True)
+    told = circumstances()
+    told["versions"]["torch"] = torch.__version__
+    Run(job.run_folder).write_run(
+        config=job.config.to_json(), schema=job.schema.name, origin=origin, **told
+    )
 
 
 def _write_report(job: TrainingJob, scores: EvaluationReport) -> dict[str, Any]:
@@ -152,42 +226,3 @@ def _write_report(job: TrainingJob, scores: EvaluationReport) -> dict[str, Any]:
     text = json.dumps(values, indent=2) + "\n"
     (job.output / REPORT).write_text(text, encoding="utf-8")
     return scores.to_json()
-
-
-def read_gold(path: Path, schema: LabelSchema) -> list[AnnotatedDocument]:
-    """All documents of a labelled file.
-
-    Raises:
-        FormatError: A record is bad: a training set is not used in part.
-        UsageError: There are no documents, or labels the schema does not know.
-    """
-    documents = []
-    for item in formats.read([path]):
-        if isinstance(item, BadRecord):
-            raise item.error
-        documents.append(item)
-    if not documents:
-        raise FormatError("no documents", path=path)
-    _check_labels(documents, schema, path)
-    return documents
-
-
-def _check_labels(documents: Sequence[AnnotatedDocument], schema: LabelSchema, path: Path) -> None:
-    used = {entity.label for item in documents for entity in item.annotations.entities} - {""}
-    used |= {relation.label for item in documents for relation in item.annotations.relations}
-    known = {*schema.entity_labels, *schema.relation_labels}
-    unknown = sorted(used - known)
-    if unknown:
-        raise UsageError(
-            f"{path}: labels that the schema {schema.name!r} does not know: {', '.join(unknown)}",
-            f"known: {', '.join(sorted(known))}; give a schema with --schema",
-        )
-    unseen = sorted(set(schema.entity_labels) - used)
-    if unseen:
-        print(f"note: {path} has no example of {', '.join(unseen)}", file=sys.stderr)
-
-
-def sha256(path: Path) -> str:
-    """Hex SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,14 +1,14 @@
-"""One optimiser step: in parts where memory is short, stopped where a loss is no number."""
+"""One optimiser step: in parts where memory is short, by several processes, stopped where a loss is no number."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim import AdamW
+from torch.optim import Optimizer
 
 from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
@@ -17,6 +17,8 @@ from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.batches import PieceBatch, Sized
 from sciextract_trainer.device import moved
+from sciextract_trainer.distributed import ALONE, Group
+from sciextract_trainer.encoder_modes import Compilation, CompileFailure, reason_of
 from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.progress import Report
@@ -37,6 +39,8 @@ class Stepper:
         device: Where the network is.
         report: Told when memory is short.
         most: Documents that fit into memory at once; 0 as long as all did.
+        group: The processes that take each step together.
+        compilation: What compiles the encoder.
     """
 
     config: TrainConfig
@@ -45,6 +49,8 @@ class Stepper:
     device: torch.device
     report: Report
     most: int = 0
+    group: Group = ALONE
+    compilation: Compilation = field(default_factory=lambda: Compilation(None))
 
     @property
     def family(self) -> Family[Any, Any, Any]:
@@ -52,43 +58,57 @@ class Stepper:
         return family_of(self.config)
 
     def step(
-        self, network: nn.Module, optimiser: AdamW, average: WeightAverage, pull: Pull | None,
+        self, network: nn.Module, optimiser: Optimizer, average: WeightAverage, pull: Pull | None,
         chosen: Sequence[Sized],
     ) -> Tensor:  # fmt: skip
-        """One step on some documents; returns the summed losses of the three tasks.
+        """One step on some documents, shared by the group; returns the summed losses of the three tasks.
 
         Raises:
             LossError: The loss is not a number; names the documents.
             SciextractError: Not even one document fits into memory.
         """
-        sums = self._gradients(network, optimiser, chosen)
-        nn.utils.clip_grad_norm_(trainable_parameters(network), self.config.clip)
+        parameters = trainable_parameters(network)
+        sums, error = torch.zeros(3), None
+        try:
+            sums = self._gradients(network, optimiser, chosen)
+        except SciextractError as found:
+            error = found
+        sums = self.group.combined(parameters, sums, error)
+        nn.utils.clip_grad_norm_(parameters, self.config.clip)
         optimiser.step()
         if pull is not None:
             pull.apply(optimiser)
         average.update(network)
         return sums
 
-    def _gradients(self, network: nn.Module, optimiser: AdamW, chosen: Sequence[Sized]) -> Tensor:
-        """Gradients of the mean loss over the documents, in as many parts as memory needs."""
+    def _gradients(
+        self, network: nn.Module, optimiser: Optimizer, chosen: Sequence[Sized]
+    ) -> Tensor:
+        """This process's part of the gradients of the mean loss, in as many parts as memory needs."""
+        share, drawn = self.group.share(chosen), torch.get_rng_state()
         while True:
-            size = self.most or len(chosen)
+            size = min(self.most or len(chosen), self.config.batch_documents)
             try:
-                return self._in_parts(network, optimiser, chosen, size)
+                return self._in_parts(network, optimiser, share, size, len(chosen))
+            except CompileFailure as error:
+                torch.set_rng_state(drawn)
+                self.compilation.give_up()
+                told = f"the encoder cannot be compiled, going on without: {reason_of(error)}"
+                self.report({"event": "warning", "message": told})
             except (RuntimeError, MemoryError) as error:
                 if not _is_out_of_memory(error):
                     raise
-                self._halve(min(size, len(chosen)), chosen, error)
+                self._halve(min(size, len(share)), share, error)
 
     def _in_parts(
-        self, network: nn.Module, optimiser: AdamW, chosen: Sequence[Sized], size: int
+        self, network: nn.Module, optimiser: Optimizer, share: Sequence[Sized], size: int, of: int
     ) -> Tensor:
         optimiser.zero_grad(set_to_none=True)
         sums = torch.zeros(3)
-        for start in range(0, len(chosen), size):
-            part = chosen[start : start + size]
+        for start in range(0, len(share), size):
+            part = share[start : start + size]
             losses = self._losses(network, part)
-            loss = losses.total(self.config) / len(chosen)
+            loss = losses.total(self.config) / of
             if not torch.isfinite(loss):
                 raise self._not_a_number(network, part, loss.item())
             loss.backward()  # type: ignore[no-untyped-call]
@@ -140,7 +160,7 @@ class Pull:
     weight decay is: each step moves a weight by ``rate * strength`` of the way back.
     """
 
-    def __init__(self, optimiser: AdamW, strength: float) -> None:
+    def __init__(self, optimiser: Optimizer, strength: float) -> None:
         self._strength = strength
         self._starts = [
             [parameter.detach().clone() for parameter in group["params"]]
@@ -148,7 +168,7 @@ class Pull:
         ]
 
     @torch.no_grad()
-    def apply(self, optimiser: AdamW) -> None:
+    def apply(self, optimiser: Optimizer) -> None:
         """Moves every weight back by a share that goes with its group's rate."""
         for group, starts in zip(optimiser.param_groups, self._starts, strict=True):
             if starts:

@@ -9,7 +9,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract.store.state.rows import Layer
-from sciextract_trainer.evaluate import DevScores, dev_scores, served
+from sciextract_trainer.evaluate import DevScores, Serve, dev_scores, served
 
 ENTITY_GRID = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55)
 RELATION_GRID = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
@@ -21,6 +21,7 @@ def fit_settings(
     dev: Sequence[AnnotatedDocument],
     start: DecodeSettings,
     complete: Sequence[Collection[Layer]] | None = None,
+    serve: Serve = served,
 ) -> DecodeSettings:
     """The settings with the best dev F1: overlap rule and entities, then relations, then coreference.
 
@@ -30,7 +31,7 @@ def fit_settings(
     symmetric = pipeline.labels.relations.symmetric
 
     def scores(settings: DecodeSettings) -> DevScores:
-        return dev_scores(served(pipeline, settings), dev, symmetric, complete)
+        return dev_scores(serve(pipeline, settings), dev, symmetric, complete)
 
     entities = [
         replace(_at(start, "entity", value), nesting=nesting)
@@ -53,5 +54,10 @@ def _best(
     candidates: Sequence[DecodeSettings],
     score: Callable[[DecodeSettings], float | None],
 ) -> DecodeSettings:
-    found = [(value, each) for each in candidates if (value := score(each)) is not None]
-    return max(found, key=lambda pair: pair[0])[1] if found else current
+    found: list[tuple[float, DecodeSettings]] = []
+    for each in candidates:
+        value = score(each)
+        if value is None:  # no document is complete in the layer, whatever the settings
+            return current
+        found.append((value, each))
+    return max(found, key=lambda pair: pair[0])[1]

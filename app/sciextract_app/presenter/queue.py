@@ -16,6 +16,8 @@ from sciextract_app.presenter.scene import Scene
 Key = tuple[float | int | str, ...]
 Dissent = Callable[[ItemRef], float]
 """How far the sources of the abstract differ about an item: 0 not at all, 1 as far as they can."""
+Doubt = Callable[[ItemRef], float]
+"""How unsure the model was about an item, over all that it could have been: 0 not at all."""
 _ENTITY, _RELATION, _LINK = 0, 1, 2
 
 
@@ -24,8 +26,15 @@ class Order(StrEnum):
 
     TEXT = "text"
     UNCERTAINTY = "uncertainty"
+    ENTROPY = "entropy"
+    MARGIN = "margin"
+    LEAST_CONFIDENCE = "least-confidence"
     DISAGREEMENT = "disagreement"
     RANDOM = "random"
+
+
+BY_DOUBT = frozenset({Order.ENTROPY, Order.MARGIN, Order.LEAST_CONFIDENCE})
+"""Orders by all that a model held possible at the place of an item, not by the score of what is shown alone."""
 
 
 class Queue:
@@ -36,6 +45,7 @@ class Queue:
         order: How undecided items follow each other.
         seed: Of the random order.
         dissent: For the order by disagreement; without it sources agree about everything.
+        doubt: For the orders by entropy, margin and least confidence; without it nothing is in doubt.
     """
 
     def __init__(
@@ -44,11 +54,13 @@ class Queue:
         order: Order = Order.TEXT,
         seed: int = 0,
         dissent: Dissent | None = None,
+        doubt: Doubt | None = None,
     ) -> None:
         self._scene = scene
         self._order = order
         self._seed = seed
         self._dissent = dissent
+        self._doubt = doubt
         placed = sorted((self.place(item), item) for item in _items(scene))
         waiting = [each for each in placed if is_undecided(scene, each[1])]
         ordered = waiting
@@ -82,6 +94,8 @@ class Queue:
                 row = self._scene.row(item)
                 score = row.score if row and row.score is not None else 1.0
                 return abs(2 * score - 1), *self.place(item)
+            case Order.ENTROPY | Order.MARGIN | Order.LEAST_CONFIDENCE:
+                return -(self._doubt(item) if self._doubt else 0.0), *self.place(item)
             case Order.DISAGREEMENT:
                 dissent = self._dissent(item) if self._dissent else 0.0
                 return -dissent, *self.place(item)

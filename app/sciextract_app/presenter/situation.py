@@ -13,9 +13,17 @@ from sciextract.documents.spans import Span
 from sciextract.store.actions.api import EntityRef, ItemRef
 from sciextract.store.incoming.context import Outcome
 from sciextract.store.project import Project
-from sciextract_app.presenter import candidates, disagreement, letters, marks
+from sciextract_app.presenter import candidates, disagreement, doubt, letters, marks
 from sciextract_app.presenter.hints import Hints
-from sciextract_app.presenter.queue import Dissent, Key, Order, Queue, is_undecided
+from sciextract_app.presenter.queue import (
+    BY_DOUBT,
+    Dissent,
+    Doubt,
+    Key,
+    Order,
+    Queue,
+    is_undecided,
+)
 from sciextract_app.presenter.scene import Scene
 from sciextract_app.presenter.shown import Feedback, Mode
 
@@ -143,8 +151,9 @@ class Situation:
             self.leave_mode()
             return False
         self.scene = Scene(draft, self.project.schema, self.project.sources)
-        self.queue = Queue(self.scene, self.order, self.seed, self._dissent_of(self.scene))
         self.candidates = self._considered.of(self.project.connection, self.number)
+        told = (self._dissent_of(self.scene), self._doubt_of(self.scene))
+        self.queue = Queue(self.scene, self.order, self.seed, *told)
         self.letters.give(self.scene)
         return True
 
@@ -153,6 +162,12 @@ class Situation:
         if self.order is not Order.DISAGREEMENT:
             return None
         return partial(self._dissent.of(self.project.connection, scene).dissent, scene)
+
+    def _doubt_of(self, scene: Scene) -> Doubt | None:
+        """How unsure the newest model run was about items; asked for only where the order needs it."""
+        if self.order not in BY_DOUBT:
+            return None
+        return partial(doubt.Doubts(self.candidates).of, scene, self.order.value)
 
     def look_at(self, item: ItemRef | None, *, cursor: bool = True) -> None:
         """Make an item the focus, with the cursor on its first token."""

@@ -12,6 +12,7 @@ from sciextract_app import recent
 from sciextract_app.dialogs.error import ErrorDialog
 from sciextract_app.messages import ModelInUse
 from sciextract_app.presenter.retraining.offer import is_due, offer
+from sciextract_app.presenter.retraining.setup import Setup
 from sciextract_app.presenter.retraining.verdict import headline
 from sciextract_app.presenter.shown import Feedback
 from sciextract_app.workers.training import Order
@@ -37,6 +38,7 @@ class Learning:
         author: Who works.
         model: The model that the person named or took, ``None`` for the one in use.
         path: The project.
+        setup: Where and how the next training shall run.
     """
 
     def __init__(self, screen: WorkingDesk, beside: Beside, remembered: Remembered) -> None:
@@ -44,6 +46,7 @@ class Learning:
         self.author = beside.author
         self.model = beside.model
         self.path = screen.project.path
+        self.setup = Setup()
         self._screen = screen
         self._remembered = remembered
 
@@ -72,13 +75,13 @@ class Learning:
         if ended:
             self._tell_end()
 
-    def start(self, device: str, resumed: Run | None = None) -> None:
-        """Begin a training, or take up one that was stopped.
+    def start(self, resumed: Run | None = None) -> None:
+        """Begin a training as it is set up, or take up one that was stopped.
 
         Raises:
             OutputError: It cannot begin.
         """
-        order = Order(self.path.resolve(), self.model, self.author, device)
+        order = Order(self.path.resolve(), self.model, self.author, self.setup)
         self.watch.start(order, resumed)
         self._note_offered(self._screen.desk.totals.done)
         self._draw()

@@ -9,16 +9,19 @@ from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from sciextract.errors import SciextractError
+from sciextract.workflows.remote.jobs import place_of
 from sciextract.workflows.runs import Run
 from sciextract_app.dialogs.error import ErrorDialog
+from sciextract_app.dialogs.keyed import KeyedDialog
 from sciextract_app.dialogs.question import QuestionDialog
-from sciextract_app.presenter.retraining.plan import DEVICES, Earlier, nothing_to_learn, plan_lines
+from sciextract_app.presenter.retraining.live import Live
+from sciextract_app.presenter.retraining.plan import Earlier, nothing_to_learn, plan_lines
 from sciextract_app.presenter.shown import Feedback, Hint, Mode
 from sciextract_app.screens.too_small import TooSmall
+from sciextract_app.screens.training_setup import TrainingSetup
 from sciextract_app.widgets.footer_bar import FooterBar
 from sciextract_app.widgets.message_bar import MessageBar
 from sciextract_app.widgets.plots import training as drawn
@@ -26,6 +29,7 @@ from sciextract_app.widgets.plots.pane import Drawing, PlotPane
 from sciextract_app.widgets.plots.words import word_lines
 from sciextract_app.widgets.tab_line import TabLine
 from sciextract_app.workers import outcome
+from sciextract_app.workers.cancelling import JobCancelled, cancelled
 from sciextract_app.workers.material import MaterialJob, MaterialReady
 from sciextract_app.workers.training import obstacle
 
@@ -36,7 +40,7 @@ LOOK_SECONDS = 0.5
 _BACK = Hint("Esc", "back to the desk")
 
 
-class RetrainingScreen(Screen[None]):
+class RetrainingScreen(TrainingSetup):
     """Shows one training; closing it leaves the training alone.
 
     Args:
@@ -51,7 +55,6 @@ class RetrainingScreen(Screen[None]):
         Binding("x", "stop", "stop", id="retrain.stop"),
         Binding("n", "plan", "a new training", id="retrain.new"),
         Binding("l", "last", "what came of the last training", id="retrain.last"),
-        Binding("d", "device", "another device", id="retrain.device"),
         Binding("down,j", "scroll(1)", "down", id="retrain.down"),
         Binding("up,k", "scroll(-1)", "up", id="retrain.up"),
         Binding("pagedown,space", "scroll(10)", "down", id="retrain.page-down"),
@@ -59,10 +62,8 @@ class RetrainingScreen(Screen[None]):
     ]
 
     def __init__(self, learning: Learning) -> None:
-        super().__init__()
-        self._learning = learning
+        super().__init__(learning)
         self._watch = learning.watch
-        self._device = DEVICES[0]
         self._material: MaterialReady | None = None
         self._shown: object = None
         self._told_about = (False, False)
@@ -88,7 +89,7 @@ class RetrainingScreen(Screen[None]):
         if told_about != self._told_about:  # what was said last is over
             self._told_about = told_about
             self._tell(Feedback())
-        state = (self._watch.live, self._watch.used, self._material, self._device)
+        state = (self._watch.live, self._watch.used, self._material, self._learning.setup)
         if state != self._shown:
             top = self._watch.live is None
             self._shown = state
@@ -109,20 +110,22 @@ class RetrainingScreen(Screen[None]):
     def action_resume(self) -> None:
         """Go on where a training was stopped."""
         live, found = self._watch.live, self._material
-        if live is not None and live.state == "stopped" and self._watch.run is not None:
+        if live is not None and (live.state == "stopped" or live.unwatched) and self._watch.run:
             self._start(self._watch.run)
         elif live is None and found is not None and found.earlier.stopped is not None:
             self._start(found.earlier.stopped)
 
     def action_stop(self) -> None:
-        """Ask, then stop."""
-        if not self._watch.runs:
+        """Ask, then stop; of a job on another machine, the job or only the watching."""
+        live = self._watch.live
+        if live is not None and live.there and (live.runs or live.unwatched):
+            self.app.push_screen(_stopping(live), self._stop_there)
+        elif not self._watch.runs:
             self._tell(Feedback("no training works now", problem=True))
-            return
-        explained = "What is learned so far is kept, and g goes on from there. Closing this panel stops nothing."
-        self.app.push_screen(
-            QuestionDialog("Stop the training?", explained, "stops it"), self._stop
-        )
+        else:
+            explained = "What is learned so far is kept, and g goes on from there. Closing this panel stops nothing."
+            dialog = QuestionDialog("Stop the training?", explained, "stops it")
+            self.app.push_screen(dialog, self._stop)
 
     def action_plan(self) -> None:
         """Back to what would be trained on."""
@@ -138,23 +141,17 @@ class RetrainingScreen(Screen[None]):
             self._watch.show(last)
             self.look()
 
-    def action_device(self) -> None:
-        """Choose the next device."""
-        if self._watch.live is None:
-            self._device = DEVICES[(DEVICES.index(self._device) + 1) % len(DEVICES)]
-            self.look()
-
     def action_scroll(self, by: int) -> None:
         """Show what is below or above."""
         self.query_one(PlotPane).scroll_relative(y=by, animate=False)
 
     def _start(self, resumed: Run | None) -> None:
-        problem = self._obstacle()
+        problem = self._obstacle(resumed)
         if problem:
             self._tell(Feedback(problem, problem=True))
             return
         try:
-            self._learning.start(self._device, resumed)
+            self._learning.start(resumed)
         except SciextractError as error:
             self.app.push_screen(ErrorDialog("Training cannot begin", error))
             return
@@ -165,13 +162,37 @@ class RetrainingScreen(Screen[None]):
         if yes and self._watch.stop():
             self._tell(Feedback("it stops at the next point from which it can go on"))
 
-    def _obstacle(self) -> str:
-        """Why no training can begin; empty where one can."""
+    def _stop_there(self, answer: str | None) -> None:
+        if answer == "w":
+            self._watch.stop()
+        elif answer == "c" and self._watch.run is not None:
+            self._tell(Feedback("asking the other machine to stop the job"))
+            self._cancel(self._watch.run)
+
+    @work(thread=True, group="cancel", exit_on_error=False)
+    def _cancel(self, run: Run) -> None:
+        self.post_message(cancelled(run))
+
+    @on(JobCancelled)
+    def _cancelled(self, event: JobCancelled) -> None:
+        if event.error is not None:
+            self._tell(Feedback(outcome.sentence(event.error), problem=True))
+        elif self._watch.run is not None and not self._watch.runs:
+            self._watch.show(self._watch.run)
+        else:
+            self._tell(
+                Feedback(f"{event.host} stops the job at the next point from which it can go on")
+            )
+        self.look()
+
+    def _obstacle(self, resumed: Run | None = None) -> str:
+        """Why no training can begin, or go on; empty where one can."""
         found = self._material
         if found is None:
             return "still counting"
         missing = obstacle()
-        if missing is not None:
+        elsewhere = place_of(resumed) is not None if resumed else bool(self._learning.setup.host)
+        if missing is not None and not elsewhere:
             return outcome.sentence(missing)
         if not self._learning.writable:
             return "this project can only be read here: copy it to a folder of yours, then retrain on the copy"
@@ -190,13 +211,9 @@ class RetrainingScreen(Screen[None]):
         if found is None or found.material is None:
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: the model learns from your decisions"], width, "bold")
-        rows = plan_lines(found.material, found.model, self._device, found.earlier)
+        rows = plan_lines(found.material, found.model, self._learning.setup, found.earlier)
         lines += [Text(), *drawn.named_lines(rows, width)]
-        told = []
-        if found.earlier.stopped is not None:
-            told.append(f"A training was stopped {found.earlier.stopped_at}: g goes on with it.")
-        if found.earlier.last is not None:
-            told.append("l shows what came of the last one.")
+        told = found.earlier.words
         problem = self._obstacle()
         lines += [Text(), *word_lines([" ".join(told)], width)] if told else []
         return [*lines, Text(), *word_lines([f"! {problem}"], width, "mark")] if problem else lines
@@ -204,19 +221,19 @@ class RetrainingScreen(Screen[None]):
     def _hints(self) -> tuple[Hint, ...]:
         live, found = self._watch.live, self._watch.outcome()
         if live is not None and live.runs:
-            return Hint("x", "stop"), Hint("Esc", "back; it goes on")
+            what = "stop watching, or the job" if live.there else "stop"
+            return Hint("x", what), Hint("Esc", "back; it goes on")
         if found is not None:
             use = (Hint("Enter", "use the new model"),) if found.offered else ()
             return *use, Hint("n", "a new training"), Hint("↑ ↓", "scroll"), _BACK
         if live is not None:
-            resume = (Hint("g", "go on with it"),) if live.state == "stopped" else ()
-            return *resume, Hint("Enter", "begin anew"), _BACK
+            return *_resuming(live), Hint("Enter", "begin anew"), _BACK
         earlier = self._material.earlier if self._material else Earlier()
         return (
             Hint("Enter", "start", not self._obstacle()),
-            Hint("g", "go on with the stopped one", earlier.stopped is not None),
-            Hint("l", "last one", earlier.last is not None),
-            Hint("d", "device"),
+            *((Hint("g", "go on"),) if earlier.stopped is not None else ()),
+            *self._setup_hints(),
+            *((Hint("l", "last one"),) if earlier.last is not None else ()),
             _BACK,
         )
 
@@ -239,3 +256,19 @@ class RetrainingScreen(Screen[None]):
 
     def _tell(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)
+
+
+def _stopping(live: Live) -> KeyedDialog:
+    """What can be stopped of a job on another machine."""
+    cancel = ("c", f"cancel the job on {live.host}: what is learned stays there, g goes on from it")
+    if live.unwatched:
+        return KeyedDialog("Stop the job?", "Nobody watches it now; g does so again.", [cancel])
+    watch = ("w", f"stop watching: the job goes on on {live.host}, g watches it again")
+    return KeyedDialog("Stop what?", "Closing this panel stops nothing.", [watch, cancel])
+
+
+def _resuming(live: Live) -> tuple[Hint, ...]:
+    """Keys that go on with what ended before its time."""
+    if live.unwatched:
+        return Hint("g", "watch it again"), Hint("x", "cancel the job there")
+    return (Hint("g", "go on with it"),) if live.state == "stopped" else ()

@@ -8,13 +8,15 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
 from sciextract.errors import MissingExtraError, OutputError, SciextractError
 from sciextract.store.opening import USER_VARIABLE
+from sciextract.workflows.correction.order import is_begun
 from sciextract.workflows.runs import FINISHED, LOG, Run, new_run, runs_of
+from sciextract_app.presenter.retraining.setup import Setup
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
 
@@ -27,19 +29,21 @@ class Order:
         project: The project file.
         model: The model to start from; the one in use when ``None``.
         author: Who works: see :func:`sciextract.store.opening.person`.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        setup: Where and how.
     """
 
     project: Path
     model: str | None = None
     author: str | None = None
-    device: str = "auto"
+    setup: Setup = field(default_factory=Setup)
 
 
 def command(order: Order, folder: Path) -> list[str]:
-    """The words that start a training in a run folder, or take one up again."""
-    words = [sys.executable, "-m", "sciextract", "retrain", "--project", str(order.project)]
-    words += ["--json", "--run", str(folder), "--device", order.device]
+    """The words that start a training in a run folder; one that was begun knows itself what was wanted of it."""
+    words = [sys.executable, "-m", "sciextract", "retrain", "--json", "--run", str(folder)]
+    if is_begun(folder):
+        return [*words, "--device", order.setup.device]
+    words += ["--project", str(order.project), *order.setup.words()]
     return [*words, "--model", order.model] if order.model else words
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sciextract.store.project import Project
 
-_KEY = "models"
+KEY = "models"
 
 
 def read(project: Project) -> list[dict[str, Any]]:
@@ -46,17 +46,27 @@ def not_understood(project: Project) -> ProjectDamagedError:
 def append(project: Project, entry: dict[str, Any]) -> None:
     """Add a choice (``name``, ``hash``, ``bundled``) or a ``rollback``, and tell it in the log.
 
+    One that comes from another file keeps its time ``at``.
+
     Raises:
         ProjectError: The project cannot be written.
     """
     with project.writing() as connection:
-        entries = [*(_load(connection) or []), {**entry, "at": now()}]
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(entries)))
+        entries = [*(_load(connection) or []), {"at": now(), **entry}]
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (KEY, json.dumps(entries)))
         events.append(connection, project.author_id, events.MODEL, entry)
 
 
+def is_entry(value: object) -> bool:
+    """Whether that is a choice or a rollback."""
+    if not isinstance(value, dict):
+        return False
+    named = isinstance(value.get("name"), str) and isinstance(value.get("hash"), str)
+    return value.get("rollback") is True or named
+
+
 def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
     if row is None:
         return []
     try:

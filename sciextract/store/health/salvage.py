@@ -15,6 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import SchemaError
 from sciextract.store.content import documents, label_schemas
 from sciextract.store.health.damaged import UNREADABLE, DamagedFile, Found, open_damaged
+from sciextract.store.health.salvaged_meta import bring_belongings
 from sciextract.store.incoming.context import Context
 from sciextract.store.incoming.ingest import BATCH
 from sciextract.store.log import events
@@ -37,6 +38,8 @@ class Salvaged:
         lost_documents: Documents that the file is known to have had.
         lost_items: Items that could not be read, or that speak of something that could not.
         altered: Documents whose text differs from its hash; they carry a flag.
+        queues: Saved queues that are in it, each with the documents that are.
+        choices: Choices of a model that are in it.
     """
 
     path: Path | None = None
@@ -45,6 +48,8 @@ class Salvaged:
     lost_documents: int = 0
     lost_items: int = 0
     altered: int = 0
+    queues: int = 0
+    choices: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -55,6 +60,8 @@ class Salvaged:
             "lost_documents": self.lost_documents,
             "lost_items": self.lost_items,
             "altered": self.altered,
+            "queues": self.queues,
+            "choices": self.choices,
         }
 
 
@@ -83,25 +90,29 @@ def salvage(file: Path, author: str | None = None) -> Salvaged:
 
 
 def _fill(project: Project, damaged: DamagedFile, numbers: list[int], result: Salvaged) -> None:
-    found = (each for number in numbers if (each := damaged.document(number)) is not None)
+    found = ((number, each) for number in numbers if (each := damaged.document(number)) is not None)
+    moved: dict[int, int] = {}
     with project.writing() as connection:
         told = {"documents": len(numbers)}
         event_id = events.append(connection, project.author_id, "salvage", told)
         context = project.context(event_id, project.source_id(_SOURCE))
     while batch := list(islice(found, BATCH)):
         with project.writing():
-            for each in batch:
-                _add(project, context, each, result)
+            for number, each in batch:
+                stored = _add(project, context, each, result)
+                moved |= {} if stored is None else {number: stored}
+    result.queues, result.choices = bring_belongings(project, damaged, moved)
     result.lost_documents = damaged.lost_documents
     result.lost_items = damaged.lost_items
 
 
-def _add(project: Project, context: Context, found: Found, result: Salvaged) -> None:
+def _add(project: Project, context: Context, found: Found, result: Salvaged) -> int | None:
+    """Adds a document; gives the number that it has now."""
     try:
         stored = documents.insert(project.connection, found.document)
     except sqlite3.IntegrityError:  # two damaged texts that are the same now
         result.lost_documents += 1
-        return
+        return None
     source_id = context.source_of(found.source or _SOURCE)
     item = AnnotatedDocument(found.document)
     documents.add_record(project.connection, stored, item, source_id, context.event_id)
@@ -112,6 +123,7 @@ def _add(project: Project, context: Context, found: Found, result: Salvaged) -> 
     project.save(draft, context)
     result.documents += 1
     result.altered += found.altered
+    return stored.number
 
 
 def _schema(damaged: DamagedFile) -> LabelSchema:

@@ -6,8 +6,11 @@ tells of them, undo does not concern them, and how far a person is in one is tha
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -53,7 +56,7 @@ def save_queue(project: Project, queue: SavedQueue) -> SavedQueue:
         ActionRefusedError: It has no name or nothing in it, or there is one of that name.
         ProjectError: The project cannot be written.
     """
-    queue = replace(queue, name=_plain(queue.name))
+    queue = replace(queue, name=plain_name(queue.name))
     if not queue.name:
         raise ActionRefusedError("a queue needs a name")
     if not queue.numbers:
@@ -111,7 +114,47 @@ def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[i
     return tuple(each for each in numbers if each in there)
 
 
-def _plain(name: str) -> str:
+def carried(project: Project, queue: SavedQueue, origin: str) -> str:
+    """Keep a queue of another file: under its own name, or with its origin behind it where that is another queue.
+
+    Args:
+        project: The project, open for writing.
+        queue: The queue, with the numbers that its documents have in this project.
+        origin: Where it comes from, for the name.
+
+    Returns:
+        The name under which it was kept; empty where nothing of it is here, or it is here already.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    if not queue.numbers or not plain_name(queue.name):
+        return ""
+    for name in _names(queue.name, origin):
+        there = read_queue(project, name)
+        if there is not None and there.numbers == queue.numbers:
+            return ""
+        with suppress(ActionRefusedError):  # there is one of that name
+            return save_queue(project, replace(queue, name=name)).name
+    return ""
+
+
+def _names(name: str, origin: str) -> Iterator[str]:
+    yield plain_name(name)
+    for count in itertools.count(1):
+        after = plain_name(origin)[: _LONGEST_NAME // 2] + ("" if count == 1 else f" {count}")
+        yield f"{plain_name(name)[: _LONGEST_NAME - len(after) - 3].rstrip()} ({after})"
+
+
+def understood(key: str, value: object) -> SavedQueue | None:
+    """The queue in a row of ``meta``; ``None`` where it holds none, or one that cannot be understood."""
+    if not key.startswith(_PREFIX) or not isinstance(value, str):
+        return None
+    return _understood(key.removeprefix(_PREFIX), value)
+
+
+def plain_name(name: str) -> str:
+    """What is printable of a name, in one line of at most 60 characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST_NAME]
 
 

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import RemoteError, SciextractError, UsageError
+from sciextract.errors import JobStoppedError, RemoteError, SciextractError, UsageError
 from sciextract.inference.folder import ModelFolder
 from sciextract.workflows.correction.beginning import opened_snapshot, start_model, take_snapshot
+from sciextract.workflows.correction.curves import FIGURES, draw_curves, figure_of
 from sciextract.workflows.correction.ending import Ending
 from sciextract.workflows.correction.judging import judge
 from sciextract.workflows.correction.narrator import Listener, Narrator
-from sciextract.workflows.correction.order import Order, open_run, stored_order
+from sciextract.workflows.correction.order import Order, is_begun, open_run, stored_order
 from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.jobs import THERE, Place, Standing
+from sciextract.workflows.remote.probe import Machine
 from sciextract.workflows.remote.start import Task, inspected, start, start_again
+from sciextract.workflows.remote.transfer import fetch
 from sciextract.workflows.runs import RUN, SNAPSHOT, Run
 
 MODULE = "sciextract_trainer.correction.elsewhere"
 _ENDS = frozenset({"error", "stopped"})
 """Events of the job that are told in this machine's own words."""
 
-_WATCHING_ENDED = "not watching any more; the job goes on there"
 _NOTES = ("config", "device", "hardware", "versions", "forgetting")
 
 
@@ -65,15 +69,12 @@ def retrain_elsewhere(
         RemoteError: The machine cannot be reached or lacks something, or the job failed.
         TrainingDataError: There is nothing to train on.
     """
-    gpu = where.device == "cuda"
-    machine = inspected(where.host, where.python, gpu=gpu, slurm=where.slurm)
+    machine = _looked_at(where, folder, listener)
     run, agreed = open_run(folder, order)
     narrator = Narrator(run, listener)
-    with narrator.telling(_WATCHING_ENDED, _attaching(run)):
-        model = start_model(run, agreed)
-        take_snapshot(run, agreed, narrator)
-        narrator.state("preparing", f"sending to {where.host}")
-        place = start(run, _task(run, model, where), machine)
+    jobs.new_place(run, where.host, where.python, where.slurm, where.device)
+    with narrator.telling(_left(run)):
+        place = _send(run, agreed, where, machine, narrator)
         if detach:
             narrator.state("training", f"on {place.host}; sciextract jobs attach {run.name}")
             return run
@@ -96,21 +97,56 @@ def attach(run: Run, listener: Listener, *, again: bool = False) -> Ending:
     if place is None:
         raise UsageError(f"{run.name} is no job on another machine", "sciextract jobs list")
     narrator = Narrator(run, listener)
-    with narrator.telling(_WATCHING_ENDED, _attaching(run)):
+    with narrator.telling(_left(run), f"asking {place.host}"):
         if place.state == "sending":
-            raise RemoteError(
-                f"{run.name} was not wholly sent to {place.host}",
-                "begin it again: sciextract retrain --remote",
-            )
-        if place.state == "started":
+            if not again:
+                why = f"{run.name} was not wholly sent to {place.host}"
+                raise RemoteError(why, f"send the rest: {_going_on(run)}")
+            where = Where(place.host, place.python, place.device, place.slurm)
+            place = _send(run, stored_order(run), where, _inspected(where), narrator)
+        elif place.state == "started":
             found = jobs.standing(place)
             if again and found.there and not found.runs and found.exit != 0:
                 place = start_again(run, place)
         return _attend(run, place, narrator)
 
 
-def _attaching(run: Run) -> str:
-    return f"sciextract jobs attach {run.name}"
+def _looked_at(where: Where, folder: Path | None, listener: Listener) -> Machine:
+    """What the machine has; a run folder that waits for it keeps the reason where it will not do."""
+    if folder is None or not folder.is_dir() or is_begun(folder):
+        return _inspected(where)
+    with Narrator(Run(folder), listener).telling(begins=f"looking at {where.host}"):
+        return _inspected(where)
+
+
+def _inspected(where: Where) -> Machine:
+    gpu = where.device == "cuda"
+    return inspected(where.host, where.python, gpu=gpu, slurm=where.slurm)
+
+
+def _send(run: Run, order: Order, where: Where, machine: Machine, narrator: Narrator) -> Place:
+    """Everything that the job needs, and its start; what has arrived is not sent again."""
+    model = start_model(run, order)
+    take_snapshot(run, order, narrator)
+    narrator.state("preparing", f"sending to {where.host}")
+    return start(run, _task(run, model, where), machine)
+
+
+def _left(run: Run) -> Callable[[], tuple[str, str]]:
+    """What an interrupt means: a job that runs goes on, nothing else does."""
+
+    def told() -> tuple[str, str]:
+        place = jobs.place_of(run)
+        if place is not None and place.state == "started":
+            watch = f"sciextract jobs attach {run.name}"
+            return f"not watching any more; the job goes on on {place.host}", watch
+        return "stopped; what is finished is kept", _going_on(run)
+
+    return told
+
+
+def _going_on(run: Run) -> str:
+    return f"sciextract retrain --run {shlex.quote(str(run.folder))}"
 
 
 def _task(run: Run, model: ModelFolder, where: Where) -> Task:
@@ -133,6 +169,7 @@ def _attend(run: Run, place: Place, narrator: Narrator) -> Ending:
         narrator.state("exporting", f"fetching the model from {place.host}")
         finish.fetch_model(run, place)
         _take_notes(run, place)
+        _draw(run, place, narrator)
     model = start_model(run, stored_order(run))
     _, snapshot = opened_snapshot(run)
     ending = judge(run, stored_order(run), narrator, model.path, snapshot)
@@ -146,6 +183,17 @@ def _take_notes(run: Run, place: Place) -> None:
     run.write_run(**{key: notes[key] for key in _NOTES if key in notes})
 
 
+def _draw(run: Run, place: Place, narrator: Narrator) -> None:
+    """Learning curves, drawn here, else brought from there."""
+    drawn = draw_curves(run)
+    if drawn.figure is None:
+        with suppress(RemoteError):
+            for name in FIGURES:
+                fetch(place.ssh, f"{place.path}/run/{name}", run.folder)
+        if not figure_of(run):
+            narrator.event({"event": "warning", "message": drawn.told})
+
+
 def _check(run: Run, place: Place, ended: Standing) -> None:
     """Refuse a job without a model, with the reason that it gave itself."""
     if ended.exit == 0:
@@ -154,10 +202,7 @@ def _check(run: Run, place: Place, ended: Standing) -> None:
     if told:
         raise RemoteError(f"{place.host}: {told[-1].get('message')}", str(told[-1].get("hint", "")))
     if ended.exit == 130:
-        raise RemoteError(
-            f"{run.name} was stopped on {place.host}",
-            f"it goes on with: sciextract retrain --run {run.folder}",
-        )
+        raise JobStoppedError(f"{run.name} was stopped on {place.host}", f"go on: {_going_on(run)}")
     last = ended.log.strip().splitlines()[-1:] or [f"exit code {ended.exit}"]
     raise RemoteError(f"{place.host}: {last[0]}", f"its log: {place.host}:{place.path}/log")
 
@@ -174,8 +219,9 @@ class _Teller:
         self._there = there
         self._place = place
         self._narrator = narrator
-        numbers = [event[THERE] for event in run.metrics() if isinstance(event.get(THERE), int)]
-        self._seen = max(numbers, default=-1) + 1
+        told = [event for event in run.metrics() if isinstance(event.get(THERE), int)]
+        self._seen = max((event[THERE] for event in told), default=-1) + 1
+        self._go_on_after(told)
 
     def tell(self) -> None:
         """Pass on what has come."""
@@ -188,7 +234,15 @@ class _Teller:
 
     def lost(self, why: str, seconds: float) -> None:
         """The line is down for a while; the job goes on."""
-        self._narrator.say(f"{why}; next try in {seconds:g} seconds, the job goes on")
+        self._narrator.lost(f"{why}; next try in {seconds:g} seconds, the job goes on")
+
+    def _go_on_after(self, told: list[dict[str, Any]]) -> None:
+        """To where an earlier command saw the job."""
+        for event in told:
+            self._enter(event)
+        steps = [event for event in told if event["event"] == "step"]
+        if steps:
+            self._narrator.reached(steps[-1])
 
     def _enter(self, event: dict[str, Any]) -> None:
         if event["event"] == "start":

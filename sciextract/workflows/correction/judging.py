@@ -11,6 +11,7 @@ from sciextract.inference.extractor import Extractor
 from sciextract.metrics.gate_report import GateReport
 from sciextract.store import open_project
 from sciextract.workflows.correction.beginning import now
+from sciextract.workflows.correction.curves import figure_of
 from sciextract.workflows.correction.ending import Ending, ending_of
 from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.correction.order import Order
@@ -34,7 +35,7 @@ def judge(run: Run, order: Order, narrator: Narrator, before: Path, snapshot: Sn
     narrator.state("gating", told)
     threads = usable_cores()
     models = [Extractor.load(folder, threads=threads) for folder in (before, run.folder / MODEL)]
-    report = gate(snapshot.gate, *models)
+    report = gate(snapshot.gate, *models, blind=bool(order.blind_gate))
     run.write_run(gate=report.to_json())
     narrator.event({"event": "gate", **report.to_json()})
     return _settle(run, order, narrator, report)
@@ -59,6 +60,7 @@ def _settle(run: Run, order: Order, narrator: Narrator, report: GateReport) -> E
     ending = ending_of(model, report, promoted, problem, order.path)
     result = {"model": model.id, "folder": str(model.folder), "promoted": promoted}
     run.write_run(result=result, finished=now())
+    result |= figure_of(run)
     narrator.event({"event": "done", **result, "message": ending.told, "hint": ending.hint})
     values = {"model": model.id, "verdict": report.verdict, "promoted": promoted}
     narrator.done(ending.told, ending.hint, **values)

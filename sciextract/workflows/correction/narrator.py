@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sciextract.errors import SciextractError
+from sciextract.errors import JobStoppedError, SciextractError
+from sciextract.workflows.correction.curves import draw_curves
 from sciextract.workflows.runs import Run, Status
 
 Listener = Callable[[dict[str, Any]], None]
@@ -45,25 +46,30 @@ class Narrator:
 
     @contextmanager
     def telling(
-        self, interrupted: str = "stopped; what is finished is kept", go_on: str = ""
+        self,
+        interrupted: Callable[[], tuple[str, str]] | None = None,
+        begins: str = "reading the project",
     ) -> Iterator[None]:
         """Writes how the block ended, whichever way it does.
 
         Args:
-            interrupted: What an interrupt means.
-            go_on: The command that goes on after it; that of this machine's run when empty.
+            interrupted: What an interrupt means, and the command that goes on after it; when ``None``, a training
+                of this machine stops.
+            begins: What is done first.
         """
-        self.state("preparing", "reading the project")
+        self.state("preparing", begins)
         try:
             yield
         except SciextractError as error:
-            self._end("failed", error.message, error.hint)
+            stopped = isinstance(error, JobStoppedError)
+            self._end("stopped" if stopped else "failed", error.message, error.hint)
             self.event({"event": "error", "message": error.message, "hint": error.hint})
             raise
         except KeyboardInterrupt:
-            hint = go_on or f"sciextract retrain --run {shlex.quote(str(self._run.folder))}"
-            self._end("stopped", interrupted, hint)
-            self.event({"event": "stopped", "message": interrupted, "hint": hint})
+            message, hint = (interrupted or self._kept)()
+            self._end("stopped", message, hint)
+            self.event({"event": "stopped", "message": message, "hint": hint})
+            draw_curves(self._run)  # last: whoever interrupts this, too, has lost nothing
             raise
         except BaseException as error:
             kind = type(error).__name__
@@ -76,11 +82,11 @@ class Narrator:
         self._values |= {"message": message, "share": SHARES[state][0], **values}
         self._write()
 
-    def say(self, message: str) -> None:
-        """Tells something without a change of state."""
-        self._values |= {"message": message}
+    def lost(self, why: str) -> None:
+        """The line to another machine is down; the next event says that it is up again."""
+        self._values |= {"lost": why}
         self._write()
-        self._listener({"event": "warning", "message": message})
+        self._listener({"event": "warning", "message": why})
 
     def done(self, message: str, hint: str, **values: Any) -> None:
         """The round is over."""
@@ -94,19 +100,28 @@ class Narrator:
             if not last and time.monotonic() - self._stepped < _STEP_SECONDS:
                 return
             self._stepped = time.monotonic()
-            self._step(event)
+            self.reached(event)
+        if self._values.pop("lost", ""):
+            self._write()
         self._listener(event)
         self._run.append(event)
 
-    def _step(self, event: Mapping[str, Any]) -> None:
+    def reached(self, step: Mapping[str, Any]) -> None:
+        """The training is at this step."""
         epochs = max(1, int(self._values.get("epochs", 1)))
         start, end = SHARES["training"]
-        done = (event["epoch"] - 1 + event["documents"] / max(1, event["of"])) / epochs
-        self._values |= {"epoch": event["epoch"], "share": start + (end - start) * done}
+        done = (step["epoch"] - 1 + step["documents"] / max(1, step["of"])) / epochs
+        self._values |= {"epoch": step["epoch"], "share": start + (end - start) * done}
         self._write()
+
+    def _kept(self) -> tuple[str, str]:
+        """What an interrupt means on this machine."""
+        hint = f"sciextract retrain --run {shlex.quote(str(self._run.folder))}"
+        return "stopped; what is finished is kept", hint
 
     def _end(self, state: str, message: str, hint: str) -> None:
         self._state = state
+        self._values.pop("lost", "")
         share = 1.0 if state == "done" else self._values.get("share", 0.0)
         self._values |= {"message": message, "hint": hint, "share": share}
         self._write()

@@ -25,7 +25,9 @@ class Order:
         recipe: Name of a packaged recipe, or a TOML file.
         epochs: Instead of the recipe's.
         seed: Instead of the recipe's.
+        augment: Documents with swapped entities per training document and epoch, instead of the recipe's.
         name: What the new model is called; after the project when ``None``.
+        blind_gate: Whether to report gate documents that were not corrected from suggestions apart, too.
     """
 
     project: str | None = None
@@ -35,7 +37,9 @@ class Order:
     recipe: str | None = None
     epochs: int | None = None
     seed: int | None = None
+    augment: float | None = None
     name: str | None = None
+    blind_gate: bool | None = None
 
     @property
     def path(self) -> Path:
@@ -51,7 +55,7 @@ class Order:
     @property
     def changes(self) -> dict[str, Any]:
         """Settings that replace the recipe's."""
-        found = {"epochs": self.epochs, "seed": self.seed}
+        found = {"epochs": self.epochs, "seed": self.seed, "augment": self.augment}
         return {key: value for key, value in found.items() if value is not None}
 
 

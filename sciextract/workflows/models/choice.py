@@ -87,6 +87,17 @@ def chosen(project: Project | None = None) -> Chosen:
     return Chosen(_default(), "default")
 
 
+def standing_model(project: Project) -> KnownModel | None:
+    """The model that a project has chosen; ``None`` where it has chosen none, or has taken that back.
+
+    Raises:
+        ModelNotFoundError: It is not on this machine.
+        ProjectDamagedError: The project's choices cannot be understood.
+    """
+    choice = _standing(history(project))
+    return None if choice is None else _model_of(choice, project)
+
+
 def current(project: Project | None = None) -> KnownModel:
     """The model that predicts when none is named.
 

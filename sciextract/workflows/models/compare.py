@@ -19,6 +19,7 @@ STATED = {
     "ner": "entities",
     "relation": "relations",
     "relation_strict": "strict relations",
+    "relation_macro": "relations (macro)",
     "coreference": "coreference",
 }
 
@@ -57,13 +58,14 @@ class Comparison:
         }
 
 
-def compare(first: str, second: str, data: str | None = None) -> Comparison:
+def compare(first: str, second: str, data: str | None = None, *, blind: bool = False) -> Comparison:
     """Hold two models against each other.
 
     Args:
         first: ``NAME``, ``NAME-hash8``, a folder or a hub id: the model before.
         second: The model after.
         data: A file or folder of gold that both predict; their stated scores when ``None``.
+        blind: Whether to report documents that were not corrected from a model's suggestions apart, too.
 
     Raises:
         ModelNotFoundError: There is no such model; lists the known ones.
@@ -82,7 +84,8 @@ def compare(first: str, second: str, data: str | None = None) -> Comparison:
     documents, bad = read_gold(data)
     if not documents:
         raise DocumentMismatchError(f"{data} holds no document to compare on")
-    report = gate_gold(documents, Extractor.load(before.folder), Extractor.load(after.folder))
+    models = (Extractor.load(each.folder) for each in (before, after))
+    report = gate_gold(documents, *models, blind=blind)
     return Comparison(before, after, report, _stated(configs), tuple(remarks), bad)
 
 

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.metrics.gate import TOLERANCE, compare_models
+from sciextract.metrics.gate import TOLERANCES, compare_models
 from sciextract.metrics.gate_report import GateReport
 from sciextract.metrics.scorable import Scorable, scorable
 from sciextract.workflows.annotate import Predictor
+from sciextract.workflows.snapshot.suggested import NOT_REJECTED, suggesting_models
 from sciextract.workflows.snapshot.types import ALL_LAYERS, TrainingDocument
 from sciextract.workflows.snapshot.verdicts import Verdict, Verdicts, verdicts_of
 
-_MODEL = "model:"
 Item = TypeVar("Item", Entity, Relation)
 
 
@@ -27,7 +27,8 @@ def gate(
     *,
     samples: int = 1000,
     seed: int = 0,
-    tolerance: float = TOLERANCE,
+    tolerances: Mapping[str, float] = TOLERANCES,
+    blind: bool = False,
 ) -> GateReport:
     """Judge whether one model may replace another, on the gate documents of a snapshot.
 
@@ -40,7 +41,8 @@ def gate(
         after: The model that wants to.
         samples: How many times documents are drawn.
         seed: Of the draws.
-        tolerance: F1 that a task may lose at the lower end of its interval.
+        tolerances: F1 that each task may lose at the lower end of its interval.
+        blind: Whether to report the scores on documents without such gold, too; the verdict is not by them.
     """
     gold = [_true_part(each) for each in documents]
     return compare_models(
@@ -51,22 +53,31 @@ def gate(
         complete=[frozenset(map(str, each.complete)) for each in documents],
         samples=samples,
         seed=seed,
-        tolerance=tolerance,
-        suggested=sum(_has_suggestions(each.annotations) for each in gold),
+        tolerances=tolerances,
+        suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
+        blind=blind,
     )
 
 
 def gate_gold(
-    documents: Sequence[AnnotatedDocument], before: Predictor, after: Predictor
+    documents: Sequence[AnnotatedDocument],
+    before: Predictor,
+    after: Predictor,
+    *,
+    blind: bool = False,
 ) -> GateReport:
-    """The same for plain gold, as ``evaluate`` reads it: every layer is complete, all but rejected items count."""
+    """The same for plain gold, as ``evaluate`` reads it: every layer is complete, all but rejected items count.
+
+    Only formats that tell who proposed an item, such as our own, tell of suggestions.
+    """
     return compare_models(
         [scorable(each) for each in documents],
         _predicted(before, documents),
         _predicted(after, documents),
         _symmetric(before, after),
         complete=[frozenset(map(str, ALL_LAYERS))] * len(documents),
-        suggested=0,
+        suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
+        blind=blind,
     )
 
 
@@ -76,15 +87,6 @@ def _predicted(model: Predictor, gold: Sequence[AnnotatedDocument]) -> list[Scor
 
 def _symmetric(*models: Predictor) -> frozenset[str]:
     return frozenset(chain(*[each.config.labels.relations.symmetric for each in models]))
-
-
-def _has_suggestions(annotations: Annotations) -> bool:
-    sources = [
-        *(each.source for each in annotations.entities),
-        *(each.source for each in annotations.relations),
-        *(each.source for each in annotations.clusters if each.mentions),
-    ]
-    return any(each.startswith(_MODEL) for each in sources)
 
 
 def _true_part(document: TrainingDocument) -> AnnotatedDocument:

@@ -28,6 +28,7 @@ class Place:
         home: The home folder, empty before the first contact.
         slurm: Whether it went through SLURM.
         state: ``sending``, ``started``, ``fetched`` or ``cleaned``.
+        device: What trains there.
     """
 
     host: str
@@ -36,6 +37,7 @@ class Place:
     home: str = ""
     slurm: bool = False
     state: str = "sending"
+    device: str = "auto"
 
     @property
     def path(self) -> str:
@@ -65,14 +67,14 @@ class Standing:
     log: str
 
 
-def new_place(run: Run, host: str, python: str, slurm: bool) -> Place:
+def new_place(run: Run, host: str, python: str, slurm: bool, device: str = "auto") -> Place:
     """The place of a new job; its folder there has the run's name.
 
     Raises:
         UsageError: The host is no host.
     """
     ssh = Ssh(host, python)
-    place = Place(ssh.host, ssh.python, f"{JOBS}/{run.name}", slurm=slurm)
+    place = Place(ssh.host, ssh.python, f"{JOBS}/{run.name}", slurm=slurm, device=device)
     note(run, place)
     return place
 
@@ -93,6 +95,12 @@ def place_of(run: Run) -> Place | None:
         return Place(**values)
     except TypeError:
         return None
+
+
+def name_of(run: Run) -> str:
+    """The run's name, also on the other machine, where its folder has another one."""
+    place = place_of(run)
+    return run.name if place is None else place.folder.rpartition("/")[2]
 
 
 def jobs() -> Iterator[tuple[Run, Place]]:

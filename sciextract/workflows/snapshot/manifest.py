@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.annotations import State
 from sciextract.errors import TrainingDataError
-from sciextract.store.state.rows import IN_VIEW, Layer
+from sciextract.store.state.rows import Layer
+from sciextract.workflows.snapshot.suggested import suggesting_models
 from sciextract.workflows.snapshot.types import Split, TrainingDocument
 from sciextract.workflows.snapshot.verdicts import Verdict, mention_states, verdicts_of
 
@@ -73,7 +74,7 @@ class SplitCounts:
             if each.label is not None:
                 of_layer = self.labels.setdefault(each.layer, {})
                 _count(of_layer.setdefault(each.label, _verdicts()), each.verdict.value)
-        for model in _models(document):
+        for model in sorted(suggesting_models(document.annotated.annotations)):
             _count(self.suggested_by, model)
 
     def positives(self, layer: Layer, label: str | None = None) -> int:
@@ -185,16 +186,6 @@ def _items(document: TrainingDocument) -> Iterator[_Item]:
         for mention, state in zip(cluster.mentions, mention_states(cluster), strict=True):
             verdict = verdicts.mentions[cluster.id, mention]
             yield _Item(Layer.COREFERENCE.value, None, state, verdict)
-
-
-def _models(document: TrainingDocument) -> set[str]:
-    """Models (``NAME@HASH``) that had proposed a positive entity, relation or cluster."""
-    annotations = document.annotated.annotations
-    kinds: tuple[Iterable[Entity | Relation | Cluster], ...]
-    kinds = (annotations.entities, annotations.relations, annotations.clusters)
-    sources = {each.source for items in kinds for each in items if each.state in IN_VIEW}
-    models = (each.removeprefix("model:") for each in sources if each.startswith("model:"))
-    return {each.partition("/")[0] for each in models}
 
 
 def _verdicts() -> Tally:

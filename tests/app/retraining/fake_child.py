@@ -52,7 +52,7 @@ def gate(verdict: str) -> dict[str, Any]:
             },
             "relation": {"USED-FOR": scores(45.0, 46.0, -1.0, 3.0, 200)},
         },
-        "tolerance": 1.0,
+        "tolerances": {"entity": 1.5, "relation": 3.0, "coreference": 5.0},
         "samples": 1000,
     }
 

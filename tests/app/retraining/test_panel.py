@@ -96,6 +96,42 @@ class TestPanel:
             await until(pilot, lambda: desk_of(app).desk.header().model.startswith("later"))
 
 
+@SIZES
+class TestSetup:
+    async def test_where_and_how_is_chosen_by_a_key_each(
+        self, project: Path, child: Use, size: tuple[int, int], tmp_path: Path
+    ) -> None:
+        (tmp_path / "gold.jsonl").touch()
+        async with opened(project, size=size) as (_, pilot):
+            await pilot.press("enter", "f8")
+            await until_shown(pilot, "trained on")
+            await pilot.press("p")  # nothing: there is no other machine
+            await pilot.press("w")
+            await until_shown(pilot, "Where to train")
+            await pilot.press(*"a b", "enter")
+            await until_shown(pilot, "is no host name")
+            assert "--remote" in shown(pilot)  # as the command says it
+            await pilot.press(*["backspace"] * 3, *"me@box", "enter")
+            await until_shown(pilot, "me@box, over ssh")
+            await pilot.press("p", *["backspace"] * 7, *"a;b", "enter")
+            await until_shown(pilot, "is no path without spaces")
+            await pilot.press(*["backspace"] * 3, "enter")
+            await until_shown(pilot, "python3  (p)")
+            await pilot.press("e", "0", "enter")
+            await until_shown(pilot, "no number of epochs")
+            await pilot.press("backspace", "4", "enter")
+            await until_shown(pilot, "4  (e)")
+            await pilot.press("b")
+            await until_shown(pilot, "published set")
+            await pilot.press(*str(tmp_path / "gold.jsonl"), "enter")
+            await until_shown(pilot, "no base")
+            await pilot.press("b")
+            await until_shown(pilot, "no published set is seen again")
+            await pilot.press("escape", "f8")
+            await until_shown(pilot, "me@box, over ssh")  # the desk keeps it
+            assert list(project.parent.glob("home/runs/*")) == []
+
+
 class TestLeaving:
     async def test_closing_the_panel_leaves_it_running(self, project: Path, child: Use) -> None:
         async with opened(project) as (_, pilot):

@@ -11,6 +11,7 @@ import pytest
 
 from sciextract.errors import MissingExtraError, OutputError
 from sciextract.workflows.runs import Status
+from sciextract_app.presenter.retraining.setup import Setup
 from sciextract_app.workers import training
 from sciextract_app.workers.training import Order, Training
 from sciextract_app.workers.watching import TrainingWatch
@@ -18,7 +19,7 @@ from tests.app.retraining.children import Use, newest, wait_for
 
 
 def test_the_command_says_what_the_person_chose(tmp_path: Path) -> None:
-    order = Order(tmp_path / "p.sciextract", "my-model", "ann", "cuda")
+    order = Order(tmp_path / "p.sciextract", "my-model", "ann", Setup(device="cuda"))
     words = training.command(order, tmp_path / "run")
     assert words[:4] == [sys.executable, "-m", "sciextract", "retrain"]
     told = dict(pairwise(words))

@@ -19,6 +19,7 @@ from sciextract_app.presenter.retraining.plan import (
     nothing_to_learn,
     plan_lines,
 )
+from sciextract_app.presenter.retraining.setup import Setup
 from sciextract_app.presenter.retraining.verdict import headline, outcome_of
 from tests.app.retraining.fake_child import gate
 
@@ -114,7 +115,7 @@ class TestPlan:
     MATERIAL = Material(done=20, decisions=412, train=14, dev=2, gate=4)
 
     def test_it_says_what_would_be_trained_on(self) -> None:
-        told = dict(plan_lines(self.MATERIAL, "sci", "cpu", Earlier(seconds=431)))
+        told = dict(plan_lines(self.MATERIAL, "sci", Setup(), Earlier(seconds=431)))
         assert told["trained on"].startswith("14 abstracts")
         assert told["takes"].startswith("about 7 min")
         assert "under 30" in told["mind"]

@@ -176,8 +176,8 @@ def test_a_run_is_not_taken_up_with_something_else(finished: Finished) -> None:
 
 
 def _gate_says(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
-    def judged(*sides: Any) -> GateReport:
-        return replace(gate(*sides), verdict=verdict)
+    def judged(*sides: Any, **wishes: Any) -> GateReport:
+        return replace(gate(*sides, **wishes), verdict=verdict)
 
     monkeypatch.setattr("sciextract.workflows.correction.judging.gate", judged)
 
@@ -261,15 +261,25 @@ def test_another_start_model_in_the_same_place_is_refused(
         retrain_project(Order(), tmp_path / "run", "cpu", print)
 
 
-def test_a_base_is_replayed_instead_of_distilling(
+def test_a_base_is_replayed_beside_what_the_start_model_says(
     retrain: Retrain, events: Events, tmp_path: Path
 ) -> None:
     base = write_gold(tmp_path / "base.jsonl", corrected(Split.TRAIN, 3, "lantern"))
     _until_export(retrain, events, base=str(base))
     told = of_kind(events, "forgetting")
-    assert told["method"] == "replay" and "3 base documents" in told["message"]
-    assert of_kind(events, "step")["of"] == 7
-    assert "labelled" not in kinds(events)
+    assert told["method"] == "replay and distillation"
+    assert told["message"] == (
+        "4 an epoch of 3 base documents and the start model's labels of 1 undecided abstracts"
+    )
+    assert of_kind(events, "step")["of"] == 4 + 3 + 1
+
+
+def test_decided_documents_come_back_with_swapped_entities(
+    retrain: Retrain, events: Events
+) -> None:
+    _until_export(retrain, events, epochs=1, augment=0.5)
+    free = of_kind(events, "snapshot")["undecided"]
+    assert of_kind(events, "step")["of"] == 4 + free + 2
 
 
 def _until_export(retrain: Retrain, events: Events, **wishes: Any) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sciextract.metrics.gate import FAVOURS, compare_models
+from sciextract.metrics.gate import FAVOURS, TOLERANCES, compare_models
 from sciextract.metrics.gate_report import GateReport
 from sciextract.metrics.scorable import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.scorer import score
@@ -63,11 +63,17 @@ def compared(
     gold: Sequence[Scorable] = tuple(GOLD),
     complete: Sequence[frozenset[str]] | None = None,
     samples: int = 300,
-    tolerance: float = 1.0,
+    tolerance: float | None = None,
 ) -> GateReport:
     layers = complete if complete is not None else [ALL] * len(gold)
     return compare_models(
-        gold, before, after, SYMMETRIC, complete=layers, samples=samples, tolerance=tolerance
+        gold,
+        before,
+        after,
+        SYMMETRIC,
+        complete=layers,
+        samples=samples,
+        tolerances=TOLERANCES if tolerance is None else dict.fromkeys(TOLERANCES, tolerance),
     )
 
 
@@ -102,7 +108,7 @@ class TestVerdicts:
         assert found.verdict == "keep"
         (reason,) = [each for each in found.reasons if "may lose" in each]
         lost = f"{-found.tasks['coreference'].low:.2f}"
-        assert reason == f"coreference may lose {lost} F1 (90 % interval); 1.00 are tolerated"
+        assert reason == f"coreference may lose {lost} F1 (90 % interval); 5.00 are tolerated"
 
     def test_the_tolerance_decides_about_a_small_loss(self) -> None:
         before, after = predicted(0.5, 1), predicted(0.95, 2)
@@ -244,6 +250,11 @@ def _turned(one: ScoredRelation) -> ScoredRelation:
     return ScoredRelation(one.tail, one.head, one.label)
 
 
+def first(number: int) -> list[bool]:
+    """The first so many of forty documents were corrected from suggestions."""
+    return [place < number for place in range(40)]
+
+
 class TestSuggestions:
     def test_that_suggestions_favour_a_model_is_always_said(self) -> None:
         assert FAVOURS in compared(predicted(0.6, 1), predicted(0.8, 2)).reasons
@@ -252,7 +263,55 @@ class TestSuggestions:
     def test_unless_none_was_corrected_from_them(self, number: int, said: bool) -> None:
         side = predicted(0.6, 1)
         found = compare_models(
-            GOLD, side, side, SYMMETRIC, complete=[ALL] * 40, samples=10, suggested=number
+            GOLD, side, side, SYMMETRIC, complete=[ALL] * 40, samples=10, suggested=first(number)
         )
         assert any(f"7 of 40 gate documents: {FAVOURS}" == each for each in found.reasons) is said
         assert any(FAVOURS in each for each in found.reasons) is said
+
+
+class TestBlind:
+    """The documents that were not corrected from suggestions, apart."""
+
+    def blind(self, number: int, before: list[Scorable], after: list[Scorable]) -> GateReport:
+        return compare_models(
+            GOLD, before, after, SYMMETRIC, complete=[ALL] * 40, samples=50, blind=True,
+            suggested=first(number),
+        )  # fmt: skip
+
+    def test_only_where_it_is_asked_for(self) -> None:
+        assert compared(predicted(0.6, 1), predicted(0.8, 2)).blind is None
+        assert "blind" not in compared(predicted(0.6, 1), predicted(0.8, 2)).to_json()
+
+    def test_it_holds_the_scores_of_the_others_alone(self) -> None:
+        before, after = predicted(0.6, 1), [*GOLD[:10], *predicted(0.6, 1)[10:]]
+        found = self.blind(10, before, after).blind
+        alone = compare_models(
+            GOLD[10:], before[10:], after[10:], SYMMETRIC, complete=[ALL] * 30, samples=50
+        )
+        assert found is not None and not found.few
+        assert found.compared == alone.compared
+        assert found.compared.target is not None and found.compared.target.difference == 0
+        assert "30 gate documents; the verdict is by all of them" in found.told
+
+    def test_the_verdict_is_by_all(self) -> None:
+        before = predicted(0.6, 1)
+        after = [*GOLD[:10], *predicted(0.6, 1)[10:]]
+        without = compare_models(
+            GOLD, before, after, SYMMETRIC, complete=[ALL] * 40, samples=50, suggested=first(10)
+        )
+        found = self.blind(10, before, after)
+        assert (found.verdict, found.tasks) == (without.verdict, without.tasks)
+
+    @pytest.mark.parametrize(
+        ("number", "words"), [(25, "15 gate documents"), (40, "no gate document")]
+    )
+    def test_too_few_is_said(self, number: int, words: str) -> None:
+        found = self.blind(number, predicted(0.6, 1), predicted(0.8, 2)).blind
+        assert found is not None and found.few and words in found.told
+        assert bool(found.compared.tasks) is (number < 40)
+        assert json.loads(json.dumps(found.to_json()))["few"] is True
+
+    def test_it_has_to_be_known_which(self) -> None:
+        side = predicted(0.6, 1)
+        with pytest.raises(ValueError, match="blind"):
+            compare_models(GOLD, side, side, SYMMETRIC, complete=[ALL] * 40, blind=True)

@@ -13,7 +13,10 @@ import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Project, open_project
+from sciextract.store.content import model_choices
 from sciextract.store.health.doctor import examine, repair
+from sciextract.store.health.salvage import Salvaged
+from sciextract.store.looking.queues import SavedQueue, queue_lengths, read_queue, save_queue
 from sciextract.store.state.views import EVERYTHING
 from tests.unit.store.patients import change, like, patient, wrong
 from tests.unit.store.projects import all_state, put
@@ -135,3 +138,48 @@ def test_nothing_to_save(path: Path, size: int) -> None:
     assert done.salvaged.path is None
     assert done.sound_backup is None
     assert json.dumps(done.to_json())
+
+
+class TestBelongings:
+    """Queues and the choice of a model are saved with the documents."""
+
+    @pytest.fixture
+    def saved(self, path: Path) -> Salvaged:
+        with open_project(path) as project:
+            save_queue(
+                project, SavedQueue("tricky", (3, 5, 2), words="lattice", sort="random", seed=7)
+            )
+            model_choices.append(project, {"name": "parsing", "hash": "ab" * 32})
+            model_choices.append(project, {"rollback": True})
+        change(path, "INSERT INTO meta VALUES ('queue:odd', 'gone')")
+        _spoil(path, _leaf(path, "change"))
+        done = repair(path, "ann").salvaged
+        assert done is not None and done.path is not None
+        return done
+
+    def test_queues_know_their_abstracts_by_their_new_numbers(
+        self, path: Path, saved: Salvaged
+    ) -> None:
+        assert saved.path is not None and saved.queues == 1
+        with open_project(path, read=True) as old, open_project(saved.path) as new:
+            before, after = read_queue(old, "tricky"), read_queue(new, "tricky")
+            assert before is not None and after is not None
+            assert (after.words, after.sort, after.seed) == ("lattice", "random", 7)
+            keys = [
+                [project.draft(number).stored.document.doc_key for number in queue.numbers]
+                for project, queue in ((old, before), (new, after))
+            ]
+            assert keys[0] == keys[1]
+            assert queue_lengths(new) == {"tricky": 3}
+
+    def test_choices_stay_with_their_time(self, path: Path, saved: Salvaged) -> None:
+        assert saved.path is not None and saved.choices == 2
+        with open_project(path, read=True) as old, open_project(saved.path) as new:
+            assert model_choices.read(new) == model_choices.read(old)
+
+    @pytest.mark.parametrize("value", ["gone", "[1]", '[{"name": 3}]', "{}"])
+    def test_choices_that_make_no_sense_are_left_out(self, path: Path, value: str) -> None:
+        change(path, f"INSERT INTO meta VALUES ('models', '{value}')")
+        _spoil(path, _leaf(path, "change"))
+        done = repair(path, "ann").salvaged
+        assert done is not None and done.path is not None and done.choices == 0

@@ -9,20 +9,24 @@ import torch
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.folder import MANIFEST, ModelFolder
 from sciextract.workflows.correction.beginning import circumstances, opened_snapshot
+from sciextract.workflows.correction.curves import draw_curves, origin_of
 from sciextract.workflows.correction.judging import model_name
 from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.correction.order import Order
+from sciextract.workflows.remote.jobs import name_of, place_of
 from sciextract.workflows.runs import MODEL, SNAPSHOT, Run
 from sciextract.workflows.snapshot import Manifest, Snapshot
 from sciextract.workflows.snapshot.augmented import positives
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.correction.rehearsal import Material, gather
+from sciextract_trainer.data.swaps import decided_swaps
 from sciextract_trainer.device import describe, has_fast_bf16
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.record import recorded
 from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start.start_model import StartModel, open_start_model
 
@@ -31,7 +35,7 @@ TRAINING, SOFT = "training", "soft"
 """Folders of checkpoints and of the start model's labels."""
 
 LEAST_DEV = 30
-"""Dev documents from which on thresholds are fitted; fewer do not tell one threshold from another."""
+"""Dev documents from which on they choose epoch and thresholds; fewer do not tell one from another."""
 
 _SAMPLES = 8
 
@@ -68,7 +72,8 @@ class Round:
         if (self._run.folder / MODEL / MANIFEST).is_file():
             return
         start = start.with_labels(labels_of(schema, start.labels.max_span_width))
-        network, config = self._train(start, snapshot)
+        with recorded(self._run, self._device):
+            network, config = self._train(start, snapshot)
         self._export(start, schema, snapshot, network, config)
 
     def _tell_start(self, start: StartModel) -> None:
@@ -135,6 +140,8 @@ class Round:
             [positives(each.annotated) for each in snapshot.dev],
             [each.complete for each in snapshot.dev],
             material.rehearsal,
+            decided_swaps(material.config, snapshot.train, start.labels, start.rules),
+            selects=len(snapshot.dev) >= LEAST_DEV,
         )
         network = train(
             material.config, start.labels, start.rules, data, self._run.folder / TRAINING,
@@ -151,21 +158,31 @@ class Round:
         old = start.folder.config
         few = len(snapshot.dev) < LEAST_DEV
         texts = snapshot.dev or snapshot.train
+        origin = self._origin(old.name, start.folder.hash, config) | self._draw()
         packaging = Packaging(
             model_name(self._order), schema, start.labels, start.rules,
             [positives(each.annotated) for each in snapshot.dev],
-            self._origin(old.name, start.folder.hash, config),
+            origin,
             complete=[each.complete for each in snapshot.dev],
             settings=old.settings if few else None,
             samples=[positives(each.annotated) for each in texts[:_SAMPLES]],
         )  # fmt: skip
         write_model_folder(network, packaging, self._run.folder / MODEL)
 
+    def _draw(self) -> dict[str, str]:
+        """Learning curves; what the model card says of them."""
+        drawn = draw_curves(self._run)
+        if (
+            drawn.told and place_of(self._run) is None
+        ):  # the machine of the project may draw them yet
+            self._narrator.event({"event": "warning", "message": drawn.told})
+        return origin_of(drawn, name_of(self._run))
+
     def _origin(self, name: str, hash_: str, config: TrainConfig) -> dict[str, Any]:
         files = self._run.run().get("snapshot", {})
         return {
             "trained on from": f"{name}-{hash_[:8]}",
-            "run": self._run.name,
+            "run": name_of(self._run),
             "training data": f"decisions in a project, sha256 {files.get('train.jsonl', '')}",
             "dev data": f"decisions in a project, sha256 {files.get('dev.jsonl', '')}",
             "against forgetting": str(self._run.run().get("forgetting", "")),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from sciextract.errors import ModelNotFoundError
+from sciextract_trainer.encoders.settings import read_settings, set_attention_dropout, settings_from
+from sciextract_trainer.encoders.weights import read_weights, without_pooler
 
 
 def load_encoder(source: str, attention_dropout: float = 0.0) -> nn.Module:
@@ -16,29 +17,28 @@ def load_encoder(source: str, attention_dropout: float = 0.0) -> nn.Module:
     Without attention dropout the fused attention kernels serve, which are twice as fast on a CPU.
 
     Raises:
-        ModelNotFoundError: No such folder, or the hub cannot be reached or has no such id.
+        ModelNotFoundError: No such folder, no safetensors, or the hub cannot be reached or has no such id.
+        ModelMismatchError: The weights do not fit the configuration.
     """
-    from transformers import AutoConfig, AutoModel
+    settings = read_settings(source)
+    set_attention_dropout(settings, attention_dropout)
+    encoder: nn.Module = read_weights(source, settings)
+    return encoder
 
-    try:
-        settings = AutoConfig.from_pretrained(source, trust_remote_code=False)
-        if hasattr(settings, "attention_probs_dropout_prob"):
-            settings.attention_probs_dropout_prob = attention_dropout
-        encoder: nn.Module = AutoModel.from_pretrained(
-            source,
-            config=settings,
-            dtype=torch.float32,
-            use_safetensors=True,
-            trust_remote_code=False,
-        )
-    except (OSError, ValueError) as error:
-        kind = "folder" if Path(source).exists() else "hub id (or the network is away)"
-        raise ModelNotFoundError(
-            f"no encoder can be loaded from {source!r}: {error}",
-            f"give a folder with config.json and model.safetensors, or a hub id; this is a {kind}",
-        ) from error
-    if getattr(encoder, "pooler", None) is not None:
-        encoder.pooler = None  # type: ignore[assignment]
+
+def empty_encoder(values: dict[str, Any], attention_dropout: float = 0.0) -> nn.Module:
+    """The encoder that a configuration describes, with fresh weights.
+
+    Raises:
+        ValueError: The values describe none; ``TypeError``, ``KeyError`` and ``AttributeError`` likewise.
+    """
+    from transformers import AutoModel
+
+    settings = settings_from(values)
+    set_attention_dropout(settings, attention_dropout)
+    encoder: nn.Module = without_pooler(
+        AutoModel.from_config(settings, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    )
     return encoder
 
 

@@ -58,13 +58,15 @@ class _Scored:
 def batch_losses(
     network: JointNetwork, batch: Batch, config: TrainConfig, layout: RelationLayout
 ) -> Losses:
-    """Losses of all three tasks over one batch."""
+    """Losses of all three tasks over one batch; a task of weight 0 is not computed."""
     first, last, logits = network(
         batch.input_ids, batch.attention_mask, batch.word_first, batch.word_last
     )
-    entity = _entity_loss(logits, batch)
-    types = torch.softmax(logits.detach(), dim=-1)
-    relation, coreference = logits.new_zeros(()), logits.new_zeros(())
+    nothing = logits.new_zeros(())
+    entity = _entity_loss(logits, batch) if config.entity_weight else nothing
+    if not (config.relation_weight or config.coreference_weight):
+        return Losses(entity, nothing, nothing)
+    types = _known_types(logits, batch) if config.given_entities else _likely_types(logits)
     scored = [
         _scored_spans(batch, row, types, config, layout) for row in range(len(batch.examples))
     ]
@@ -73,12 +75,24 @@ def batch_losses(
         relation_logits,
         torch.from_numpy(np.concatenate([s.relation_targets for s in scored])).to(first.device),
     )
-    start = 0
-    for example, part in zip(batch.examples, scored, strict=True):
-        end = start + len(part.links)
-        coreference = coreference + _link_loss(link_scores[start:end], example, part)
-        start = end
-    return Losses(entity, relation, coreference)
+    if not config.coreference_weight:
+        return Losses(entity, relation, nothing)
+    return Losses(entity, relation, _coreference_loss(link_scores, batch, scored))
+
+
+def _likely_types(logits: Tensor) -> Tensor:
+    """Type probabilities (words, max width, types), without a way back for gradients."""
+    return torch.softmax(logits.detach(), dim=-1)
+
+
+def _known_types(logits: Tensor, batch: Batch) -> Tensor:
+    """The types of the given entities, as inference between given entities has them; else zeros."""
+    types = np.zeros(logits.shape, dtype=np.float32)
+    for example, offset in zip(batch.examples, batch.offsets, strict=False):
+        spans = example.targets.spans
+        widths = np.minimum(spans[:, 1] - spans[:, 0], types.shape[1] - 1)
+        types[spans[:, 0] + offset, widths] = example.targets.types
+    return torch.from_numpy(types).to(logits.device)
 
 
 def _entity_loss(logits: Tensor, batch: Batch) -> Tensor:
@@ -120,6 +134,10 @@ def _scored_spans(
     )
     pairs, relations = _relation_targets(example, spans, new_row, layout)
     links, weights = _link_targets(example, spans, new_row)
+    if not config.relation_weight:
+        pairs, relations = pairs[:0], relations[:0]
+    if not config.coreference_weight:
+        links, weights = links[:0], weights[:0]
     return _Scored(spans, pairs, relations, links, weights)
 
 
@@ -130,7 +148,8 @@ def _with_likely(example: Example, types: Tensor, config: TrainConfig) -> Ints:
     targets = example.targets.spans
     fits = targets[:, 1] - targets[:, 0] < width
     likely[targets[fits, 0], (targets[:, 1] - targets[:, 0])[fits]] = 0
-    count = int(config.negatives_per_word * len(example.ends)) if _has_negatives(example) else 0
+    alone = config.given_entities or not _has_negatives(example)
+    count = 0 if alone else int(config.negatives_per_word * len(example.ends))
     best = np.argsort(-likely, axis=None, kind="stable")[:count]
     best = best[likely.ravel()[best] > 0.02]
     starts, widths = np.unravel_index(best, likely.shape)
@@ -220,6 +239,16 @@ def _pair_scores(
         *(torch.from_numpy(array).to(device) for array in arrays),
     )  # fmt: skip
     return scores
+
+
+def _coreference_loss(scores: Tensor, batch: Batch, scored: list[_Scored]) -> Tensor:
+    """The loss of all links (links of all documents,), document by document."""
+    loss, start = scores.new_zeros(()), 0
+    for example, part in zip(batch.examples, scored, strict=True):
+        end = start + len(part.links)
+        loss = loss + _link_loss(scores[start:end], example, part)
+        start = end
+    return loss
 
 
 def _link_loss(scores: Tensor, example: Example, part: _Scored) -> Tensor:

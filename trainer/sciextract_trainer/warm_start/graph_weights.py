@@ -1,12 +1,14 @@
 """Weights read back out of exported ONNX graphs, fp32 or int8.
 
-The exporter keeps the names of most parameters. A matrix whose transposition was folded into a constant
-has lost its name; it is known by the bias that is added to its product. int8 weights are dequantised:
+The exporter keeps the names of most parameters; where the others are stands in the graph's metadata (see
+:mod:`~sciextract_trainer.warm_start.weight_places`). In graphs without it, a matrix whose transposition was
+folded into a constant is known by the bias that is added to its product. int8 weights are dequantised:
 ``(value - zero point) * scale``, so that each lies within half a step of the trained one.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.errors import ModelDamagedError
+from sciextract_trainer.warm_start.weight_places import Place, recorded_places
 
 Array = NDArray[np.float32]
 
@@ -35,7 +38,7 @@ def read_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
         ModelDamagedError: The graph cannot be read, or a parameter cannot be found in it.
     """
     graph = _load(path)
-    found = dict(_named(graph, shapes))
+    found = {**dict(_named(graph, shapes)), **dict(_recorded(graph, shapes))}
     for name, shape in shapes.items():
         if name not in found:
             found[name] = _only_one_of_shape(graph, shape, name, path)
@@ -63,10 +66,12 @@ class _Graph:
 
     Attributes:
         values: Constants by name, as they are stored.
+        places: Where parameters are that have lost their names, as far as the graph says so.
         users: Nodes by the name of an input.
     """
 
     values: dict[str, NDArray[Any]]
+    places: dict[str, Place]
     users: dict[str, list[Any]] = field(default_factory=dict)
 
 
@@ -77,9 +82,11 @@ def _load(path: Path) -> _Graph:
 
     try:
         model = onnx.load(path)
-    except (OSError, DecodeError, ValueError) as error:
+        places = recorded_places(model)
+    except (OSError, DecodeError, ValueError, TypeError, AttributeError) as error:
         raise _unreadable(path, str(error)) from error
-    graph = _Graph({each.name: numpy_helper.to_array(each) for each in model.graph.initializer})
+    constants = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
+    graph = _Graph(constants, places)
     for node in model.graph.node:
         for name in node.input:
             graph.users.setdefault(name, []).append(node)
@@ -95,6 +102,19 @@ def _named(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tup
             values = _dequantised(graph, stored, base)
             turned = values.ndim > 1 and _multiplies(graph, stored)
             yield name, np.ascontiguousarray(values.T if turned else values)
+
+
+def _recorded(graph: _Graph, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Array]]:
+    """Parameters whose places the graph itself names, where they fit the module."""
+    for name, place in graph.places.items():
+        stored = place.constant
+        if stored not in graph.values:
+            stored += "_quantized"
+        if name not in shapes or stored not in graph.values:
+            continue
+        if graph.values[stored].size == math.prod(shapes[name]):
+            values = _dequantised(graph, stored, place.constant)
+            yield name, place.values_of(values, shapes[name])
 
 
 def _multiplies(graph: _Graph, stored: str) -> bool:

@@ -21,7 +21,9 @@ from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.network.encoder import empty_encoder
 from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.reinit import reinitialise
 from sciextract_trainer.warm_start.graph_weights import Array, bias_length, read_weights
 from sciextract_trainer.warm_start.other_labels import carried, new_labels
 
@@ -89,6 +91,7 @@ class StartModel:
             network = _empty_network(path, self.labels, config)
             stored = carried(stored, _weights_of(network), known, self.labels)
         _fill(network, stored)
+        reinitialise(network.words.encoder, config)
         if config.freeze_embeddings:
             embeddings: Any = network.words.encoder.get_input_embeddings()  # type: ignore[operator]
             embeddings.requires_grad_(False)
@@ -167,24 +170,15 @@ def _widths(folder: Path, precision: str) -> tuple[int, int]:
 
 
 def _empty_network(folder: Path, labels: Labels, config: TrainConfig) -> JointNetwork:
-    from transformers import AutoConfig, AutoModel
-
+    torch.manual_seed(config.seed)
     try:
-        settings = AutoConfig.for_model(**_read_architecture(folder))
+        encoder: Any = empty_encoder(_read_architecture(folder), config.attention_dropout)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelDamagedError(
             f"{folder / ENCODER}: no encoder can be made of it: {error}",
             "get the model again, or update transformers",
         ) from error
-    if hasattr(settings, "attention_probs_dropout_prob"):
-        settings.attention_probs_dropout_prob = config.attention_dropout
-    torch.manual_seed(config.seed)
-    encoder: Any = AutoModel.from_config(  # type: ignore[no-untyped-call]
-        settings, dtype=torch.float32, trust_remote_code=False
-    )
-    if getattr(encoder, "pooler", None) is not None:
-        encoder.pooler = None
-    return JointNetwork(encoder, int(settings.hidden_size), labels, config)
+    return JointNetwork(encoder, int(encoder.config.hidden_size), labels, config)
 
 
 def _read_architecture(folder: Path) -> dict[str, Any]:

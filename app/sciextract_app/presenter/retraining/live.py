@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sciextract.workflows.remote.jobs import place_of
 from sciextract.workflows.runs import FINISHED, Run, Status
 
 TASKS = ("entity", "relation", "coreference")
 NAMES = {"entity": "entities", "relation": "relations", "coreference": "coreference"}
+_DEV_KEYS = {"entity": "entity", "relation": "unordered", "coreference": "coreference"}
+"""Relations as the gate counts them; runs of earlier versions know only the ordered score."""
 _PHASES = {
     "starting": "starting",
     "preparing": "preparing: snapshot of your decisions",
@@ -42,6 +45,10 @@ class Live:
         message: What happens, or what went wrong.
         hint: The next step.
         notes: What to mind, such as labels that the model does not know yet.
+        host: The other machine that trains, empty for this one.
+        there: Whether the job is on that machine, wholly sent.
+        lost: Why the line to it is down, empty while it is up.
+        left: Whether the watching was stopped, not the job.
     """
 
     state: str
@@ -57,6 +64,15 @@ class Live:
     message: str = ""
     hint: str = ""
     notes: tuple[str, ...] = ()
+    host: str = ""
+    there: bool = False
+    lost: str = ""
+    left: bool = False
+
+    @property
+    def unwatched(self) -> bool:
+        """Whether a job may go on on another machine while nobody follows it."""
+        return self.there and (self.state == "died" or (self.state == "stopped" and self.left))
 
     @property
     def runs(self) -> bool:
@@ -66,8 +82,15 @@ class Live:
     @property
     def phase(self) -> str:
         """The state in words."""
+        on = f" on {self.host}" if self.host else ""
+        if self.unwatched:
+            return f"not watched: the job is{on}"
+        if self.runs and self.lost:
+            return f"no line to {self.host}; the job goes on there"
         if self.state == "training" and self.epoch:
-            return f"training: epoch {self.epoch} of {self.epochs}"
+            return f"training{on}: epoch {self.epoch} of {self.epochs}"
+        if self.host and self.runs and self.message:
+            return self.message
         return _PHASES.get(self.state, self.state)
 
 
@@ -93,6 +116,7 @@ class Reader:
         self._scores: dict[str, list[float | None]] = {task: [] for task in TASKS}
         self._error = ("", "")
         self._notes: list[str] = []
+        self._left = False
 
     def read(self, alive: bool, pid: int | None = None) -> Live:
         """The training now.
@@ -111,16 +135,19 @@ class Reader:
         state = _state(status, alive)
         known = status or Status(state, 0, "")
         message, hint = self._words(known, state)
+        place = place_of(self.run)
         return Live(
             state, _count(known.epoch), _count(known.epochs), _share(known.share),
             _number(known.remaining_seconds), str(self._start.get("start_model") or ""),
             str(self._start.get("device") or ""), self._rate,
             {task: tuple(values) for task, values in self._losses.items() if values},
             {task: tuple(values) for task, values in self._scores.items() if values},
-            message, hint, tuple(self._notes),
+            message, hint, tuple(self._notes), place.host if place else "",
+            place is not None and place.state == "started", str(known.lost or ""), self._left,
         )  # fmt: skip
 
     def _take(self, event: Mapping[str, Any]) -> None:
+        self._left = event.get("event") == "stopped"
         match event.get("event"):
             case "start":
                 self._start = dict(event)
@@ -129,7 +156,7 @@ class Reader:
                 self._add_losses(event.get("loss"))
             case "dev":
                 for task in TASKS:
-                    self._scores[task].append(_number(event.get(task)))
+                    self._scores[task].append(_number(event.get(_DEV_KEYS[task], event.get(task))))
             case "warning" | "forgetting":
                 self._note(str(event.get("message") or ""))
             case "gate":

@@ -14,17 +14,12 @@ from sciextract.workflows.runs import Run
 from sciextract.workflows.snapshot.splitting import split_of
 from sciextract.workflows.snapshot.types import Split
 from sciextract_app.presenter.dashboard.time import duration
+from sciextract_app.presenter.retraining.live import Reader
+from sciextract_app.presenter.retraining.setup import Setup
 from sciextract_app.presenter.totals import totals
 from sciextract_app.presenter.words import counted_many
 
-DEVICES = ("auto", "cpu", "cuda", "mps")
 _LEAST_TO_TELL = 30
-_DEVICE_WORDS = {
-    "auto": "auto: a graphics card where PyTorch finds one, else the processor",
-    "cpu": "cpu: the processor",
-    "cuda": "cuda: an NVIDIA card",
-    "mps": "mps: the graphics of an Apple machine",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +66,24 @@ class Earlier:
         stopped: The latest one, where it was stopped and can go on.
         stopped_at: Where that was, in words.
         last: The latest one that came to its end.
+        unwatched_on: The machine on which the latest one may go on while nobody watches it, empty for none.
     """
 
     seconds: float | None = None
     stopped: Run | None = None
     stopped_at: str = ""
     last: Run | None = None
+    unwatched_on: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """What earlier ones there are, and the keys that lead to them."""
+        told = []
+        if self.unwatched_on:
+            told.append(f"A training may go on on {self.unwatched_on}: g watches it.")
+        elif self.stopped is not None:
+            told.append(f"A training was stopped {self.stopped_at}: g goes on with it.")
+        return [*told, "l shows what came of the last one."] if self.last is not None else told
 
 
 def earlier_of(runs: Sequence[Run]) -> Earlier:
@@ -85,17 +92,20 @@ def earlier_of(runs: Sequence[Run]) -> Earlier:
     done = [(run, status) for run, status in told if status.state == "done"]
     seconds = median(status.seconds for _, status in done[:5]) if done else None
     last = done[0][0] if done else None
-    if not told or told[0][1].state != "stopped":
+    if not told:
         return Earlier(seconds, last=last)
     run, status = told[0]
+    live = Reader(run).read(run.is_alive())
+    if not live.unwatched and status.state != "stopped":
+        return Earlier(seconds, last=last)
     where = (
         f"in epoch {status.epoch} of {status.epochs}" if status.epoch else "before its first epoch"
     )
-    return Earlier(seconds, run, where, last)
+    return Earlier(seconds, run, where, last, live.host if live.unwatched else "")
 
 
 def plan_lines(
-    material: Material, model: str, device: str, earlier: Earlier
+    material: Material, model: str, setup: Setup, earlier: Earlier
 ) -> list[tuple[str, str]]:
     """Names and values of what would be done."""
     abstracts = counted_many(material.train, "abstract")
@@ -110,7 +120,7 @@ def plan_lines(
             f"{counted_many(material.gate, 'done abstract')}, to compare the new model with the present one",
         ),
         ("starts from", model),
-        ("device", _DEVICE_WORDS.get(device, device)),
+        *setup.lines(),
         ("takes", _takes(earlier.seconds)),
     ]
     if material.gate < _LEAST_TO_TELL:

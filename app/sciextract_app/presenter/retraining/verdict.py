@@ -54,6 +54,8 @@ class Outcome:
         documents: Held-out abstracts that they come from.
         model: Name of the new model, empty where none came of it.
         offered: Whether the new model is not in use and can be taken.
+        blind: The scores on the abstracts that were not corrected from suggestions, where they were asked for.
+        blind_told: What those are worth.
     """
 
     words: str
@@ -62,6 +64,8 @@ class Outcome:
     documents: int
     model: str
     offered: bool
+    blind: tuple[Compared, ...] = ()
+    blind_told: str = ""
 
 
 def outcome_of(
@@ -87,9 +91,11 @@ def outcome_of(
     words = _words(str(report.get("verdict", "")), model, promoted, used)
     documents = report.get("documents")
     count = documents if isinstance(documents, int) else 0
+    blind = _table(report.get("blind"))
     return Outcome(
-        words, (*reasons, *(told if offered else ())), tuple(_rows(report)), count, model, offered
-    )
+        words, (*reasons, *(told if offered else ())), tuple(_rows(report)), count, model, offered,
+        tuple(_rows(blind)), str(blind.get("told") or ""),
+    )  # fmt: skip
 
 
 def headline(rows: tuple[Compared, ...]) -> str:

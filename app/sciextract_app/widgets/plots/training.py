@@ -38,7 +38,9 @@ def live_lines(live: Live, width: int, height: int) -> list[Text]:
     if not live.runs:
         lines += [Text(), *word_lines(filter(None, live.message.split("\n")), width, "bold")]
         lines += word_lines(filter(None, [live.hint]), width)
-    elif live.message:
+    elif live.lost:
+        lines += word_lines([live.lost], width, "bold")
+    elif live.message and live.message != live.phase:
         lines += word_lines([live.message], width, "dim")
     lines += word_lines(live.notes, width, "dim")
     curves = len(live.losses) + len(live.scores)
@@ -61,11 +63,22 @@ def outcome_lines(outcome: Outcome, width: int) -> list[Text]:
     lines += word_lines([f"· {each}" for each in outcome.reasons], width)
     if not outcome.rows:
         return lines
-    name = min(width - _TABLE, max(cell_len(row.name) for row in outcome.rows) + 2)
-    head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
     title = f"F1 on {outcome.documents:,} held-out abstracts"
-    lines += [Text(), Text(title, "bold"), Text(" " * name + head + "  items", "dim")]
-    return [*lines, *(_compared(row, name) for row in outcome.rows)]
+    lines += [Text(), *_score_table(title, outcome.rows, width)]
+    if outcome.blind_told:
+        lines += [Text(), *word_lines([outcome.blind_told], width)]
+    if outcome.blind:
+        title = "F1 on those that were not corrected from suggestions"
+        lines += _score_table(title, outcome.blind, width)
+    return lines
+
+
+def _score_table(title: str, rows: Sequence[Compared], width: int) -> list[Text]:
+    """Both models, a row a score."""
+    name = min(width - _TABLE, max(cell_len(row.name) for row in rows) + 2)
+    head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
+    heading = [Text(title, "bold"), Text(" " * name + head + "  items", "dim")]
+    return [*heading, *(_compared(row, name) for row in rows)]
 
 
 def _phase(live: Live, width: int) -> list[Text]:

@@ -1,0 +1,145 @@
+"""Keys that say where and how the next training shall run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from sciextract.workflows.remote.hosts import known_hosts
+from sciextract_app.dialogs.line import LineDialog
+from sciextract_app.dialogs.path import PathDialog
+from sciextract_app.presenter.retraining.setup import (
+    PYTHON,
+    Setup,
+    problem_of_epochs,
+    problem_of_machine,
+    read_epochs,
+)
+from sciextract_app.presenter.shown import Hint
+
+if TYPE_CHECKING:
+    from sciextract_app.screens.learning import Learning
+
+_HOST = "HOST or USER@HOST as ssh takes it, ~/.ssh/config holds; empty for this computer. Needs a key, no password."
+
+
+class TrainingSetup(Screen[None]):
+    """A screen on which the next training is set up.
+
+    Args:
+        learning: The trainings of the project; keeps what is chosen.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("w", "where", "this computer, or another machine", id="retrain.where"),
+        Binding("d", "device", "another device", id="retrain.device"),
+        Binding("p", "python", "the Python of the other machine", id="retrain.python"),
+        Binding("b", "base", "a published set, seen again in training", id="retrain.base"),
+        Binding("e", "epochs", "epochs", id="retrain.epochs"),
+    ]
+
+    def __init__(self, learning: Learning) -> None:
+        super().__init__()
+        self._learning = learning
+
+    @property
+    def can_set_up(self) -> bool:
+        """Whether a training is planned now."""
+        return self._learning.watch.live is None
+
+    def look(self) -> None:
+        """Show what has changed."""
+
+    def action_where(self) -> None:
+        """Choose this computer, a machine that is known, or type one."""
+        if self.can_set_up:
+            self._find_hosts()
+
+    def action_device(self) -> None:
+        """Choose the next device."""
+        self._set(device=self._setup.next_device)
+
+    def action_python(self) -> None:
+        """Name the Python of the other machine."""
+        host = self._setup.host
+        if self.can_set_up and host:
+            dialog = LineDialog(
+                f"Python on {host}",
+                self._setup.python,
+                f"a path there, such as ~/env/bin/python; empty for {PYTHON}",
+                lambda typed: problem_of_machine(host, typed or PYTHON),
+            )
+            self.app.push_screen(dialog, self._set_python)
+
+    def action_base(self) -> None:
+        """Choose the published set, or leave it out again."""
+        if self._setup.base is not None:
+            self._set(base=None)
+        elif self.can_set_up:
+            dialog = PathDialog("Your copy of a published set", Path.cwd())
+            self.app.push_screen(dialog, self._set_base)
+
+    def action_epochs(self) -> None:
+        """Type the number of epochs."""
+        if self.can_set_up:
+            now = self._setup.epochs
+            told = "empty for as many as the recipe says; the best one is kept"
+            dialog = LineDialog("Epochs", str(now or ""), told, problem_of_epochs)
+            self.app.push_screen(dialog, self._set_epochs)
+
+    @property
+    def _setup(self) -> Setup:
+        return self._learning.setup
+
+    def _set(self, **changes: Any) -> None:
+        if self.can_set_up:
+            self._learning.setup = replace(self._setup, **changes)
+            self.look()
+
+    @work(thread=True, exclusive=True, group="hosts", exit_on_error=False)
+    def _find_hosts(self) -> None:
+        """Reads what may lie on a slow disk, then asks."""
+        hosts = known_hosts()
+        self.app.call_from_thread(self._ask_where, hosts)
+
+    def _ask_where(self, hosts: list[str]) -> None:
+        offered = [("", "this computer"), *((host, host) for host in hosts)]
+        title, at_first = "Where to train", self._setup.host
+        dialog = LineDialog(title, at_first, _HOST, _problem_of_host, offered)
+        self.app.push_screen(dialog, self._set_host)
+
+    def _set_host(self, host: str | None) -> None:
+        if host is not None:
+            self._set(host=host)
+
+    def _set_python(self, typed: str | None) -> None:
+        if typed is not None:
+            self._set(python=typed or PYTHON)
+
+    def _set_base(self, path: Path | None) -> None:
+        if path is not None:
+            self._set(base=path.resolve())
+
+    def _set_epochs(self, typed: str | None) -> None:
+        if typed is not None:
+            self._set(epochs=read_epochs(typed))
+
+    def _setup_hints(self) -> tuple[Hint, ...]:
+        python = (Hint("p", "Python"),) if self._setup.host else ()
+        base = "base" if self._setup.base is None else "no base"
+        return (
+            Hint("w", "where"),
+            Hint("d", "device"),
+            Hint("b", base),
+            Hint("e", "epochs"),
+            *python,
+        )
+
+
+def _problem_of_host(typed: str) -> str:
+    return problem_of_machine(typed) if typed else ""

@@ -1,0 +1,185 @@
+"""``sciextract recipe``: what can be trained, and the tables of the SciDeBERTa paper for the encoders at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sciextract.cli.console import duration, say
+from sciextract.errors import ExitCode, InputMissingError, MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from sciextract_trainer.paper.run import GridOrder, GridRun
+
+recipe = typer.Typer(
+    name="recipe",
+    help="List, show and run training recipes and the grids of the SciDeBERTa paper.\n\n"
+    "Training recipes are for `sciextract retrain --recipe NAME`; `recipe run` is for grids, which train many times.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+
+_GRIDS = "paper"
+_PREFIX = "paper-"
+
+
+@recipe.command("list")
+def list_() -> None:
+    """List the recipes and grids that come along, each with its first line.
+
+    Examples:
+
+        sciextract recipe list
+    """
+    files = _files()
+    width = max(map(len, files))
+    for name, path in files.items():
+        first, _, _ = path.read_text(encoding="utf-8").partition("\n")
+        typer.echo(f"{name:<{width}}  {first.lstrip('# ')}")
+
+
+@recipe.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As `recipe list` prints it.")],
+) -> None:
+    """Print a recipe or grid, TOML; a copy of it can be changed and named by its path.
+
+    Examples:
+
+        sciextract recipe show paper-table5 > mine.toml
+    """
+    typer.echo(_file(name).read_text(encoding="utf-8"), nl=False)
+
+
+@recipe.command()
+def run(
+    name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A grid, such as paper-table5.")],
+    data: Annotated[
+        str,
+        typer.Option(metavar="DIR", help="Folder with train.jsonl and dev.jsonl of the data set."),
+    ],
+    encoder: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID|DIR",
+            help="An encoder at hand, maybe as NAME=DIR; may be repeated (default: the paper's in the local cache).",
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Seeds of each cell, instead of the grid's."),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Epochs, instead of the grid's.")
+    ] = None,
+    evaluate_every: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Epochs between evaluations on dev.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CELL",
+            help="Only these: an encoder, a variant, a column, or several joined with /; may be repeated.",
+        ),
+    ] = None,
+    documents: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Only the first N training documents.")
+    ] = None,
+    network: Annotated[
+        Literal["joint", "dygie"],
+        typer.Option(help="This program's network, or the paper's frame, which is slower."),
+    ] = "joint",
+    folder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Where cells and tables lie; the same folder goes on from there."
+        ),
+    ] = None,
+    json_path: Annotated[
+        str | None, typer.Option("--json", metavar="PATH", help="Where the JSON goes, instead.")
+    ] = None,
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.")] = "auto",
+) -> None:
+    """Train every cell of a grid, and print ours (dev) beside what was published (test).
+
+    A finished cell is never trained again, cells that two grids share are trained once, and an unfinished
+    one goes on from its last epoch: Ctrl-C at any time, and give the same command again.
+
+    Examples:
+
+        sciextract recipe run paper-table5 --data scierc --encoder KISTI-AI/scideberta-cs
+
+        sciextract recipe run paper-figure3 --data scierc --encoder MiniLM=models/minilm --runs 1 --epochs 15
+    """
+    from sciextract.cli.training_frame import needs_extra, stoppable
+
+    with needs_extra():
+        from sciextract_trainer.paper.run import GridOrder, prepare
+    _refuse_recipes(name)
+    order = GridOrder(
+        name=name, data=Path(data), encoders=tuple(encoder or ()), runs=runs, epochs=epochs,
+        only=tuple(only or ()), documents=documents, folder=Path(folder) if folder else None,
+        network=network, evaluate_every=evaluate_every, device=device,
+    )  # fmt: skip
+    with stoppable():
+        grid_run = prepare(order)
+        stopped = _train(grid_run)
+    _end(grid_run, order, Path(json_path) if json_path else None, stopped)
+
+
+def _train(grid_run: GridRun) -> bool:
+    """Trains what is left; whether it was interrupted."""
+    from sciextract.cli.recipe_screen import grid_report
+
+    try:
+        with grid_report() as report:
+            grid_run.train(report)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _end(grid_run: GridRun, order: GridOrder, json_path: Path | None, stopped: bool) -> None:
+    from sciextract.text.visible import visible
+    from sciextract_trainer.paper.table import as_markdown
+
+    table, path = grid_run.write_table(json_path)
+    typer.echo(visible(as_markdown(table), keep="\n"), nl=False)
+    spent = sum(result.seconds for result in table.results.values() if result is not None)
+    done = len(table.results) - table.unfinished
+    say("", f"{done} of {len(table.results)} trainings finished, {duration(spent)} in all; {path}")
+    if stopped or table.unfinished:
+        why = "interrupted" if stopped else "some cells are not finished, see above"
+        say("", why, f"to go on: the same command; its state is in {order.place}")
+        raise typer.Exit(ExitCode.INTERRUPTED if stopped else ExitCode.PARTIAL)
+
+
+def _refuse_recipes(name: str) -> None:
+    """A training recipe is no grid."""
+    if not name.startswith(_PREFIX) and name in _files():
+        raise UsageError(
+            f"{name} is a training recipe, not a grid",
+            f"sciextract retrain --recipe {name}; grids begin with {_PREFIX}",
+        )
+
+
+def _file(name: str) -> Path:
+    files = _files()
+    if name not in files:
+        raise InputMissingError(f"no recipe is called {name!r}", f"known: {', '.join(files)}")
+    return files[name]
+
+
+def _files() -> dict[str, Path]:
+    """The packaged recipes and grids by name, found without importing what they need."""
+    from importlib.util import find_spec
+
+    spec = find_spec("sciextract_trainer")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtraError("training", "train")
+    folder = Path(next(iter(spec.submodule_search_locations))) / "recipes"
+    recipes = {file.stem: file for file in sorted(folder.glob("*.toml"))}
+    grids = {_PREFIX + file.stem: file for file in sorted((folder / _GRIDS).glob("*.toml"))}
+    return recipes | grids

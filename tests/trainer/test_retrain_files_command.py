@@ -1,0 +1,62 @@
+"""``sciextract retrain --data`` with several seeds and swapped entities, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from sciextract import formats
+from tests.cli import conftest as cli
+from tests.trainer.corpus import TEN_SENTENCES
+
+command = cli.command
+
+RECIPE = """
+epochs = 2
+batch_documents = 2
+optimiser = "adamp"
+schedule = "polynomial"
+reinit_layers = [2]
+layer_decay = 0.9
+span_width = 16
+hidden_width = 16
+max_span_width = 4
+relation_weight = 0
+bf16 = false
+"""
+
+
+@pytest.fixture
+def words(tmp_path: Path, encoder_folder: Path) -> list[str]:
+    data, recipe = tmp_path / "gold.jsonl", tmp_path / "small.toml"
+    with closing(formats.open_writer("scierc", data)) as writer:
+        for item in TEN_SENTENCES:
+            writer.write(item)
+    recipe.write_text(f'encoder = "{encoder_folder}"\n{RECIPE}', encoding="utf-8")
+    output = tmp_path / "models"
+    return [
+        "retrain", "--data", str(data), "--dev", str(data), "--recipe", str(recipe), "--device", "cpu",
+        "--output", str(output), "--seeds", "2", "--augment", "0.5",
+    ]  # fmt: skip
+
+
+def test_seeds_are_printed_with_mean_and_deviation(
+    words: list[str],
+    command: cli.Command,
+    tmp_path: Path,
+) -> None:
+    outcome = command(*words)
+    assert outcome.code == 0, outcome.err
+    heads, *rows = [line.split() for line in outcome.out.splitlines()]
+    assert heads == ["dev", "F1", "entity", "coreference"]
+    assert [row[0] for row in rows] == ["1", "2", "mean", "sd"]
+    stored = json.loads((tmp_path / "models" / "seeds.json").read_text(encoding="utf-8"))
+    assert [f"{stored['mean'][task]:.2f}" for task in heads[2:]] == rows[2][1:]
+    again = command(*words)
+    assert again.code == 0 and again.out == outcome.out
+    assert "exporting" not in again.err

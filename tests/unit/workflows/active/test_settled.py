@@ -1,0 +1,73 @@
+"""What a person has answered is no longer asked, in every layer and state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sciextract.documents.spans import Span
+from sciextract.store import Project
+from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store.state.rows import Completeness, Layer
+from sciextract.workflows.active.decisions import Decision, Task
+from sciextract.workflows.active.settled import settled
+from tests.unit.store.projects import (
+    guess,
+    guess_cluster,
+    guess_relation,
+    new_project,
+    place,
+    predict,
+    put,
+)
+
+GRAPH, NET, PARTS = place("graph"), place("net", 1), place("parts")
+ASKED = [
+    *(Decision(Task.ENTITY, (each,), (0.5, 0.5)) for each in (GRAPH, NET, PARTS)),
+    Decision(Task.RELATION, (GRAPH, NET), (0.5, 0.5)),
+    Decision(Task.RELATION, (NET, PARTS), (0.5, 0.5)),
+    Decision(Task.COREFERENCE, (PARTS,), (0.5, 0.5)),
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = new_project(tmp_path)
+    put(project)
+    predict(
+        project,
+        *(guess("g", GRAPH), guess("n", NET, "Task"), guess("p", PARTS)),
+        *(guess_relation("gn", "g", "n"), guess_relation("pn", "p", "n")),
+        guess_cluster("c", "g", "p"),
+    )
+    return project
+
+
+def left(project: Project) -> list[tuple[Task, tuple[Span, ...]]]:
+    return [(each.task, each.place) for each in settled(project.draft(1)).left(ASKED)]
+
+
+def test_nothing_is_settled_at_first(project: Project) -> None:
+    assert len(left(project)) == len(ASKED)
+
+
+def test_decided_items_are(project: Project) -> None:
+    project.actions.accept(1, RelationRef("pn"))  # accepts its two mentions, too
+    assert left(project) == [
+        *((Task.ENTITY, (GRAPH,)), (Task.RELATION, (GRAPH, NET)), (Task.COREFERENCE, (PARTS,)))
+    ]
+    project.actions.accept(1, LinkRef("c", "p"))
+    assert (Task.COREFERENCE, (PARTS,)) not in left(project)
+
+
+def test_nothing_about_a_rejected_mention_is_open(project: Project) -> None:
+    project.actions.reject(1, EntityRef("n"))
+    assert left(project) == [
+        *((Task.ENTITY, (GRAPH,)), (Task.ENTITY, (PARTS,)), (Task.COREFERENCE, (PARTS,)))
+    ]
+
+
+def test_a_layer_that_is_done_is(project: Project) -> None:
+    project.actions.set_completeness(1, Completeness.DONE, [Layer.ENTITIES])
+    assert {task for task, _ in left(project)} == {Task.RELATION, Task.COREFERENCE}

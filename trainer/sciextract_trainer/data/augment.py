@@ -1,0 +1,183 @@
+"""Training documents with swapped entities: more text for the same decisions.
+
+A mention gives way to a mention of the same label from another training document, with its tokens; offsets of
+everything behind it move along, all else stays as it is (Dai and Adel 2020, "An Analysis of Simple Data Augmentation
+for Named Entity Recognition", section 3, mention replacement; the SciDeBERTa paper, Jeong and Kim 2022, names
+augmentation beside tagging as what SciERC lacks).
+
+What a document says stays true:
+
+- Mentions that mean the same stay alike: all of one label in one cluster, or with one and the same text, get one new
+  text; different ones get different texts as long as there are enough. They are swapped together or not at all.
+- Only positive mentions are swapped, and only where they are one piece of whole words in one sentence that no other
+  entity, whatever its state, overlaps. Rejected, undecided, nested and fragmented ones stay, at their new place.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+import numpy as np
+
+from sciextract.documents.annotations import Annotations, Entity, State
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.errors import UsageError
+from sciextract.workflows.snapshot.verdicts import mention_states
+from sciextract_trainer.data.batches import Sized
+from sciextract_trainer.data.splice import Donor, swap_mentions
+
+NOT_REJECTED = frozenset(State) - {State.REJECTED}
+"""States of plain gold."""
+
+Group = tuple[Entity, ...]
+"""Mentions of one document and one label that mean the same."""
+
+
+class EntitySwap:
+    """Swaps entities among training documents.
+
+    Args:
+        documents: The training documents, from which mentions are taken and in which they are swapped.
+        positive: The states that count as gold.
+        most_words: Most words of a new mention, so that a network can still see it.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[AnnotatedDocument],
+        positive: frozenset[State] = NOT_REJECTED,
+        most_words: int = 10,
+    ) -> None:
+        self._documents = documents
+        self._groups = [list(_groups(item, positive)) for item in documents]
+        self._donors: dict[str, list[Donor]] = defaultdict(list)
+        for row, groups in enumerate(self._groups):
+            for entity in (each for group in groups for each in group):
+                donor = _donor(row, entity, documents[row].document)
+                if len(donor.tokens) <= most_words:
+                    self._donors[entity.label].append(donor)
+
+    def rows(self) -> list[int]:
+        """The documents in which something can be swapped."""
+        return [row for row, groups in enumerate(self._groups) if self._has_choice(row, groups)]
+
+    def _has_choice(self, row: int, groups: Sequence[Group]) -> bool:
+        return any(self._choice(row, group) for group in groups)
+
+    def swapped(self, row: int, random: np.random.Generator) -> AnnotatedDocument:
+        """A document with every entity swapped that can be; equal draws give equal documents."""
+        taken: set[str] = set()
+        new: dict[str, Donor] = {}
+        for group in self._groups[row]:
+            choice = self._choice(row, group)
+            free = [each for each in choice if each.text.casefold() not in taken] or choice
+            if free:
+                donor = free[int(random.integers(len(free)))]
+                taken.add(donor.text.casefold())
+                new |= {entity.id: donor for entity in group}
+        return swap_mentions(self._documents[row], new)
+
+    def _choice(self, row: int, group: Group) -> list[Donor]:
+        """Mentions of other documents that say something else."""
+        said = {entity.text_of(self._documents[row].document.text) for entity in group}
+        return [
+            each
+            for each in self._donors.get(group[0].label, ())
+            if each.row != row and each.text not in said
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """The documents with swapped entities that join a training, others in each epoch.
+
+    Attributes:
+        swap: The training documents.
+        rows: Those that are swapped.
+        examples: Training examples of a document, given its row and what became of it.
+        seed: The training's.
+    """
+
+    swap: EntitySwap
+    rows: Sequence[int]
+    examples: Callable[[int, AnnotatedDocument], Iterable[Sized]]
+    seed: int
+
+    def of(self, epoch: int, count: int) -> list[Sized]:
+        """So many examples, which depend on seed and epoch only.
+
+        Raises:
+            UsageError: There is nothing to swap.
+        """
+        if count and not self.rows:
+            raise UsageError(
+                "no entity can be swapped for one of the same label from another training document",
+                "leave augment out, or give more training documents",
+            )
+        return list(islice(self._endless(epoch), count))
+
+    def _endless(self, epoch: int) -> Iterator[Sized]:
+        random = np.random.default_rng([self.seed, epoch, 2])
+        while True:
+            for row in random.permutation(self.rows).tolist():
+                yield from self.examples(row, self.swap.swapped(row, random))
+
+
+def _groups(item: AnnotatedDocument, positive: frozenset[State]) -> Iterator[Group]:
+    """The groups of a document that can be swapped, in text order."""
+    text, annotations = item.document.text, item.annotations
+    gold = [each for each in annotations.entities if each.label and each.state in positive]
+    names = {each.id: (each.label, each.text_of(text).casefold()) for each in gold}
+    alike = _alike(annotations, names, positive)
+    members: dict[tuple[str, str], list[Entity]] = defaultdict(list)
+    for entity in sorted(gold, key=lambda each: each.span):
+        members[alike(names[entity.id])].append(entity)
+    for group in members.values():
+        if all(_is_free(entity, item) for entity in group):
+            yield tuple(group)
+
+
+def _alike(
+    annotations: Annotations, names: Mapping[str, tuple[str, str]], positive: frozenset[State]
+) -> Callable[[tuple[str, str]], tuple[str, str]]:
+    """The name that stands for each name (label, text): those of one label in one cluster share it."""
+    above: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def top(name: tuple[str, str]) -> tuple[str, str]:
+        while name in above:
+            name = above[name]
+        return name
+
+    for cluster in annotations.clusters:
+        states = zip(cluster.mentions, mention_states(cluster), strict=True)
+        inside = [names[each] for each, state in states if state in positive and each in names]
+        for one, other in pairwise(sorted(set(inside))):
+            if one[0] == other[0] and top(one) != top(other):
+                above[top(other)] = top(one)
+    return top
+
+
+def _is_free(entity: Entity, item: AnnotatedDocument) -> bool:
+    """Whether a mention is one piece of whole words in one sentence that no other entity overlaps."""
+    tokens = item.document.tokens
+    words = tokens.aligned(entity.span)
+    if len(entity.fragments) > 1 or words is None:
+        return False
+    if tokens.sentence_of(words.token_start) != tokens.sentence_of(words.token_end - 1):
+        return False
+    others = (each for each in item.annotations.entities if each.id != entity.id)
+    return not any(each.span.overlaps(entity.span) for each in others)
+
+
+def _donor(row: int, entity: Entity, document: Document) -> Donor:
+    start, tokens = entity.span.char_start, document.tokens
+    words = tokens.covering(entity.span) or TokenRange(0, 0)
+    inside = slice(words.token_start, words.token_end)
+    spans = tuple(
+        Span(each.char_start - start, each.char_end - start) for each in tokens.spans[inside]
+    )
+    return Donor(row, entity.text_of(document.text), spans, tokens.strings(document.text)[inside])

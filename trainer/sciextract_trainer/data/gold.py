@@ -1,0 +1,83 @@
+"""Gold documents of files and folders, as training from files reads them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sciextract import formats
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import FormatError, TrainingDataError, UsageError
+from sciextract.formats.base import BadRecord
+from sciextract.formats.splits import Part, paths_of
+
+
+def read_gold(path: Path, schema: LabelSchema, part: Part = Part.TRAIN) -> list[AnnotatedDocument]:
+    """All documents of a labelled file, or of the split of a folder.
+
+    Raises:
+        FormatError: A record is bad: a training set is not used in part.
+        UsageError: Labels the schema does not know, or a folder without such a split.
+        TrainingDataError: Nothing is annotated.
+        InputMissingError: No such path.
+    """
+    documents = []
+    for item in formats.read(paths_of(path, part)):
+        if isinstance(item, BadRecord):
+            raise item.error
+        documents.append(item)
+    if not documents:
+        raise FormatError("no documents", path=path)
+    _refuse_unknown(documents, schema, path)
+    if not any(item.annotations.entities for item in documents):
+        raise TrainingDataError(
+            f"{path}: nothing is annotated in its {len(documents)} documents",
+            "give a file with gold entities: "
+            "sciextract annotate predicts, sciextract tui is for annotating",
+        )
+    return documents
+
+
+def unseen_labels(documents: Sequence[AnnotatedDocument], schema: LabelSchema) -> list[str]:
+    """Labels of the schema without an example, sorted: a model cannot learn them."""
+    known = {*schema.entity_labels, *schema.relation_labels}
+    return sorted(known - _used(documents))
+
+
+def sha256(path: Path, part: Part = Part.TRAIN) -> str:
+    """Hex SHA-256 of a file; of a folder's split, that of its files' names and contents."""
+    if path.is_file():
+        return _sha256(path)
+    whole = hashlib.sha256()
+    for root in paths_of(path, part):
+        for file in _files(root):
+            whole.update(f"{file.relative_to(path)} {_sha256(file)}\n".encode())
+    return whole.hexdigest()
+
+
+def _files(root: Path) -> Iterator[Path]:
+    yield from (file for file in sorted([root, *root.rglob("*")]) if file.is_file())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _used(documents: Sequence[AnnotatedDocument]) -> set[str]:
+    used = {entity.label for item in documents for entity in item.annotations.entities} - {""}
+    return used | {relation.label for item in documents for relation in item.annotations.relations}
+
+
+def _refuse_unknown(
+    documents: Sequence[AnnotatedDocument], schema: LabelSchema, path: Path
+) -> None:
+    known = {*schema.entity_labels, *schema.relation_labels}
+    unknown = sorted(_used(documents) - known)
+    if unknown:
+        raise UsageError(
+            f"{path}: labels that the schema {schema.name!r} does not know: {', '.join(unknown)}",
+            f"known: {', '.join(sorted(known))}; give a schema with --schema",
+        )

@@ -1,0 +1,252 @@
+"""Several processes that train one network: each computes the gradients of its share of every step.
+
+Data parallel training without wrappers: the losses are sums over documents, so the gradients of the shares,
+divided by the number of all documents of the step, add up to the gradient of one process with the whole
+step. Parameters without a gradient in some process (no pairs in its share, or no share at all) count as
+zero there, and as untouched where no process has one. ``torchrun``, or :mod:`sciextract_trainer.launch`,
+starts the processes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, distributed, nn
+
+from sciextract.errors import SciextractError, UsageError
+from sciextract_trainer.device import CPU
+
+ItemT = TypeVar("ItemT")
+
+LONGEST_WAIT = timedelta(minutes=30)
+"""How long processes wait for each other; the first one meanwhile evaluates on dev."""
+
+_BUCKET_VALUES = 1 << 24
+
+
+class GroupError(SciextractError):
+    """The processes of a training have lost each other, or do not train the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The processes that train one network; a process alone is a group of one.
+
+    Attributes:
+        rank: Number of this process; 0 evaluates, writes and reports.
+        size: Number of processes.
+        device: Where this process trains; what processes send each other lies there.
+    """
+
+    rank: int = 0
+    size: int = 1
+    device: torch.device = CPU
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes and reports."""
+        return self.rank == 0
+
+    def share(self, items: Sequence[ItemT]) -> Sequence[ItemT]:
+        """This process's part: every ``size``-th item, so that sorted lengths spread evenly."""
+        return items[self.rank :: self.size]
+
+    def combined(
+        self, parameters: Sequence[nn.Parameter], sums: Tensor, error: SciextractError | None = None
+    ) -> Tensor:
+        """Adds up the gradients of all processes in place; returns the added sums.
+
+        Args:
+            parameters: The parameters, the same in every process.
+            sums: float32 (any,), summed losses of this process.
+            error: What went wrong in this process; every process then raises it.
+
+        Raises:
+            SciextractError: Something went wrong in a process.
+            GroupError: A process is gone.
+        """
+        if self.size == 1:
+            if error is not None:
+                raise error
+            return sums
+        flags = [float(error is not None), *(float(p.grad is not None) for p in parameters)]
+        told = torch.cat([torch.tensor(flags), sums.detach().float().cpu()]).to(self.device)
+        self._add_up(told)
+        counts = told.tolist()
+        if counts[0]:
+            self._raise_first(error)
+        used = [p for p, n in zip(parameters, counts[1:], strict=False) if n]
+        for bucket in _buckets(used):
+            self._add_up_gradients(bucket)
+        return told[len(flags) :].cpu()
+
+    def agreed(self, value: ItemT) -> ItemT:
+        """The first process's value, in every process.
+
+        Raises:
+            GroupError: A process is gone.
+        """
+        if self.size == 1:
+            return value
+        holder: list[Any] = [value]
+        with _together():
+            distributed.broadcast_object_list(holder, src=0)
+        agreed: ItemT = holder[0]
+        return agreed
+
+    def require_same(self, what: str, value: object, hint: str) -> None:
+        """Refuses to begin where processes differ.
+
+        Raises:
+            GroupError: Names what differs, and both values.
+        """
+        found = self._gathered(value)
+        for rank, other in enumerate(found):
+            if other != found[0]:
+                raise GroupError(
+                    f"processes differ in {what}: {found[0]!r} in process 0, {other!r} in process {rank}",
+                    hint,
+                )
+
+    @torch.no_grad()
+    def spread(self, network: nn.Module) -> None:
+        """Gives every process the weights of the first one.
+
+        Raises:
+            GroupError: A process is gone.
+        """
+        if self.size > 1:
+            for tensor in network.state_dict().values():
+                there = tensor.to(self.device).contiguous()
+                with _together():
+                    distributed.broadcast(there, src=0)
+                tensor.copy_(there)
+
+    def _gathered(self, value: object) -> list[Any]:
+        if self.size == 1:
+            return [value]
+        found: list[Any] = [None] * self.size
+        with _together():
+            distributed.all_gather_object(found, value)
+        return found
+
+    def _raise_first(self, error: SciextractError | None) -> None:
+        """Raises the error of the lowest process that has one, in all of them."""
+        told = self._gathered(None if error is None else (type(error), error.message, error.hint))
+        kind, message, hint = next(each for each in told if each is not None)
+        raise kind(message, hint)
+
+    def _add_up(self, tensor: Tensor) -> None:
+        with _together():
+            distributed.all_reduce(tensor)
+
+    def _add_up_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+        flat = torch.cat([part.reshape(-1) for part in parts])
+        self._add_up(flat)
+        pieces = torch.split(flat, [p.numel() for p in parameters])
+        for parameter, piece in zip(parameters, pieces, strict=True):
+            parameter.grad = piece.view_as(parameter)
+
+
+ALONE = Group()
+"""One process, as usual."""
+
+
+def is_member() -> bool:
+    """Whether a launcher started this process as one of several (or as the only one of a group)."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def is_first() -> bool:
+    """Whether this process reports: the first of those that a launcher started, or the only one."""
+    return os.environ.get("RANK", "0") == "0" or not is_member()
+
+
+def require_alone() -> None:
+    """Refuses work that several processes cannot do together.
+
+    Raises:
+        UsageError: A launcher started this process as one of several.
+    """
+    if is_member() and os.environ["WORLD_SIZE"] != "1":
+        raise UsageError(
+            f"{os.environ['WORLD_SIZE']} processes cannot train on a project together",
+            "from files they can: --data, --dev and --output; a project trains in one process",
+        )
+
+
+def own_device(device: torch.device) -> torch.device:
+    """The device of this process: of several GPUs the one with its number on this machine.
+
+    Raises:
+        UsageError: There are fewer GPUs than processes on this machine, or a device that only one can use.
+    """
+    if not is_member() or device.type == "cpu":
+        return device
+    if device.type != "cuda":
+        raise UsageError(
+            f"several processes cannot train on {device.type}",
+            "--device cpu or cuda; or one process",
+        )
+    number, found = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+    if number >= found:
+        raise UsageError(
+            f"there are more processes on this machine than GPUs ({found})",
+            f"--processes {found}; or --device cpu",
+        )
+    torch.cuda.set_device(number)
+    return torch.device("cuda", number)
+
+
+@contextmanager
+def joined(device: torch.device) -> Iterator[Group]:
+    """The group that a launcher made this process a member of; a group of one without a launcher.
+
+    Args:
+        device: From :func:`own_device`.
+
+    Raises:
+        GroupError: The other processes cannot be reached.
+    """
+    if not is_member():
+        yield Group(device=device)
+        return
+    with _together():
+        distributed.init_process_group(
+            "nccl" if device.type == "cuda" else "gloo", timeout=LONGEST_WAIT
+        )
+    yield Group(distributed.get_rank(), distributed.get_world_size(), device)
+    distributed.destroy_process_group()  # not after an error: the others may be gone
+
+
+@contextmanager
+def _together() -> Iterator[None]:
+    """Names the usual reason where processes cannot do something together."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        raise GroupError(
+            f"process {os.environ.get('RANK', '0')} has lost the other processes of this training",
+            "look at what they say; the same command goes on after the last finished epoch",
+        ) from error
+
+
+def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
+    """Parameters in runs of about 64 MB, so that the copies that are sent stay small."""
+    bucket: list[nn.Parameter] = []
+    values = 0
+    for parameter in parameters:
+        if bucket and values + parameter.numel() > _BUCKET_VALUES:
+            yield bucket
+            bucket, values = [], 0
+        bucket.append(parameter)
+        values += parameter.numel()
+    if bucket:
+        yield bucket

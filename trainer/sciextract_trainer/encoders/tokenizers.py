@@ -1,0 +1,208 @@
+"""The tokenizer of an encoder, so that every word is split as if a space came before it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer, normalizers
+
+from sciextract.errors import ModelMismatchError, ModelNotFoundError
+
+_FILE = "tokenizer.json"
+_SETTINGS = "tokenizer_config.json"
+_SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model")
+_KINDS = "tokenizer.json, vocab.txt, vocab.json with merges.txt, or spm.model"
+
+_CAPITALS = 0.01
+"""Share of pieces with a capital from which on a vocabulary is cased; uncased ones have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderTokenizer:
+    """A tokenizer and its special ids.
+
+    Attributes:
+        tokenizer: Splits words.
+        prefix: Special ids before a text.
+        suffix: Special ids after it.
+        unknown: Id of the unknown piece; where there is none, that of the mask or padding piece.
+        mask: Id of the mask piece; where there is none, ``unknown``.
+        pad: Id of the padding piece; where there is none, 0.
+    """
+
+    tokenizer: Tokenizer
+    prefix: tuple[int, ...]
+    suffix: tuple[int, ...]
+    unknown: int
+    mask: int
+    pad: int
+
+
+def load_tokenizer(source: str, settings: Any) -> EncoderTokenizer:
+    """The fast tokenizer of an encoder folder or hub id.
+
+    What ``tokenizer.json`` says holds, for transformers builds some families anew from the vocabulary
+    alone. Where there is no such file, transformers makes the tokenizer from the older ones.
+
+    Raises:
+        ModelNotFoundError: There is none, or none that the ``tokenizers`` library can run.
+        ModelMismatchError: It has pieces that the encoder has no embedding for.
+    """
+    loaded = _loaded(source, settings)
+    file = _found(source, _FILE)
+    backend = _read(file) if file else _with_casing(loaded.backend_tokenizer, source)
+    tokenizer = _prepared(backend, settings.vocab_size, source)
+    prefix, suffix = _frame(tokenizer)
+    if not prefix and not suffix:
+        prefix, suffix = _frame(loaded.backend_tokenizer)
+    _check_frame((*prefix, *suffix), settings.vocab_size, source)
+    names = (loaded.unk_token, loaded.mask_token, loaded.pad_token)
+    unknown, mask, pad = (tokenizer.token_to_id(name) if name else None for name in names)
+    return EncoderTokenizer(
+        tokenizer,
+        prefix,
+        suffix,
+        unknown=_first(unknown, mask, pad, *prefix),
+        mask=_first(mask, unknown, pad, *prefix),
+        pad=_first(pad, settings.pad_token_id),
+    )
+
+
+def _first(*candidates: int | None) -> int:
+    return next((candidate for candidate in candidates if candidate is not None), 0)
+
+
+def _loaded(source: str, settings: Any) -> Any:
+    """What transformers makes of a source: special pieces by name, and a tokenizer."""
+    from transformers import AutoTokenizer
+
+    _need_sentencepiece(source)
+    try:
+        loaded = AutoTokenizer.from_pretrained(source, config=settings, add_prefix_space=True)
+    except (OSError, ValueError, KeyError, TypeError, ImportError, AttributeError) as error:
+        raise ModelNotFoundError(
+            f"no tokenizer can be loaded from {source!r}: {error}", f"a folder needs {_KINDS}"
+        ) from error
+    if not getattr(loaded, "is_fast", False):
+        raise ModelNotFoundError(
+            f"the tokenizer of {source!r} ({type(loaded).__name__}) runs in Python only; models need one "
+            "that the tokenizers library can run",
+            f"use an encoder with {_FILE}, or one of another family",
+        )
+    if len(loaded.get_added_vocab()) >= len(loaded):  # a class without files has its special pieces
+        raise ModelNotFoundError(
+            f"no tokenizer can be loaded from {source!r}: it has no vocabulary",
+            f"a folder needs {_KINDS}",
+        )
+    return loaded
+
+
+def _need_sentencepiece(source: str) -> None:
+    """Without the package transformers asks for another one that does not help."""
+    if find_spec("sentencepiece") is not None or _found(source, _FILE):
+        return
+    for name in _SENTENCEPIECE:
+        if _found(source, name):
+            raise ModelNotFoundError(
+                f"the tokenizer of {source!r} is in {name} alone, which the package sentencepiece reads",
+                "pip install sentencepiece",
+            )
+
+
+def _found(source: str, name: str) -> Path | None:
+    from transformers.utils.hub import cached_file
+
+    path = cached_file(
+        source,
+        name,
+        _raise_exceptions_for_gated_repo=False,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return Path(path) if path else None
+
+
+def _read(file: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises bare Exceptions
+        raise ModelNotFoundError(
+            f"{file} cannot be read: {error}", "get the encoder again"
+        ) from error
+
+
+def _with_casing(backend: Tokenizer, source: str) -> Tokenizer:
+    """The tokenizer that does not lower-case what a cased vocabulary (SciBERT, BioBERT) tells apart.
+
+    A folder with ``vocab.txt`` alone does not say; transformers lower-cases then.
+    """
+    file = _found(source, _SETTINGS)
+    said = file is not None and "do_lower_case" in json.loads(file.read_text(encoding="utf-8"))
+    if said or not isinstance(backend.normalizer, normalizers.BertNormalizer):
+        return backend
+    pieces = backend.get_vocab(with_added_tokens=False)
+    capitals = sum(piece != piece.lower() for piece in pieces if not piece.startswith("["))
+    if capitals > _CAPITALS * len(pieces):
+        backend.normalizer = normalizers.BertNormalizer(lowercase=False)
+    return backend
+
+
+def _prepared(backend: Tokenizer, rows: int, source: str) -> Tokenizer:
+    """The tokenizer with word starts, and without special pieces that the encoder has no row for."""
+    values = json.loads(backend.to_str())
+    added = values["added_tokens"]
+    values["added_tokens"] = [each for each in added if not each["special"] or each["id"] < rows]
+    values |= {
+        "padding": None,
+        "truncation": None,
+    }  # padding would pass for what comes after a text
+    _mark_word_starts(values)
+    tokenizer = Tokenizer.from_str(json.dumps(values))
+    size = 1 + max(tokenizer.get_vocab(with_added_tokens=True).values())
+    if size > rows:
+        raise ModelMismatchError(
+            f"the tokenizer of {source!r} has {size} pieces, the encoder has {rows} embeddings",
+            "take both from the same place: a tokenizer only fits the encoder it was trained with",
+        )
+    return tokenizer
+
+
+def _mark_word_starts(values: dict[str, Any]) -> None:
+    """Lets byte-level and SentencePiece tokenizers see a space before each word they are given."""
+    outer = values["pre_tokenizer"] or {}
+    members = outer.get("pretokenizers", [outer])
+    for place, member in enumerate(members):
+        if member.get("type") == "Metaspace":
+            member.update(prepend_scheme="always")
+            member.pop("add_prefix_space", None)
+        elif member.get("type") == "ByteLevel" and place == 0:
+            member["add_prefix_space"] = True
+        elif member.get("type") == "ByteLevel":  # after a split it would mark every part
+            _prepend_space(values)
+
+
+def _prepend_space(values: dict[str, Any]) -> None:
+    present = values["normalizer"]
+    parts = [present, {"type": "Prepend", "prepend": " "}]
+    values["normalizer"] = {"type": "Sequence", "normalizers": [part for part in parts if part]}
+
+
+def _frame(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Ids before and after a text, read off an encoded word."""
+    encoding = tokenizer.encode("a")
+    inner = [place for place, special in enumerate(encoding.special_tokens_mask) if not special]
+    start, end = (inner[0], inner[-1] + 1) if inner else (1, 1)
+    return tuple(encoding.ids[:start]), tuple(encoding.ids[end:])
+
+
+def _check_frame(frame: tuple[int, ...], rows: int, source: str) -> None:
+    if max(frame, default=0) >= rows:
+        raise ModelMismatchError(
+            f"the tokenizer of {source!r} puts the piece {max(frame)} around a text, the encoder has "
+            f"{rows} embeddings",
+            "take both from the same place: a tokenizer only fits the encoder it was trained with",
+        )

@@ -1,0 +1,154 @@
+"""One recipe with several seeds: what each scores, their mean and how far they spread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from sciextract.errors import UsageError
+from sciextract.workflows.runs import Run
+from sciextract_trainer.config import with_later_settings
+from sciextract_trainer.evaluate import learned_tasks
+from sciextract_trainer.progress import Report
+from sciextract_trainer.run import TrainingJob, origin_of, run_training
+
+SCORES = "seeds.json"
+
+_OF_MODEL = {
+    "entity": "ner",
+    "relation": "relation",
+    "strict": "relation_strict",
+    "coreference": "coreference",
+}
+_OF_REPORT = {
+    "entity": ("ner", "all"),
+    "relation": ("relation", "boundaries", "ordered"),
+    "strict": ("relation", "strict", "ordered"),
+    "coreference": ("coreference", "conll"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SeedScores:
+    """Dev F1 (0 to 100) by seed and task.
+
+    Attributes:
+        by_seed: Tasks are ``entity``, ``relation`` (boundaries), ``strict`` and ``coreference``; those that the
+            recipe does not learn are not there.
+
+    >>> scores = SeedScores({1: {"entity": 60.0}, 2: {"entity": 62.0}, 3: {"entity": 67.0}})
+    >>> scores.mean("entity"), round(scores.sd("entity") or 0, 3)
+    (63.0, 3.606)
+    """
+
+    by_seed: Mapping[int, Mapping[str, float]]
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that all seeds have a score of."""
+        return tuple(
+            task for task in _OF_MODEL if all(task in each for each in self.by_seed.values())
+        )
+
+    def mean(self, task: str) -> float:
+        """Mean over the seeds."""
+        return mean(each[task] for each in self.by_seed.values())
+
+    def sd(self, task: str) -> float | None:
+        """Sample standard deviation (n - 1) over the seeds; ``None`` of one seed."""
+        values = [each[task] for each in self.by_seed.values()]
+        return stdev(values) if len(values) > 1 else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Scores of each seed, mean and standard deviation by task."""
+        return {
+            "seeds": {str(seed): dict(scores) for seed, scores in self.by_seed.items()},
+            "mean": {task: self.mean(task) for task in self.tasks},
+            "sd": {task: self.sd(task) for task in self.tasks},
+        }
+
+
+def run_seeds(job: TrainingJob, seeds: Sequence[int], report: Report) -> SeedScores:
+    """Trains a recipe once with each seed.
+
+    Each seed has a folder ``seed-N`` of its own in the job's output and in its run folder. A seed that is finished is
+    not trained again, one that was stopped goes on. The scores are those of the network in full precision, with the
+    thresholds that go with it.
+
+    Args:
+        job: The job; its own seed does not count.
+        seeds: The seeds, each once.
+        report: Told what each training tells, and the scores of each seed.
+
+    Raises:
+        UsageError: A seed comes twice, is below 0 or there is none, or a finished seed had other settings or data.
+        SciextractError: A training cannot be done; what is finished is kept.
+    """
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise UsageError(
+            f"seeds = {list(seeds)} is not possible", "give at least one seed, and each only once"
+        )
+    scores: dict[int, dict[str, float]] = {}
+    for number, seed in enumerate(seeds, start=1):
+        report({"event": "seed", "seed": seed, "number": number, "of": len(seeds)})
+        scores[seed] = _scores_of(_with_seed(job, seed), report)
+        report({"event": "seed_scores", "seed": seed, **scores[seed]})
+    found = SeedScores(scores)
+    if all(scores.values()):
+        _write(job.output / SCORES, found)
+    return found
+
+
+def _with_seed(job: TrainingJob, seed: int) -> TrainingJob:
+    name = f"seed-{seed}"
+    return replace(
+        job,
+        config=replace(job.config, seed=seed),
+        run_folder=job.run_folder / name,
+        output=job.output / name,
+        name=f"{job.name}-{name}",
+    )
+
+
+def _scores_of(job: TrainingJob, report: Report) -> dict[str, float]:
+    """Scores of one seed, from its run folder where it is finished; empty in all but the first of several processes."""
+    kept = Run(job.run_folder).run()
+    if "scores" not in kept or not job.output.is_dir():
+        return f1_by_task(run_training(job, report), job)
+    before = {**with_later_settings(kept["config"]), **kept["origin"]}
+    now = {**job.config.to_json(), **origin_of(job)}
+    changed = sorted(key for key in now if before.get(key) != now[key])
+    if changed:
+        key = changed[0]
+        raise UsageError(
+            f"{job.run_folder} was finished with {key} {before.get(key)!r}, now it is {now[key]!r}",
+            "give another --output, or remove that folder",
+        )
+    return f1_by_task(kept["scores"], job)
+
+
+def f1_by_task(scores: Mapping[str, Any], job: TrainingJob) -> dict[str, float]:
+    """The headline F1 of what :func:`~sciextract_trainer.run.run_training` returned, of the learned tasks."""
+    learned = learned_tasks(job.config)
+    tasks = [task for task in _OF_MODEL if ("relation" if task == "strict" else task) in learned]
+    found = {task: _f1(scores, task) for task in tasks if scores}
+    return {task: value for task, value in found.items() if value is not None}
+
+
+def _f1(scores: Mapping[str, Any], task: str) -> float | None:
+    if "fp32" in scores:
+        value: float | None = scores["fp32"][_OF_MODEL[task]]
+        return value
+    for key in _OF_REPORT[task]:
+        scores = scores[key]
+    value = scores["f1"]
+    return value
+
+
+def _write(path: Path, scores: SeedScores) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(scores.to_json(), indent=2) + "\n", encoding="utf-8")
