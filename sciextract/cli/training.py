@@ -196,7 +196,7 @@ def _option(key: str) -> str:
 def _train_project(words: Words, device: str) -> None:
     with needs_extra():
         from sciextract_trainer.correction.command import retrain_project
-        from sciextract_trainer.distributed import require_alone
+        from sciextract_trainer.hardware.distributed import require_alone
     require_alone()
     order, folder = _order(words)
     with stoppable(), reporting("as_json" in words) as report:
@@ -256,8 +256,8 @@ def _has_dev(data: str | None) -> bool:
 
 def _train_files(words: Words, device: str) -> None:
     with needs_extra():
-        from sciextract_trainer.distributed import is_first, is_member
-        from sciextract_trainer.launch import run_together
+        from sciextract_trainer.hardware.distributed import is_first, is_member
+        from sciextract_trainer.hardware.launch import run_together
         from sciextract_trainer.run import make_job
 
     from sciextract.workflows.correction.curves import figure_of

@@ -17,9 +17,9 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SciextractError
 from sciextract_trainer.build import labels_of, load_piece_rules
 from sciextract_trainer.config import config_from
-from sciextract_trainer.device import CPU
-from sciextract_trainer.distributed import Group, joined
 from sciextract_trainer.families import family_of
+from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.hardware.distributed import Group, joined
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.step import LossError
 from tests.trainer.corpus import ONE_MENTION, TEN_SENTENCES

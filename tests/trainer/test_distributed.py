@@ -21,10 +21,10 @@ from safetensors.torch import load_file
 from sciextract.errors import UsageError
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.device import CPU
-from sciextract_trainer.distributed import Group, own_device, require_alone
 from sciextract_trainer.families import JOINT
-from sciextract_trainer.launch import ProcessLostError, run_together
+from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.hardware.distributed import Group, own_device, require_alone
+from sciextract_trainer.hardware.launch import ProcessLostError, run_together
 from sciextract_trainer.loop import TrainingData, documents_of_step, train
 from tests.trainer import group_child
 from tests.trainer.corpus import TEN_SENTENCES
@@ -136,7 +136,7 @@ def _by_torchrun(mode: str, folder: Path) -> None:
 
 
 def test_a_process_that_fails_alone_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sciextract_trainer.launch._GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("sciextract_trainer.hardware.launch._GRACE_SECONDS", 0.2)
     code = (
         "import os, sys, time; time.sleep(30) if os.environ['RANK'] == '0' else sys.exit('no disk')"
     )

@@ -14,8 +14,8 @@ pytest.importorskip("torch")
 import torch
 
 from sciextract.workflows.runs import Run
-from sciextract_trainer.device import CPU
-from sciextract_trainer.energy import (
+from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.hardware.energy import (
     CardPower,
     EnergyMeter,
     EnergyUnreadableError,

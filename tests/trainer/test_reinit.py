@@ -18,8 +18,8 @@ from torch import nn
 from sciextract.errors import UsageError
 from sciextract_trainer.build import build_network
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.encoder_layers import layers_of
-from sciextract_trainer.reinit import reinitialise
+from sciextract_trainer.optimisation.encoder_layers import layers_of
+from sciextract_trainer.optimisation.reinit import reinitialise
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels

@@ -18,10 +18,10 @@ from sciextract_trainer.build import PieceRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.batches import collate
 from sciextract_trainer.data.examples import Example, examples_from
-from sciextract_trainer.device import CPU, choose_device, moved
 from sciextract_trainer.evaluate import DevScores
+from sciextract_trainer.hardware.device import CPU, choose_device, moved
 from sciextract_trainer.loop import TrainingData, train
-from sciextract_trainer.optimiser import make_optimiser
+from sciextract_trainer.optimisation.optimiser import make_optimiser
 from sciextract_trainer.step import Pull, Stepper
 from tests.trainer.corpus import TEN_SENTENCES
 

@@ -25,9 +25,9 @@ from sciextract_trainer.build import PieceRules, build_network
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.batches import collate
 from sciextract_trainer.data.examples import examples_from
-from sciextract_trainer.device import CPU
 from sciextract_trainer.evaluate import DEV_SETTINGS, dev_settings, learned_layers, scored_layers
 from sciextract_trainer.families import family_of
+from sciextract_trainer.hardware.device import CPU
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses

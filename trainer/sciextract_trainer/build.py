@@ -21,7 +21,7 @@ from sciextract_trainer.encoders.tokenizers import load_tokenizer
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.encoder import load_encoder
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.reinit import reinitialise
+from sciextract_trainer.optimisation.reinit import reinitialise
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import ModelDamagedError, UsageError
-from sciextract_trainer.average import WeightAverage
 from sciextract_trainer.config import with_later_settings
+from sciextract_trainer.optimisation.average import WeightAverage
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
 

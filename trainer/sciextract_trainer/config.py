@@ -21,19 +21,19 @@ class TrainConfig:
         seed: Seed of initialisation, order and dropout.
         epochs: Passes over the training documents.
         batch_documents: Documents per step.
-        optimiser: ``adamw``, ``adam``, ``adamp`` or ``radam``; see :mod:`~sciextract_trainer.optimiser`.
+        optimiser: ``adamw``, ``adam``, ``adamp`` or ``radam``; see :mod:`~sciextract_trainer.optimisation.optimiser`.
         encoder_lr: Peak learning rate of the encoder.
         head_lr: Peak learning rate of the heads.
         layer_decay: Factor of ``encoder_lr`` from each encoder layer to the one below; 1 is none.
         encoder_weight_decay: Weight decay of the encoder; decoupled, except with ``adam``.
         head_weight_decay: Weight decay of the heads; decoupled, except with ``adam``.
         schedule: ``linear``, ``slanted_triangular``, ``polynomial`` or ``none`` (the rates stay as they
-            are, without warm-up); see :mod:`~sciextract_trainer.schedules`.
+            are, without warm-up); see :mod:`~sciextract_trainer.optimisation.schedules`.
         warmup: Share of all steps in which the rates rise; they fall after.
         schedule_ratio: ``slanted_triangular`` only: peak rate over lowest rate.
         schedule_power: ``polynomial`` only: power of the share of steps that are left.
         reinit_layers: Encoder layers that begin anew, counted from 1 (the lowest); see
-            :mod:`~sciextract_trainer.reinit`.
+            :mod:`~sciextract_trainer.optimisation.reinit`.
         reinit_with: ``xavier``, or ``encoder``: how the encoder itself was initialised.
         clip: Largest norm of the gradient.
         dropout: Dropout of the heads.

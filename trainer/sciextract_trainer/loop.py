@@ -18,7 +18,6 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
 from sciextract.store.state.rows import Layer
-from sciextract_trainer.average import WeightAverage
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import (
     Progress,
@@ -31,14 +30,15 @@ from sciextract_trainer.checkpoint import (
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.augment import Swaps
 from sciextract_trainer.data.batches import Sized, epoch_batches
-from sciextract_trainer.device import CPU
-from sciextract_trainer.distributed import ALONE, Group
-from sciextract_trainer.encoder_modes import Compilation, enable_checkpointing, encoder_of
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import family_of
-from sciextract_trainer.optimiser import make_optimiser
+from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.hardware.distributed import ALONE, Group
+from sciextract_trainer.hardware.encoder_modes import Compilation, enable_checkpointing, encoder_of
+from sciextract_trainer.optimisation.average import WeightAverage
+from sciextract_trainer.optimisation.optimiser import make_optimiser
+from sciextract_trainer.optimisation.schedules import make_schedule
 from sciextract_trainer.progress import Report
-from sciextract_trainer.schedules import make_schedule
 from sciextract_trainer.step import Pull, Stepper
 
 BEST = "best.safetensors"

@@ -11,8 +11,8 @@ import torch
 
 from sciextract.workflows.correction.beginning import now
 from sciextract.workflows.runs import Run
-from sciextract_trainer.device import describe
-from sciextract_trainer.energy import EnergyMeter
+from sciextract_trainer.hardware.device import describe
+from sciextract_trainer.hardware.energy import EnergyMeter
 
 
 @contextmanager

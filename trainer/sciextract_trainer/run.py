@@ -24,10 +24,10 @@ from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.gold import read_gold, sha256, unseen_labels
 from sciextract_trainer.data.swaps import gold_swaps
-from sciextract_trainer.device import CPU, choose_device, has_fast_bf16
-from sciextract_trainer.distributed import Group, joined, own_device
 from sciextract_trainer.evaluate import dev_report, dev_settings, scored_layers
 from sciextract_trainer.families import family_of, labels_for
+from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16
+from sciextract_trainer.hardware.distributed import Group, joined, own_device
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder

@@ -12,15 +12,15 @@ from torch.optim import Optimizer
 
 from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
-from sciextract_trainer.average import WeightAverage
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.batches import PieceBatch, Sized
-from sciextract_trainer.device import moved
-from sciextract_trainer.distributed import ALONE, Group
-from sciextract_trainer.encoder_modes import Compilation, CompileFailure, reason_of
 from sciextract_trainer.families import Family, family_of
+from sciextract_trainer.hardware.device import moved
+from sciextract_trainer.hardware.distributed import ALONE, Group
+from sciextract_trainer.hardware.encoder_modes import Compilation, CompileFailure, reason_of
 from sciextract_trainer.network.training_step import Losses
+from sciextract_trainer.optimisation.average import WeightAverage
 from sciextract_trainer.progress import Report
 
 

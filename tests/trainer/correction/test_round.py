@@ -35,9 +35,9 @@ from sciextract.workflows.models import current, known_models
 from sciextract.workflows.models.gating import gate
 from sciextract.workflows.runs import Run, runs_of
 from sciextract.workflows.snapshot import Split
-from sciextract_trainer import device
 from sciextract_trainer.correction.command import retrain_project
-from sciextract_trainer.device import DeviceMissingError
+from sciextract_trainer.hardware import device
+from sciextract_trainer.hardware.device import DeviceMissingError
 from sciextract_trainer.step import LossError, Stepper
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
 

@@ -14,7 +14,7 @@ from sciextract.workflows.correction.judging import judge
 from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.correction.order import Order, open_run
 from sciextract_trainer.correction.round import Round
-from sciextract_trainer.device import choose_device
+from sciextract_trainer.hardware.device import choose_device
 from sciextract_trainer.progress import Report
 
 

@@ -21,8 +21,8 @@ from sciextract_trainer.build import labels_of
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.correction.rehearsal import Material, gather
 from sciextract_trainer.data.swaps import decided_swaps
-from sciextract_trainer.device import describe, has_fast_bf16
 from sciextract_trainer.families import as_joint
+from sciextract_trainer.hardware.device import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder

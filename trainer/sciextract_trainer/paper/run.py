@@ -18,9 +18,9 @@ from sciextract.workflows.runs import runs_folder
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import read_gold, sha256
-from sciextract_trainer.device import choose_device, describe, has_fast_bf16
 from sciextract_trainer.evaluate import DevScores, dev_report
 from sciextract_trainer.families import family_of, labels_for
+from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, selection_score, train
 from sciextract_trainer.paper.cells import Cell, Material, cells_of
 from sciextract_trainer.paper.encoders import encoders_at_hand

@@ -15,15 +15,15 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import UsageError
-from sciextract_trainer.average import WeightAverage
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
 from sciextract_trainer.network.encoder import load_encoder
+from sciextract_trainer.optimisation.average import WeightAverage
+from sciextract_trainer.optimisation.schedules import linear
 from sciextract_trainer.pretrain.config import PretrainConfig
 from sciextract_trainer.pretrain.masking import Masked, mask_pieces
 from sciextract_trainer.pretrain.network import MaskedLanguageModel
 from sciextract_trainer.pretrain.packing import Blocks
-from sciextract_trainer.schedules import linear
 
 Report = Callable[[dict[str, Any]], None]
 TOLD_STEPS = 10

@@ -23,7 +23,7 @@ from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.network.encoder import empty_encoder
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.reinit import reinitialise
+from sciextract_trainer.optimisation.reinit import reinitialise
 from sciextract_trainer.warm_start.graph_weights import Array, bias_length, read_weights
 from sciextract_trainer.warm_start.other_labels import carried, new_labels
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from sciextract.errors import UsageError
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoder_layers import layers_of
+from sciextract_trainer.optimisation.encoder_layers import layers_of
 
 
 def reinitialise(encoder: nn.Module, config: TrainConfig) -> None:

@@ -3,7 +3,7 @@
 Data parallel training without wrappers: the losses are sums over documents, so the gradients of the shares,
 divided by the number of all documents of the step, add up to the gradient of one process with the whole
 step. Parameters without a gradient in some process (no pairs in its share, or no share at all) count as
-zero there, and as untouched where no process has one. ``torchrun``, or :mod:`sciextract_trainer.launch`,
+zero there, and as untouched where no process has one. ``torchrun``, or :mod:`sciextract_trainer.hardware.launch`,
 starts the processes.
 """
 
@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from sciextract.errors import SciextractError, UsageError
-from sciextract_trainer.device import CPU
+from sciextract_trainer.hardware.device import CPU
 
 ItemT = TypeVar("ItemT")
 

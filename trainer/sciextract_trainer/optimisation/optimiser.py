@@ -3,7 +3,7 @@
 - ``adamw``: Loshchilov and Hutter 2019 (arXiv 1711.05101); weight decay apart from the gradient.
 - ``adam``: Kingma and Ba 2015 (arXiv 1412.6980); weight decay is added to the gradient (an L2 penalty), so that it
   is scaled like it.
-- ``adamp``: Heo et al. 2021 (arXiv 2006.08217), :class:`~sciextract_trainer.adamp.AdamP`.
+- ``adamp``: Heo et al. 2021 (arXiv 2006.08217), :class:`~sciextract_trainer.optimisation.adamp.AdamP`.
 - ``radam``: Liu et al. 2020 (arXiv 1908.03265) as in torch, with decoupled weight decay. It corrects the variance
   of early steps, which warm-up otherwise is for; the SciDeBERTa paper uses it without a schedule. That paper's
   Algorithm 2 differs from Liu et al. by slips: torch, followed here, takes rho_inf = 2 / (1 - beta2) - 1 and
@@ -19,9 +19,9 @@ from typing import Any
 from torch import nn
 from torch.optim import Adam, AdamW, Optimizer, RAdam
 
-from sciextract_trainer.adamp import AdamP
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoder_layers import layers_of
+from sciextract_trainer.optimisation.adamp import AdamP
+from sciextract_trainer.optimisation.encoder_layers import layers_of
 
 ENCODER = "words.encoder."
 """What the names of an encoder's parameters begin with in every network."""

@@ -1,0 +1,1 @@
+"""Where a training runs: devices, groups of processes, energy."""

@@ -1,0 +1,1 @@
+"""What changes weights: optimisers, rates, averages, layers that begin anew."""
