@@ -112,8 +112,9 @@ class TestContents:
 
     def test_recipes_type_mark_and_licence_come_along(self, wheel: Path) -> None:
         inside = names(wheel)
-        recipes = {path.name for path in (ROOT / "trainer").rglob("*.toml")}
-        assert {f"sciextract_trainer/recipes/{name}" for name in recipes} <= inside
+        trainer = ROOT / "trainer"
+        recipes = {path.relative_to(trainer).as_posix() for path in trainer.rglob("*.toml")}
+        assert recipes <= inside and "sciextract_trainer/recipes/paper/table5.toml" in recipes
         assert "sciextract/py.typed" in inside
         assert f"sciextract-{__version__}.dist-info/licenses/LICENSE" in inside
 
