@@ -27,6 +27,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "trainer")]
 
+from benchmarks.rounds_curve import Point, draw, point, table
 from benchmarks.rows import Row, machine, markdown, told, write_report
 from sciextract import formats
 from sciextract.documents.document import AnnotatedDocument
@@ -36,6 +37,7 @@ from sciextract.store import create_project, open_project
 from sciextract.store.state.rows import Layer
 from sciextract.workflows.correction.order import Order
 from sciextract.workflows.import_files import import_files
+from sciextract.workflows.runs import MODEL
 from sciextract_trainer.correction.command import retrain_project
 from sciextract_trainer.run import make_job, run_training
 
@@ -52,15 +54,18 @@ def main() -> None:
     model = _start_model(options, start)
     measured: list[dict[str, Any]] = []
     rows = told(_rows(options, model, rest, measured))
-    print(markdown(f"F1 on SciERC dev, mean of the three tasks; {machine()}", rows))
+    print(markdown(f"F1 on the gate, mean of the three tasks; {machine()}", rows))
+    points = _curve(options, model, measured)
+    print(f"\nF1 on SciERC dev by abstracts corrected\n\n{table(points)}")
+    if options.svg:
+        draw(points, options.svg)
     write_report(options.json, options, rows, {"rounds": measured})
 
 
 def _rows(
     options: argparse.Namespace, model: Path, rest: list[str], measured: list[dict[str, Any]]
 ) -> Iterator[Row]:
-    project = options.folder / ("distilled" if options.without_base else "replayed")
-    project = project.with_suffix(".sciextract")
+    project = _project(options)
     if not project.exists():
         _create(options, project, rest)
     for number in range(1, options.rounds + 1):
@@ -68,6 +73,23 @@ def _rows(
         found = _round(options, project, model, number, part)
         measured.append(found)
         yield _row(found)
+
+
+def _curve(options: argparse.Namespace, model: Path, measured: list[dict[str, Any]]) -> list[Point]:
+    """The start model and the model of every round, promoted or not, on SciERC dev."""
+    dev = list(_documents(options.data / "scierc" / "dev.jsonl"))
+    project = _project(options)
+    rounds = [
+        (project.with_name(f"{project.stem}-run-{each['round']}") / MODEL, each["corrected"])
+        for each in measured
+    ]
+    return [point(folder, corrected, dev) for folder, corrected in [(model, 0), *rounds]]
+
+
+def _project(options: argparse.Namespace) -> Path:
+    name = "distilled" if options.without_base else "replayed"
+    folder: Path = options.folder
+    return folder / f"{name}.sciextract"
 
 
 def _start_model(options: argparse.Namespace, lines: list[str]) -> Path:
@@ -178,6 +200,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--recipe", help="another recipe than correction-round")
     parser.add_argument("--undecided", type=int, default=200, help="unlabelled abstracts")
+    parser.add_argument("--svg", type=Path, help="draw the learning curve there")
     parser.add_argument("--json", help="write everything measured there")
     return parser.parse_args()
 
