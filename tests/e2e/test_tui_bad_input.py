@@ -101,7 +101,7 @@ class TestOpenElsewhere:
         terminal.wait_for("Zebra")  # in the list
         terminal.press("ctrl+l", "end", "enter")
         terminal.wait_for("[12]")
-        terminal.press("j")
+        terminal.press("j", "k")  # the first entity, whether it has the focus already or not
         terminal.wait_for("Gadget")
         terminal.wait_for("READS")
         terminal.press("2")
