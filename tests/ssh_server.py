@@ -8,10 +8,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 PATIENCE_SECONDS = 20.0
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
@@ -73,6 +76,32 @@ def serving(folder: Path) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
+
+
+def served(folders: pytest.TempPathFactory) -> Iterator[Server]:
+    """The body of a fixture: an sshd of its own, or a skip where there is none."""
+    if missing():
+        pytest.skip(missing())
+    with serving(folders.mktemp("gpubox")) as server:
+        yield server
+
+
+_PYTHON = """\
+#!/bin/sh
+# The other machine's Python: scripts run in it as they are, trainings are those of the test.
+case "$1" in
+-m) shift 2; exec {python} {training} "$@" ;;
+*) exec {python} "$@" ;;
+esac
+"""
+
+
+def put_python(server: Server, training: Path) -> Path:
+    """A Python on the machine whose ``-m`` runs a script of the test instead."""
+    python = server.home / "python"
+    python.write_text(_PYTHON.format(python=sys.executable, training=training))
+    python.chmod(0o755)
+    return python
 
 
 class Server:

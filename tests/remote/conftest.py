@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,24 +10,12 @@ import pytest
 
 from sciextract.workflows.remote.start import Task
 from sciextract.workflows.runs import Run, new_run
-from tests.ssh_server import Server, missing, serving
-
-_PYTHON = """\
-#!/bin/sh
-# The other machine's Python: scripts run in it as they are, trainings are those of the test.
-case "$1" in
--m) shift 2; exec {python} {training} "$@" ;;
-*) exec {python} "$@" ;;
-esac
-"""
+from tests.ssh_server import Server, put_python, served
 
 
 @pytest.fixture(scope="session")
 def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    if missing():
-        pytest.skip(missing())
-    with serving(tmp_path_factory.mktemp("gpubox")) as server:
-        yield server
+    yield from served(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +34,7 @@ def server(_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 @pytest.fixture
 def python(server: Server) -> str:
     """A Python there whose ``-m sciextract`` is the test's training."""
-    training = Path(__file__).with_name("training.py")
-    path = server.home / "python"
-    path.write_text(_PYTHON.format(python=sys.executable, training=training))
-    path.chmod(0o755)
-    return str(path)
+    return str(put_python(server, Path(__file__).with_name("training.py")))
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,25 +20,14 @@ from sciextract_app.workers import training
 from sciextract_app.workers.training import Training
 from tests.app.retraining.children import newest, wait_for
 from tests.app.screens_support import opened, shown, until_shown
-from tests.ssh_server import Server, missing, serving
+from tests.ssh_server import Server, put_python, served
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.xdist_group("sshd")]
-
-_PYTHON = """\
-#!/bin/sh
-case "$1" in
--m) shift 2; exec {python} {training} "$@" ;;
-*) exec {python} "$@" ;;
-esac
-"""
 
 
 @pytest.fixture(scope="module")
 def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    if missing():
-        pytest.skip(missing())
-    with serving(tmp_path_factory.mktemp("gpubox")) as server:
-        yield server
+    yield from served(tmp_path_factory)
 
 
 @pytest.fixture
@@ -50,10 +38,7 @@ def server(_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for screen in (learning, retraining):
         monkeypatch.setattr(screen, "LOOK_SECONDS", 0.2)
     shutil.rmtree(_server.home / ".cache", ignore_errors=True)
-    python = _server.home / "python"
-    there = Path(__file__).with_name("training_there.py")
-    python.write_text(_PYTHON.format(python=sys.executable, training=there))
-    python.chmod(0o755)
+    put_python(_server, Path(__file__).with_name("training_there.py"))
     return _server
 
 

@@ -23,7 +23,7 @@ from sciextract.workflows.models import known_models
 from sciextract.workflows.remote import jobs
 from sciextract.workflows.runs import METRICS, Run, runs_of
 from sciextract.workflows.snapshot import Split
-from tests.ssh_server import Server, missing, serving
+from tests.ssh_server import Server, served
 from tests.trainer.correction.projects import corrected, new_project
 
 pytestmark = pytest.mark.xdist_group("sshd")
@@ -33,10 +33,7 @@ THERE = Where("gpubox", sys.executable, "cpu")
 
 @pytest.fixture(scope="module")
 def _server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    if missing():
-        pytest.skip(missing())
-    with serving(tmp_path_factory.mktemp("gpubox")) as server:
-        yield server
+    yield from served(tmp_path_factory)
 
 
 @pytest.fixture

@@ -14,14 +14,12 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
-import torch
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import (
     InputMissingError,
     ModelMismatchError,
-    SciextractError,
     TrainingDataError,
     UsageError,
 )
@@ -36,19 +34,8 @@ from sciextract.workflows.models.gating import gate
 from sciextract.workflows.runs import Run, runs_of
 from sciextract.workflows.snapshot import Split
 from sciextract_trainer.correction.command import retrain_project
-from sciextract_trainer.hardware import device
-from sciextract_trainer.hardware.device import DeviceMissingError
-from sciextract_trainer.step import LossError, Stepper
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
-
-Events = list[dict[str, Any]]
-Retrain = Callable[..., Ending]
-FREE = ["Kites and lanterns share a grammar.", "The moss corpus needs glow features."]
-
-
-def _project(folder: Path, schema: LabelSchema) -> Path:
-    documents = [*corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3)]
-    return new_project(folder / "otters.sciextract", schema, documents, FREE)
+from tests.trainer.correction.rounds import Events, Retrain, kinds, of_kind, otters, until_export
 
 
 @dataclass(frozen=True)
@@ -67,7 +54,7 @@ def whole_round(
     tmp_path_factory: pytest.TempPathFactory, schema: LabelSchema, model_folder: Path
 ) -> Finished:
     folder = tmp_path_factory.mktemp("round")
-    project = _project(folder, schema)
+    project = otters(folder, schema)
     order = Order(project=str(project), model=str(model_folder), epochs=2)
     events: Events = []
     with pytest.MonkeyPatch.context() as patched:
@@ -82,36 +69,6 @@ def finished(whole_round: Finished, monkeypatch: pytest.MonkeyPatch) -> Finished
     """The round, for tests that only look at it or end it once more."""
     monkeypatch.setenv("SCIEXTRACT_HOME", str(whole_round.home))
     return whole_round
-
-
-@pytest.fixture
-def project(tmp_path: Path, schema: LabelSchema) -> Path:
-    return _project(tmp_path, schema)
-
-
-@pytest.fixture
-def events() -> Events:
-    return []
-
-
-@pytest.fixture
-def retrain(project: Path, model_folder: Path, events: Events) -> Retrain:
-    """Two epochs from the tiny model on the CPU."""
-
-    def retrain(folder: Path | None = None, report: Any = None, **wishes: Any) -> Ending:
-        given = {"project": str(project), "model": str(model_folder), "epochs": 2, **wishes}
-        return retrain_project(Order(**given), folder, "cpu", report or events.append)
-
-    return retrain
-
-
-def kinds(events: Events) -> list[str]:
-    return list(dict.fromkeys(event["event"] for event in events))
-
-
-def of_kind(events: Events, kind: str) -> dict[str, Any]:
-    [*_, found] = [event for event in events if event["event"] == kind]
-    return found
 
 
 def test_a_round_from_decisions_to_a_registered_model(finished: Finished) -> None:
@@ -265,7 +222,7 @@ def test_a_base_is_replayed_beside_what_the_start_model_says(
     retrain: Retrain, events: Events, tmp_path: Path
 ) -> None:
     base = write_gold(tmp_path / "base.jsonl", corrected(Split.TRAIN, 3, "lantern"))
-    _until_export(retrain, events, base=str(base))
+    until_export(retrain, events, base=str(base))
     told = of_kind(events, "forgetting")
     assert told["method"] == "replay and distillation"
     assert told["message"] == (
@@ -277,28 +234,16 @@ def test_a_base_is_replayed_beside_what_the_start_model_says(
 def test_decided_documents_come_back_with_swapped_entities(
     retrain: Retrain, events: Events
 ) -> None:
-    _until_export(retrain, events, epochs=1, augment=0.5)
+    until_export(retrain, events, epochs=1, augment=0.5)
     free = of_kind(events, "snapshot")["undecided"]
     assert of_kind(events, "step")["of"] == 4 + free + 2
-
-
-def _until_export(retrain: Retrain, events: Events, **wishes: Any) -> None:
-    """A round that is stopped once it has trained."""
-
-    def report(event: dict[str, Any]) -> None:
-        events.append(event)
-        if event["event"] == "export":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        retrain(report=report, **wishes)
 
 
 def test_without_free_abstracts_only_the_pull_is_left(
     tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
 ) -> None:
     path = new_project(tmp_path / "bare.sciextract", schema, corrected(Split.TRAIN, 3))
-    _until_export(retrain, events, project=str(path))
+    until_export(retrain, events, project=str(path))
     assert of_kind(events, "forgetting")["method"] == "pull"
     assert "dev" not in kinds(events)
 
@@ -321,7 +266,7 @@ def test_rejections_alone_are_trained_on_with_a_warning(
 ) -> None:
     rejected = [with_state(each, State.REJECTED) for each in corrected(Split.TRAIN, 2)]
     path = new_project(tmp_path / "no.sciextract", schema, rejected, done=())
-    _until_export(retrain, events, project=str(path), epochs=1)
+    until_export(retrain, events, project=str(path), epochs=1)
     told = [event["message"] for event in events if event["event"] == "warning"]
     assert any("nothing positive" in each for each in told)
 
@@ -332,78 +277,6 @@ def test_new_labels_of_the_schema_are_learned_from_the_beginning(
     gadget = replace(schema.entities[0], label="Gadget", key="q", colour="#123456")
     wider = replace(schema, entities=(*schema.entities, gadget))
     path = new_project(tmp_path / "wide.sciextract", wider, corrected(Split.TRAIN, 2))
-    _until_export(retrain, events, project=str(path), epochs=1)
+    until_export(retrain, events, project=str(path), epochs=1)
     told = [event["message"] for event in events if event["event"] == "warning"]
     assert "the start model does not know Gadget; it is learned from the beginning" in told
-
-
-def test_a_loss_that_is_no_number_names_the_document_and_keeps_the_model(
-    retrain: Retrain, project: Path, events: Events, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = Stepper._losses
-
-    def losses(self: Stepper, network: Any, part: Any) -> Any:
-        found = real(self, network, part)
-        bad = any(each.doc_key == "otter-0" for each in part)
-        return replace(found, entity=found.entity * float("nan")) if bad else found
-
-    monkeypatch.setattr(Stepper, "_losses", losses)
-    with pytest.raises(LossError, match="the loss is nan at the document otter-0"):
-        retrain()
-    [run] = runs_of(project)
-    status = run.status()
-    assert status is not None and status.state == "failed" and "otter-0" in status.message
-    assert not [each for each in known_models() if each.registered]
-
-
-def test_short_memory_halves_the_batch_and_goes_on(
-    retrain: Retrain, events: Events, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = Stepper._losses
-
-    def losses(self: Stepper, network: Any, part: Any) -> Any:
-        if len(part) > 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return real(self, network, part)
-
-    monkeypatch.setattr(Stepper, "_losses", losses)
-    _until_export(retrain, events, epochs=1)
-    told = [event["documents"] for event in events if event["event"] == "memory"]
-    assert told == [2, 1]
-
-
-def test_no_memory_for_one_document_is_said(
-    retrain: Retrain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def losses(self: Stepper, network: Any, part: Any) -> Any:
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
-
-    monkeypatch.setattr(Stepper, "_losses", losses)
-    with pytest.raises(SciextractError, match="not even one document fits"):
-        retrain()
-
-
-def test_other_errors_are_not_taken_for_short_memory(
-    retrain: Retrain, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def losses(self: Stepper, network: Any, part: Any) -> Any:
-        raise RuntimeError("shapes do not fit")
-
-    monkeypatch.setattr(Stepper, "_losses", losses)
-    with pytest.raises(RuntimeError, match="shapes"):
-        retrain()
-    [run] = runs_of(project)
-    status = run.status()
-    assert status is not None and status.state == "failed" and "RuntimeError" in status.message
-
-
-def test_a_missing_gpu_is_said_before_any_work(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(DeviceMissingError, match="no GPU") as caught:
-        retrain_project(Order(project=str(project)), None, "cuda", print)
-    assert "--device cpu" in caught.value.hint and caught.value.exit_code == 1
-    assert runs_of(project) == []
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    assert device.choose_device("auto").type == "cpu"

@@ -1,0 +1,44 @@
+"""What tests of correction rounds share: the project, the events, a round that is stopped after training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciextract.documents.schema import LabelSchema
+from sciextract.workflows.correction.ending import Ending
+from sciextract.workflows.snapshot import Split
+from tests.trainer.correction.projects import corrected, new_project
+
+Events = list[dict[str, Any]]
+Retrain = Callable[..., Ending]
+FREE = ["Kites and lanterns share a grammar.", "The moss corpus needs glow features."]
+
+
+def otters(folder: Path, schema: LabelSchema) -> Path:
+    documents = [*corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3)]
+    return new_project(folder / "otters.sciextract", schema, documents, FREE)
+
+
+def kinds(events: Events) -> list[str]:
+    return list(dict.fromkeys(event["event"] for event in events))
+
+
+def of_kind(events: Events, kind: str) -> dict[str, Any]:
+    [*_, found] = [event for event in events if event["event"] == kind]
+    return found
+
+
+def until_export(retrain: Retrain, events: Events, **wishes: Any) -> None:
+    """A round that is stopped once it has trained."""
+
+    def report(event: dict[str, Any]) -> None:
+        events.append(event)
+        if event["event"] == "export":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        retrain(report=report, **wishes)
