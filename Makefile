@@ -8,7 +8,11 @@ DATA ?= ../shared/data
 # The encoder that the bundled model starts from, the resumable results of its training, and where it goes.
 ENCODER ?= .cache/minilm
 RUNS ?= runs/sci
-MODEL ?= sciextract/bundled/sci
+MODELS ?= sciextract/bundled
+# The plan of make model: sci-1 is what is bundled, sci-2 a second edition.
+PLAN ?= sci-1
+# More words for sciextract-trainer make, e.g. MAKE_ARGS="--minutes 10".
+MAKE_ARGS ?=
 # Tests at a time, and more words for pytest, e.g. PYTEST_ARGS="-k offsets -x".
 JOBS ?= 2
 PYTEST_ARGS ?=
@@ -22,7 +26,7 @@ PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -n
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs model screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-training pins clean
+.PHONY: help demo test check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-training pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -48,7 +52,15 @@ docs: $(DEV_ENV)/.installed ## Write docs/cli.md from the help texts
 	@$(IN_DEV) python tools/cli_reference.py
 
 model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the bundled model (DATA=... ENCODER=... RUNS=...); stops and goes on
-	@$(IN_DEV) python -m sciextract_trainer.make_model --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODEL)
+	@$(IN_DEV) sciextract-trainer make $(PLAN) --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
+
+model-bio: RUNS = runs/bio
+model-bio: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the biomedical model (DATA=... ENCODER=... RUNS=...); stops and goes on
+	@$(IN_DEV) python -m sciextract_trainer.make_bio --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS)/bio
+
+ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of several sizes and measure them (DATA=... RUNS=...); stops and goes on
+	@$(IN_DEV) sciextract-trainer make ladder --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(RUNS)-ladder $(MAKE_ARGS)
+	@$(IN_DEV) python benchmarks/model_ladder.py --models $(RUNS)-ladder --texts $(DATA)/scierc/dev.jsonl --output docs/images/ladder $(BENCH_ARGS)
 
 screenshot: $(DEV_ENV)/.installed ## Renew the runs that the front page shows: docs/images/ and README.md
 	@$(IN_DEV) python tools/screenshot.py docs/images/annotate.svg

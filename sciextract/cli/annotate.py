@@ -58,7 +58,10 @@ def annotate(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME|DIR", help="Bundled name, model folder or hub id."),
+        typer.Option(
+            metavar="NAME|DIR",
+            help="sci, bio, auto (the words of each abstract choose), a model folder or hub id.",
+        ),
     ] = None,
     schema: Annotated[
         str | None,
@@ -90,7 +93,7 @@ def annotate(
         int | None, typer.Option(metavar="N", min=1, help="Threads (default: all cores).")
     ] = None,
     precision: Annotated[
-        Literal["int8", "fp32"] | None, typer.Option(help="Which graph of the model runs.")
+        Literal["int8", "int4", "fp32"] | None, typer.Option(help="Which graph of the model runs.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="End with a JSON summary.")] = False,
     resume: Annotated[

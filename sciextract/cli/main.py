@@ -14,6 +14,7 @@ from sciextract.cli.console import framed
 from sciextract.cli.curves import curves
 from sciextract.cli.doctor import doctor
 from sciextract.cli.evaluate import evaluate
+from sciextract.cli.graph import graph
 from sciextract.cli.history import backup, log, redo, undo
 from sciextract.cli.jobs import jobs
 from sciextract.cli.looking import search, status
@@ -48,6 +49,7 @@ app.add_typer(models)
 app.add_typer(jobs)
 app.add_typer(queue)
 app.add_typer(recipe)
+app.add_typer(graph)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -27,7 +27,9 @@ def tui(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="M", help="Bundled name, model folder or Hugging Face id."),
+        typer.Option(
+            metavar="M", help="sci, bio, auto (the words choose), a model folder or hub id."
+        ),
     ] = None,
     author: AuthorOption = None,
     no_predict: Annotated[

@@ -10,6 +10,7 @@ from pathlib import Path
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import UsageError
 from sciextract.inference.cores import usable_cores
+from sciextract.inference.cut_words import with_cut_words
 from sciextract.inference.folder import (
     PAIRS_GRAPH,
     TOKENIZER,
@@ -75,7 +76,7 @@ class Extractor:
             threads: Cores to use, all usable ones when ``None``. Documents are predicted side by side,
                 one core each, which is half as fast again as all cores on one document; batches of
                 an fp32 graph share the cores.
-            precision: ``int8`` or ``fp32``; the folder's preferred one when ``None``.
+            precision: ``int8``, ``int4`` or ``fp32``; the folder's preferred one when ``None``.
             batch_size: Windows per call of an fp32 graph. An int8 graph always runs one, because its
                 output depends on what shares the batch.
 
@@ -118,7 +119,7 @@ class Extractor:
         return list(self.stream(documents))
 
     def annotate(self, document: Document) -> AnnotatedDocument:
-        """Predicts one document; its tokens and sentences are used as they are."""
+        """Predicts one document; its sentences are used as they are, and so are its tokens by most models."""
         return self.annotate_batch([document])[0]
 
     def annotate_batch(self, documents: Sequence[Document]) -> list[AnnotatedDocument]:
@@ -132,18 +133,29 @@ class Extractor:
                 f"model {self.model.name!r} predicts no entities, only relations between given ones",
                 "sciextract annotate --given-entities, with input that has entities",
             )
-        raw = self._pipeline.predict_batch(documents, self.settings, self.batch_size)
-        return [
+        seen = [self._seen(document) for document in documents]
+        raw = self._pipeline.predict_batch(seen, self.settings, self.batch_size)
+        found = [
             annotated(document, prediction, self._pipeline.labels, self.settings, self.model)
-            for document, prediction in zip(documents, raw, strict=True)
+            for document, prediction in zip(seen, raw, strict=True)
         ]
+        return [
+            replace(each, document=document)
+            for each, document in zip(found, documents, strict=True)
+        ]
+
+    def _seen(self, document: Document) -> Document:
+        """The document as the model sees it."""
+        return with_cut_words(document) if self.config.cuts_words else document
 
     def annotate_given(self, annotated: AnnotatedDocument) -> AnnotatedDocument:
         """Predicts relations, and clusters where the model links mentions, between a document's entities.
 
         The entities stay as they are; relations and clusters that came with them are not looked at.
         """
-        return annotate_given(self._pipeline, annotated, self.settings, self.model)
+        seen = replace(annotated, document=self._seen(annotated.document))
+        found = annotate_given(self._pipeline, seen, self.settings, self.model)
+        return replace(found, document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
         """The same for many documents: in order and in constant memory."""
@@ -151,7 +163,7 @@ class Extractor:
 
     def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
         """What the encoder makes of each document as a whole: :meth:`Pipeline.vector`, in order."""
-        yield from in_order(self._pipeline.vector, documents, self.workers)
+        yield from in_order(self._pipeline.vector, map(self._seen, documents), self.workers)
 
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
         """Predicts documents in order and in constant memory, some documents ahead of the last one."""

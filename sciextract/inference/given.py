@@ -63,9 +63,8 @@ def given_of(annotated: AnnotatedDocument, labels: Labels) -> Given:
             unknown[entity.label] += 1
     spans = sorted(entities)
     types = given_types([entities[span].label for span in spans], labels)
-    mentions = Mentions(
-        np.array(spans, dtype=np.int64).reshape(-1, 2), types, np.ones(len(spans), dtype=np.bool_)
-    )
+    every = np.ones(len(spans), dtype=np.bool_)
+    mentions = Mentions(np.array(spans, dtype=np.int64).reshape(-1, 2), types, types, every)
     return Given(mentions, entities, left_out, dict(unknown))
 
 

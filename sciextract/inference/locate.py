@@ -10,6 +10,9 @@ from sciextract.inference.folder import MANIFEST
 from sciextract.inference.registered import bundled_folders, folders_called, known_words, unchanged
 
 DEFAULT_MODEL = "sci"
+BIOMEDICAL_MODEL = "bio"
+AUTO = "auto"
+"""No model, but the word for choosing one of the two above by the words of a text."""
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 
 
@@ -47,6 +50,11 @@ def bundled_names() -> list[str]:
 
 
 def _called(name: str) -> Path:
+    if name == AUTO:
+        raise UsageError(
+            f"{AUTO!r} is no model: it lets the words of a text choose",
+            f"it serves annotate, evaluate and tui; here name a model: {', '.join(known_words())}",
+        )
     found = folders_called(name)
     if not found:
         raise ModelNotFoundError(f"no model is called {name!r}", _known())

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.settings import DecodeSettings
+from sciextract.inference.type_groups import Columns, type_probabilities
 
 MOST_CANDIDATES_PER_WORD = 0.5
 
@@ -20,11 +21,14 @@ class Mentions:
     Attributes:
         spans: int64 (spans, 2), first and last word, inclusive.
         types: float32 (spans, 1 + labels), probabilities, class 0 is "no entity".
+        features: float32 (spans, 1 + labels), what the pair heads see of the entity head: the same, unless a
+            teacher's types are softened.
         predicted: bool (spans,), whether the span is a prediction; the others are candidates.
     """
 
     spans: Ints
     types: Floats
+    features: Floats
     predicted: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -41,32 +45,31 @@ class Mentions:
         return np.asarray(self.types[:, 1:].max(axis=1, initial=0.0))
 
 
-def softmax(logits: Floats) -> Floats:
-    """Probabilities along the last axis."""
-    shifted = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
-
-
 def select_mentions(
-    span_logits: Floats, allowed: NDArray[np.bool_], settings: DecodeSettings
+    span_logits: Floats,
+    allowed: NDArray[np.bool_],
+    settings: DecodeSettings,
+    groups: Columns = (),
 ) -> Mentions:
     """The predicted spans, and with ``settings.candidates`` those down to the candidate score.
 
     Args:
         span_logits: float32 (words, max width, 1 + labels).
         allowed: bool (words, max width), cells that are spans of interest.
-        settings: Threshold, temperature and overlap rule.
+        settings: Threshold and overlap rule, for probabilities as the network has them.
+        groups: Classes that exclude each other; all do when there are no groups.
     """
     floor = _floor(settings)
-    starts, widths = np.nonzero(allowed & _may_reach(floor, span_logits, settings))
-    types = softmax(span_logits[starts, widths] / np.float32(settings.temperatures.entity))
+    starts, widths = np.nonzero(allowed & _may_reach(floor, span_logits))
+    types = type_probabilities(span_logits[starts, widths], groups)
     likely = np.flatnonzero(types[:, 1:].max(axis=1, initial=0.0) >= floor)
     spans = np.stack([starts[likely], starts[likely] + widths[likely]], axis=1).astype(np.int64)
-    mentions = Mentions(spans, types[likely], np.ones(len(likely), dtype=np.bool_))
+    every = np.ones(len(likely), dtype=np.bool_)
+    mentions = Mentions(spans, types[likely], types[likely], every)
     return _resolved(mentions, settings, len(allowed))
 
 
-def _may_reach(floor: float, span_logits: Floats, settings: DecodeSettings) -> NDArray[np.bool_]:
+def _may_reach(floor: float, span_logits: Floats) -> NDArray[np.bool_]:
     """Cells whose best label beats "no entity" by enough to have the probability ``floor``.
 
     The other labels can only lower it, so that nothing is lost, and few cells are left for the softmax.
@@ -78,7 +81,7 @@ def _may_reach(floor: float, span_logits: Floats, settings: DecodeSettings) -> N
     best = np.full(span_logits.shape[:2], -np.inf, dtype=np.float32)
     for label_class in range(1, span_logits.shape[2]):  # ten times as fast as max over a short axis
         np.maximum(best, span_logits[:, :, label_class], out=best)
-    return np.asarray(best - span_logits[:, :, 0] >= margin * settings.temperatures.entity)
+    return np.asarray(best - span_logits[:, :, 0] >= margin)
 
 
 def _floor(settings: DecodeSettings) -> float:
@@ -116,4 +119,6 @@ def _conflicts(spans: Ints, index: int, nesting: bool) -> NDArray[np.bool_]:
 
 
 def _subset(mentions: Mentions, rows: Ints, predicted: NDArray[np.bool_]) -> Mentions:
-    return Mentions(mentions.spans[rows], mentions.types[rows], predicted[rows])
+    return Mentions(
+        mentions.spans[rows], mentions.types[rows], mentions.features[rows], predicted[rows]
+    )

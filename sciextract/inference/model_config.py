@@ -8,12 +8,14 @@ from typing import Any
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.settings import DecodeSettings, PerTask
+from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask
+from sciextract.inference.type_groups import columns_of
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Version of the model folder; raised when an older program could not read it.
 
-2 added models that relate given entities; all others still say 1, so that older programs read them.
+2 added models that relate given entities, 3 groups of labels, words cut at punctuation and calibrated scores; all others still
+say 1, so that older programs read them.
 """
 
 FEATURE_VERSION = 1
@@ -37,6 +39,7 @@ class ModelConfig:
         scores: Dev scores by graph and metric, as measured at export.
         origin: Where the weights come from: encoder, data hashes, seeds.
         given_entities: Whether it predicts no entities, only relations between given ones.
+        cuts_words: Whether it sees words cut at punctuation, so that it finds "IL-2" in "IL-2-induced".
     """
 
     name: str
@@ -51,11 +54,12 @@ class ModelConfig:
     scores: dict[str, Any] = field(default_factory=dict)
     origin: dict[str, Any] = field(default_factory=dict)
     given_entities: bool = False
+    cuts_words: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The content of ``config.json``."""
         return {
-            "format_version": 2 if self.given_entities else 1,
+            "format_version": self._oldest_version,
             "feature_version": FEATURE_VERSION,
             "name": self.name,
             "labels": {
@@ -63,6 +67,7 @@ class ModelConfig:
                 "relations": list(self.labels.relations.labels),
                 "symmetric": sorted(self.labels.relations.symmetric),
                 "coreference": self.labels.coreference,
+                **({"groups": [*map(list, groups)]} if (groups := self.labels.groups) else {}),
             },
             "schema": {"name": self.schema_name, "hash": self.schema_hash},
             "max_span_width": self.labels.max_span_width,
@@ -72,12 +77,26 @@ class ModelConfig:
             "unknown": self.unknown,
             "thresholds": self.settings.thresholds.to_json(),
             "calibration": self.settings.temperatures.to_json(),
+            **({"calibration_shifts": shifts} if (shifts := self._shifts) else {}),
             "nesting": self.settings.nesting,
             "max_antecedents": self.settings.max_antecedents,
             "scores": self.scores,
             "origin": self.origin,
             **({"given_entities": True} if self.given_entities else {}),
+            **({"cuts_words": True} if self.cuts_words else {}),
         }
+
+    @property
+    def _shifts(self) -> dict[str, float]:
+        """What calibrated scores are shifted by; nothing where they are the network's own."""
+        return self.settings.shifts.to_json() if self.settings.calibrated else {}
+
+    @property
+    def _oldest_version(self) -> int:
+        """The version of the oldest program that uses the model rightly."""
+        if self.labels.groups or self.cuts_words or self.settings.calibrated:
+            return 3
+        return 2 if self.given_entities else 1
 
     @classmethod
     def from_json(cls, values: dict[str, Any], place: str) -> ModelConfig:
@@ -122,6 +141,7 @@ def _parts(values: dict[str, Any]) -> dict[str, Any]:
             layout,
             bool(labels["coreference"]),
             int(values["max_span_width"]),
+            _groups(labels),
         ),
         "schema_name": str(values["schema"]["name"]),
         "schema_hash": str(values["schema"]["hash"]),
@@ -132,10 +152,23 @@ def _parts(values: dict[str, Any]) -> dict[str, Any]:
         "settings": DecodeSettings(
             thresholds=PerTask.from_json(values["thresholds"]),
             temperatures=PerTask.from_json(values["calibration"]),
+            shifts=PerTask.from_json(values.get("calibration_shifts") or UNMOVED.to_json()),
             nesting=bool(values["nesting"]),
             max_antecedents=int(values["max_antecedents"]),
         ),
         "scores": dict(values["scores"]),
         "origin": dict(values["origin"]),
         "given_entities": bool(values.get("given_entities", False)),
+        "cuts_words": bool(values.get("cuts_words", False)),
     }
+
+
+def _groups(labels: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """The groups of the labels.
+
+    Raises:
+        ValueError: A label is not in exactly one of them.
+    """
+    groups = tuple(tuple(map(str, group)) for group in labels.get("groups", ()))
+    columns_of(tuple(labels["entities"]), groups)
+    return groups

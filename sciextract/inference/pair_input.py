@@ -21,7 +21,7 @@ def relation_input(
         span_first=states.first[spans[:, 0]],
         span_last=states.last[spans[:, 1]],
         span_width=_widths(spans, max_width),
-        span_types=mentions.types,
+        span_types=mentions.features,
         words=states.last,
         relation_pairs=pairs,
         relation_between=pairing.between_words(spans, pairs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from sciextract.inference.relations import (
 )
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.spans import sentence_ends, span_mask
+from sciextract.inference.type_groups import Columns, columns_of
 from sciextract.inference.windows import Window, plan_windows
 
 LINKS_PER_CALL = 5_000
@@ -43,12 +44,19 @@ class Labels:
         relations: The classes of the relation head.
         coreference: Whether the network links mentions.
         max_span_width: Most words of a predicted entity.
+        groups: Groups of entity labels that exclude each other; all do when there are no groups.
     """
 
     entities: tuple[str, ...]
     relations: RelationLayout
     coreference: bool
     max_span_width: int
+    groups: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def group_columns(self) -> Columns:
+        """The groups as classes of the entity head."""
+        return columns_of(self.entities, self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +123,7 @@ class Pipeline:
         batch_size: int = 1,
         given: Sequence[Mentions] | None = None,
     ) -> list[RawPrediction]:
-        """All predictions of some documents.
+        """All predictions of some documents, with probabilities as the network has them.
 
         Args:
             documents: The documents.
@@ -123,6 +131,7 @@ class Pipeline:
             batch_size: Windows per encoder call.
             given: The mentions of each document, in words; predicted where ``None``.
         """
+        settings = settings.plain
         plans = [
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)
         ]
@@ -171,7 +180,7 @@ class Pipeline:
         pairs = self._relations(states, mentions, plan.ends[mentions.spans[:, 0]], settings)
         first = states.first[mentions.spans[:, 0]]
         last = states.last[mentions.spans[:, 1]]
-        moved = Mentions(mentions.spans + offset, mentions.types, mentions.predicted)
+        moved = replace(mentions, spans=mentions.spans + offset)
         return _WindowResult(moved, first, last, pairs)
 
     def _predicted(self, plan: _Plan, states: WordStates, settings: DecodeSettings) -> Mentions:
@@ -179,7 +188,7 @@ class Pipeline:
         allowed = span_mask(plan.ends, self.labels.max_span_width)
         allowed[: kept.token_start - offset] = False
         allowed[kept.token_end - offset :] = False
-        return select_mentions(states.span_logits, allowed, settings)
+        return select_mentions(states.span_logits, allowed, settings, self.labels.group_columns)
 
     def _relations(
         self, states: WordStates, mentions: Mentions, sentences: Ints, settings: DecodeSettings
@@ -189,9 +198,7 @@ class Pipeline:
             return ScoredPairs(NO_PAIRS, np.zeros((0, 1), dtype=np.float32))
         given = relation_input(states, mentions, pairs, self.labels.max_span_width)
         scores = self.network.score_pairs(given)
-        return combine_directions(
-            pairs, scores.relation_logits, self.labels.relations, settings.temperatures.relation
-        )
+        return combine_directions(pairs, scores.relation_logits, self.labels.relations, 1.0)
 
     def _joined(self, results: list[_WindowResult], settings: DecodeSettings) -> RawPrediction:
         mentions = _concatenated(results, 1 + len(self.labels.entities))
@@ -211,9 +218,7 @@ class Pipeline:
         if not self.labels.coreference or not len(links):
             return AntecedentScores(NO_PAIRS, np.zeros(0, dtype=np.float32)), []
         scores = self._link_scores(results, mentions, rows, links)
-        scored = antecedent_probabilities(
-            links, scores, len(rows), settings.temperatures.coreference
-        )
+        scored = antecedent_probabilities(links, scores, len(rows), 1.0)
         clusters = predict_clusters(scored, len(rows), settings.thresholds.coreference)
         renumbered = [
             PredictedCluster(tuple(int(rows[m]) for m in cluster.mentions), cluster.scores)
@@ -227,7 +232,7 @@ class Pipeline:
         """Scores of all links; long texts take several calls, each with the mentions it needs."""
         first = np.concatenate([result.first for result in results])[rows]
         last = np.concatenate([result.last for result in results])[rows]
-        spans, types = mentions.spans[rows], mentions.types[rows]
+        spans, types = mentions.spans[rows], mentions.features[rows]
         scores = []
         for start in range(0, len(links), LINKS_PER_CALL):
             chunk = links[start : start + LINKS_PER_CALL]
@@ -248,16 +253,19 @@ def _given_within(mentions: Mentions, window: Window) -> Mentions:
     mine = (starts >= kept.token_start) & (starts < kept.token_end) & (ends < seen.token_end)
     rows = np.flatnonzero(mine)
     spans = mentions.spans[rows] - seen.token_start
-    return Mentions(spans, mentions.types[rows], mentions.predicted[rows])
+    types, features = mentions.types[rows], mentions.features[rows]
+    return Mentions(spans, types, features, mentions.predicted[rows])
 
 
 def _concatenated(results: list[_WindowResult], classes: int) -> Mentions:
     if not results:
-        return Mentions(NO_PAIRS, np.zeros((0, classes), np.float32), np.zeros(0, np.bool_))
+        none = np.zeros((0, classes), np.float32)
+        return Mentions(NO_PAIRS, none, none, np.zeros(0, np.bool_))
     parts = [result.mentions for result in results]
     return Mentions(
         np.concatenate([part.spans for part in parts]),
         np.concatenate([part.types for part in parts]),
+        np.concatenate([part.features for part in parts]),
         np.concatenate([part.predicted for part in parts]),
     )
 

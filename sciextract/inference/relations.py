@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciextract.inference.layout import RelationLayout
-from sciextract.inference.mentions import softmax
 from sciextract.inference.network import Floats, Ints
+from sciextract.inference.type_groups import softmax
 
 
 @dataclass(frozen=True, slots=True)

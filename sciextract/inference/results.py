@@ -20,6 +20,7 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.ids import stable_id
 from sciextract.documents.spans import Span
+from sciextract.inference.calibrated import calibrated
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.relations import directed
 from sciextract.inference.settings import DecodeSettings
@@ -58,11 +59,11 @@ def annotated(
         document: The document.
         raw: What was predicted.
         labels: What the classes mean.
-        settings: Whether candidates are reported.
+        settings: Whether candidates are reported, and what scores say.
         model: Recorded as the source of every item.
         given: Entities by first and last word that were not predicted but given: they keep their ids.
     """
-    items = _Items(document, raw, labels, model, given or {})
+    items = _Items(document, calibrated(raw, settings), labels, model, given or {})
     return AnnotatedDocument(document, items.build(settings), model)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
+from math import exp
 from typing import Any
 
 from sciextract.errors import UsageError
@@ -36,13 +37,31 @@ class PerTask:
         return cls(*(float(values[field.name]) for field in fields(cls)))
 
 
+PLAIN, UNMOVED = PerTask(1.0, 1.0, 1.0), PerTask(0.0, 0.0, 0.0)
+"""Temperatures and shifts that change nothing."""
+
+
+def calibrated_score(probability: float, temperature: float, shift: float) -> float:
+    """The probability with the log-odds of another one, divided by a temperature and shifted.
+
+    >>> calibrated_score(0.2, 1.0, 0.0), round(calibrated_score(0.2, 2.0, 0.0), 3)
+    (0.2, 0.333)
+    """
+    if (temperature, shift) == (1, 0):
+        return probability
+    right = exp(shift) * probability ** (1 / temperature)
+    return float(right / (right + (1 - probability) ** (1 / temperature)))
+
+
 @dataclass(frozen=True, slots=True)
 class DecodeSettings:
     """How scores become predictions.
 
     Attributes:
         thresholds: Least probability (0 to 1) of a predicted entity label, relation label, link.
-        temperatures: Divisors of the logits, fitted on dev; 1 leaves them as they are.
+        temperatures: Divisors of the log-odds of scores, fitted on dev; 1 leaves them as they are.
+        shifts: What is then added to the log-odds; 0 leaves them as they are. Temperatures and shifts change what
+            scores say, never what is predicted: thresholds are on the scale of the scores that are shown.
         nesting: Whether a predicted entity may lie inside another one.
         max_antecedents: How many earlier mentions a mention is compared with.
         candidates: Whether to report also what stayed below the thresholds.
@@ -50,11 +69,38 @@ class DecodeSettings:
     """
 
     thresholds: PerTask = PerTask(0.5, 0.5, 0.5)
-    temperatures: PerTask = PerTask(1.0, 1.0, 1.0)
+    temperatures: PerTask = PLAIN
+    shifts: PerTask = UNMOVED
     nesting: bool = False
     max_antecedents: int = 100
     candidates: bool = False
     candidate_score: float = 0.05
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores are other than the network's own probabilities."""
+        return (self.temperatures, self.shifts) != (PLAIN, UNMOVED)
+
+    @property
+    def plain(self) -> DecodeSettings:
+        """The settings that predict the same from probabilities as the network has them."""
+        if not self.calibrated:
+            return self
+        entity, relation, coreference = (
+            self._plain(task, getattr(self.thresholds, task)) for task in TASKS
+        )
+        return replace(
+            self,
+            thresholds=PerTask(entity, relation, coreference),
+            temperatures=PLAIN,
+            shifts=UNMOVED,
+            candidate_score=self._plain("entity", self.candidate_score),
+        )
+
+    def _plain(self, task: str, score: float) -> float:
+        """The network's own probability of a score."""
+        temperature, shift = getattr(self.temperatures, task), getattr(self.shifts, task)
+        return calibrated_score(score, 1 / temperature, -shift * temperature)
 
     def with_thresholds(self, changes: dict[str, float]) -> DecodeSettings:
         """Settings with some thresholds replaced.

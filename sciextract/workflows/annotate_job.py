@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from sciextract.documents.document import ModelId
+from sciextract.documents.document import Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ExitCode, UsageError
@@ -17,7 +17,9 @@ from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import get_format
 from sciextract.formats.spec import FormatSpec
-from sciextract.workflows.annotate import AnnotateSummary, Listener, Relating, annotate, relate
+from sciextract.inference.domain.auto import AutoExtractor
+from sciextract.inference.extractor import Extractor
+from sciextract.workflows.annotate import AnnotateSummary, Listener, annotate, relate
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
 from sciextract.workflows.output import (
     OutputFile,
@@ -89,11 +91,11 @@ class Target:
             problem = f"--export {spec.id} makes {kind}, which cannot go to standard output"
             raise UsageError(problem, "name it with --output")
 
-    def earlier(self, model: ModelId) -> EarlierRun | None:
+    def earlier(self, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The run to go on with, if there is one."""
         if not self.resume or self.path is None or self.export is None:
             return None
-        return EarlierRun.open(self.path, self.export, model)
+        return EarlierRun.open(self.path, self.export, model_of)
 
     @contextmanager
     def destination(self, earlier: EarlierRun | None) -> Iterator[TextIO | Path]:
@@ -188,7 +190,7 @@ class AnnotateJob:
         items = read(self.inputs, self.input_format)
         self.target.check(self.inputs, candidates=self.choice.candidates)
         predictor = self._predictor(schema, listener)
-        earlier = self.target.earlier(predictor.model)
+        earlier = self.target.earlier(_model_of(predictor))
         if earlier is not None:
             items = earlier.remaining(items, listener.skipped)
         with self.target.destination(earlier) as destination:
@@ -196,6 +198,8 @@ class AnnotateJob:
             work = relate if self.given else annotate
             summary = work(items, predictor, writer, listener)
             writer.close()
+        if isinstance(predictor, AutoExtractor) and (told := predictor.told()):
+            listener.note(told)
         if self.given and summary.documents and not summary.entities:
             listener.note("the input has no entities, so that there is nothing to relate")
         resumed = earlier.documents if earlier else 0
@@ -203,7 +207,9 @@ class AnnotateJob:
             summary, summary.seconds, predictor.model, self.target, resumed, dict(writer.losses)
         )
 
-    def _predictor(self, schema: LabelSchema | None, listener: Listener) -> Relating:
+    def _predictor(
+        self, schema: LabelSchema | None, listener: Listener
+    ) -> Extractor | AutoExtractor:
         extractor = self.choice.load()
         if told := self.choice.told():
             listener.note(told)
@@ -226,6 +232,13 @@ class AnnotateJob:
         wanted = get_format(self.target.export, "write").options
         options = {name: value for name, value in known.items() if name in wanted}
         return open_writer(self.target.export, destination, **options)
+
+
+def _model_of(predictor: Extractor | AutoExtractor) -> Callable[[Document], ModelId]:
+    """The model that predicts a document."""
+    if isinstance(predictor, AutoExtractor):
+        return predictor.model_of
+    return lambda document: predictor.model
 
 
 def output_path(word: str | None) -> str | None:

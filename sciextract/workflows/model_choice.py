@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.errors import ModelMismatchError, UsageError
+from sciextract.inference.locate import AUTO, DEFAULT_MODEL
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sciextract.inference.domain.auto import AutoExtractor
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_config import ModelConfig
     from sciextract.store.project import Project
     from sciextract.workflows.models.choice import Chosen
+
+
+ASKED_DOCUMENTS = 200
+"""Documents of a project whose words decide for ``auto``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +32,9 @@ class ModelChoice:
     """What the user says about the model.
 
     Attributes:
-        model: Bundled name, ``NAME`` or ``NAME-hash8`` of a registered model, folder or hub id; when ``None``
-            what the project's people chose, else what the user chose, else the default model.
+        model: Bundled name, ``NAME`` or ``NAME-hash8`` of a registered model, folder or hub id; ``auto`` lets
+            the words of each document choose, in a project those of all together; when ``None`` what the
+            project's people chose, else what the user chose, else the default model.
         thresholds: Task to least probability, where it differs from the model's own.
         candidates: Whether to report what stayed below the thresholds.
         threads: Threads per call; all usable cores when ``None``.
@@ -41,11 +49,11 @@ class ModelChoice:
     precision: str | None = None
     batch_size: int | None = None
 
-    def load(self, project: Project | None = None) -> Extractor:
+    def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
 
         Args:
-            project: The open project whose choice counts when no model is named.
+            project: The open project whose choice counts when no model is named, and whose words do for ``auto``.
 
         Raises:
             ModelNotFoundError: No such model, what was chosen is not on this machine, or it lacks the
@@ -55,32 +63,46 @@ class ModelChoice:
             ModelMismatchError: It was trained on other features.
             UsageError: It is an encoder without trained heads, or several models have the name.
         """
+        if self.model is None:
+            return self._loaded(self._chosen(project).model.folder)
+        if self.model != AUTO:
+            return self._loaded(self.model)
+        if project is not None:
+            return self._loaded(suited_to(project))
+        from sciextract.inference.domain.auto import AutoExtractor
+
+        return AutoExtractor(self._loaded, self.threads)
+
+    def _loaded(self, model: str | Path) -> Extractor:
         from sciextract.inference.extractor import Extractor
 
         extractor = Extractor.load(
-            self._chosen(project).model.folder if self.model is None else self.model,
+            model,
             threads=self.threads,
             precision=self.precision,
             batch_size=self.batch_size,
         )
         return extractor.with_settings(self.thresholds, self.candidates)
 
-    def load_for(self, path: Path) -> Extractor:
+    def load_for(self, path: Path) -> Extractor | AutoExtractor:
         """The extractor for a project that is not open in this thread: see :meth:`load`."""
         from sciextract.store import open_project
 
-        if self.model is not None:
+        if self.model not in (None, AUTO):
             return self.load()
         with open_project(path, read=True) as project:
             return self.load(project)
 
     def told(self, project: Project | None = None) -> str:
-        """Which model predicts, when somebody chose another than the default; nothing when one is named.
+        """Which model predicts, when somebody chose another than the default, or ``auto`` chose; nothing when one is
+        named, or when it is chosen for each document.
 
         Raises:
             ModelNotFoundError: What was chosen is not on this machine.
             ModelDamagedError: It was changed.
         """
+        if self.model == AUTO and project is not None:
+            return f"model {AUTO} chose {suited_to(project)} for this project"
         return "" if self.model is not None else self._chosen(project).told()
 
     @staticmethod
@@ -89,9 +111,22 @@ class ModelChoice:
 
         return chosen(project)
 
-    def ignores_batch_size(self, extractor: Extractor) -> bool:
+    def ignores_batch_size(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether a batch size was asked for and the graph runs one abstract a call all the same."""
         return self.batch_size is not None and self.batch_size > extractor.batch_size
+
+
+def suited_to(project: Project) -> str:
+    """The bundled model that suits most of a project's first documents."""
+    from sciextract.inference.domain.auto import suited_model
+    from sciextract.store.content import documents
+
+    texts = (
+        documents.load(project.connection, number).document.text
+        for number in project.numbers()[:ASKED_DOCUMENTS]
+    )
+    votes = Counter(map(suited_model, texts))
+    return max(votes, key=lambda name: votes[name], default=DEFAULT_MODEL)
 
 
 def parse_thresholds(words: Collection[str]) -> dict[str, float]:
@@ -124,9 +159,19 @@ def check_schema(config: ModelConfig, schema: LabelSchema) -> None:
 
 
 def display_schema(config: ModelConfig) -> LabelSchema | None:
-    """The bundled schema that the model was trained with, for its colours, if there is one."""
-    known = config.schema_name in bundled_schemas()
-    return load_schema(config.schema_name) if known else None
+    """The bundled schema that the model was trained with, for its colours, if there is one.
+
+    Several models together have the schemas of all.
+    """
+    names = config.schema_name.split("+")
+    if not set(names) <= set(bundled_schemas()):
+        return None
+    first, *others = map(load_schema, names)
+    return replace(
+        first,
+        entities=(*first.entities, *(kind for each in others for kind in each.entities)),
+        relations=(*first.relations, *(kind for each in others for kind in each.relations)),
+    )
 
 
 def _threshold(word: str) -> tuple[str, float]:

@@ -114,7 +114,8 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
         raise ModelMismatchError(
             f"model {named} predicts labels that the project's schema {schema.name!r} lacks: "
             f"{', '.join(lacking)}",
-            "choose another --model, or a project with the model's schema",
+            "choose another --model, or a project with the model's schema: "
+            f"sciextract init DB --schema {config.schema_name}",
         )
 
 

@@ -24,23 +24,25 @@ class EarlierRun:
     Attributes:
         path: The file.
         export: Its format, ``jsonl`` or ``scierc``.
-        model: The model that goes on.
+        model_of: The model that predicts a document now.
         byte_end: Where the last complete line ends; a torn line may follow.
         documents: Documents found done so far.
     """
 
     path: str
     export: str
-    model: ModelId
+    model_of: Callable[[Document], ModelId]
     byte_end: int
     documents: int = 0
 
     @classmethod
-    def open(cls, path: str, export: str, model: ModelId) -> EarlierRun | None:
+    def open(
+        cls, path: str, export: str, model_of: Callable[[Document], ModelId]
+    ) -> EarlierRun | None:
         """The earlier run that a file holds, ``None`` when there is no such regular file."""
         if not os.path.isfile(path):
             return None
-        return cls(path, export, model, _end_of_last_line(path))
+        return cls(path, export, model_of, _end_of_last_line(path))
 
     def remaining(
         self, items: Iterable[ReadItem], on_skipped: Callable[[], None] | None = None
@@ -77,7 +79,7 @@ class EarlierRun:
 
     def _check(self, line: bytes, document: Document) -> None:
         record = self._record(line)
-        self._check_model(record)
+        self._check_model(record, self.model_of(document))
         if record.get("doc_key") != document.doc_key:
             self._refuse(f"{shown(record.get('doc_key'))}, the input has {shown(document.doc_key)}")
         if record.get("text_sha256", document.text_sha256) != document.text_sha256:
@@ -96,14 +98,13 @@ class EarlierRun:
             )
         return record
 
-    def _check_model(self, record: dict[str, Any]) -> None:
+    def _check_model(self, record: dict[str, Any], model: ModelId) -> None:
         if self.export != "jsonl":
             return
         found = record.get("model")
-        if found != {"name": self.model.name, "hash": self.model.hash}:
+        if found != {"name": model.name, "hash": model.hash}:
             raise ModelMismatchError(
-                f"{self.path}:{self.documents}: written by {_name(found)}, "
-                f"this run uses {self.model}",
+                f"{self.path}:{self.documents}: written by {_name(found)}, this run uses {model}",
                 "go on with the model of the file, or choose another --output",
             )
 

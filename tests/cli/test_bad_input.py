@@ -84,7 +84,7 @@ def test_missing_input_before_any_output(
         (("--resume", "--force", "--output", "x"), "exclude each other"),
         (("--sample",), "exclude each other"),
         (("--batch-size", "0"), "x>=1"),
-        (("--precision", "int4"), "int8"),
+        (("--precision", "int2"), "int8"),
         (("--nosuch",), "--nosuch"),
     ],
 )

@@ -31,14 +31,16 @@ class TestList:
     def test_the_one_that_predicts_has_a_star(self, command: Command, parsing: KnownModel) -> None:
         result = command("models", "list")
         assert result.code == 0
-        sci, own = result.out.splitlines()
+        bio, sci, own = result.out.splitlines()
+        assert bio.startswith("  bio-") and bio.endswith("in the package")
         assert sci.startswith("* sci-") and sci.endswith("in the package")
         assert own.startswith(f"  {parsing.id}") and "since 20" in own
         assert command("models", "use", "parsing").code == 0
-        assert command("models", "list").out.splitlines()[1].startswith(f"* {parsing.id}")
+        assert command("models", "list").out.splitlines()[-1].startswith(f"* {parsing.id}")
 
     def test_json_has_one_object_a_line(self, command: Command, parsing: KnownModel) -> None:
-        sci, own = read_lines(command("models", "list", "--json").out)
+        bio, sci, own = read_lines(command("models", "list", "--json").out)
+        assert (bio["name"], bio["bundled"], bio["in_use"]) == ("bio", True, False)
         assert (sci["name"], sci["bundled"], sci["in_use"]) == ("sci", True, True)
         assert (own["id"], own["hash"], own["in_use"]) == (parsing.id, parsing.hash, False)
 

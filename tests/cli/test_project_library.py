@@ -26,7 +26,7 @@ LIBRARY = data_root() / "sample_data" / "library.ris"
 def decide(project: Project) -> None:
     """What a person does to a library: bulk decisions, single ones, additions."""
     actions = project.actions
-    actions.accept_above(0.8)
+    actions.accept_above(0.5)
     for number in project.numbers()[:4]:
         draft = project.draft(number)
         waiting = [each for each in draft.entities if each.state is State.UNDECIDED]

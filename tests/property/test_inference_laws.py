@@ -12,11 +12,12 @@ from sciextract.documents.spans import TokenRange
 from sciextract.inference import pairs as pairing
 from sciextract.inference.clusters import antecedent_probabilities, predict_clusters
 from sciextract.inference.layout import RelationLayout
-from sciextract.inference.mentions import select_mentions, softmax
+from sciextract.inference.mentions import select_mentions
 from sciextract.inference.pieces import MAX_PIECES_PER_WORD
 from sciextract.inference.relations import combine_directions
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.spans import sentence_ends, span_mask
+from sciextract.inference.type_groups import softmax
 from sciextract.inference.windows import plan_windows
 from tests.unit.inference import fakes
 

@@ -145,7 +145,9 @@ def test_a_missing_recipe_is_said(tmp_path: Path) -> None:
         load_config(tmp_path / "none.toml")
 
 
-TRAINING_RECIPES = [path for path in sorted(RECIPES.glob("*.toml")) if path.stem[:4] != "mlm-"]
+TRAINING_RECIPES = [
+    path for path in sorted(RECIPES.glob("*.toml")) if not path.stem.startswith(("mlm-", "distil-"))
+]
 
 
 @pytest.mark.parametrize("path", TRAINING_RECIPES, ids=lambda path: path.stem)

@@ -20,7 +20,7 @@ from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pieces import EncoderInput
 from sciextract_trainer.build import PieceRules
-from sciextract_trainer.export import PARITY, assert_parity, random_pairs
+from sciextract_trainer.export import EXPORTED, PARITY, assert_parity, random_pairs
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.torch_network import TorchNetwork
 
@@ -91,7 +91,7 @@ def test_parity_is_refused_for_another_network(
 
 
 def test_int8_is_smaller_and_close(model_folder: Path, rules: PieceRules) -> None:
-    sizes = {name: (model_folder / file).stat().st_size for name, file in GRAPHS.items()}
+    sizes = {name: (model_folder / file).stat().st_size for name, file in EXPORTED.items()}
     assert sizes["int8"] < sizes["fp32"]
     windows = _windows(rules, [TEXTS[4]])
     [full], [small] = (_served(model_folder, name).encode(windows) for name in ("fp32", "int8"))

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from sciextract.documents.annotations import State
+from sciextract.inference.type_groups import Columns
 from sciextract.store.state.rows import Layer
 from sciextract.workflows.snapshot import ALL_LAYERS, TrainingDocument
 from sciextract_trainer.build import PieceRules
@@ -61,6 +62,8 @@ def decided(
 
 class Recorder:
     """Stands for a network: its span logits and pair scores are leaves, and it notes what is scored."""
+
+    groups: Columns = ()
 
     def __init__(self, words: int, labels: Labels) -> None:
         shape = (words, labels.max_span_width, 1 + len(labels.entities))

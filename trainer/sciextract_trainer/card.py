@@ -6,6 +6,7 @@ from typing import Any
 
 from sciextract.inference.folder import GRAPHS
 from sciextract.inference.model_config import ModelConfig
+from sciextract_trainer.partial.card import set_lines
 
 FITTED = "thresholds are fitted on the same split"
 """What a card says of thresholds unless the configuration says otherwise."""
@@ -23,6 +24,7 @@ _COMPARED = ("ner", "relation", "coreference")
 
 
 _WHOLE = "A model of sciextract: entities, relations and coreference in scientific abstracts, in one pass."
+_NO_LINKS = "A model of sciextract: entities and relations in scientific abstracts, in one pass."
 _GIVEN = (
     "A model of sciextract: relations between given entities in scientific texts. It predicts no entities; "
     "`sciextract annotate --given-entities` takes input that has them."
@@ -31,7 +33,8 @@ _GIVEN = (
 
 def model_card(config: ModelConfig) -> str:
     """Markdown: what the model is, its scores, its origin, its limits."""
-    return "\n".join([*_head(config), *_scores(config), *_origin(config), *_limits(config)])
+    scores = set_lines(config.scores) if "sets" in config.scores else _scores(config)
+    return "\n".join([*_head(config), *scores, *_origin(config), *_limits(config)])
 
 
 def _head(config: ModelConfig) -> list[str]:
@@ -39,7 +42,7 @@ def _head(config: ModelConfig) -> list[str]:
     return [
         f"# {config.name}",
         "",
-        _GIVEN if config.given_entities else _WHOLE,
+        _GIVEN if config.given_entities else _WHOLE if labels.coreference else _NO_LINKS,
         "",
         f"- Schema: {config.schema_name} (content hash {config.schema_hash[:12]})",
         f"- Entity types: {', '.join(labels.entities)}",
@@ -70,7 +73,33 @@ def _scores(config: ModelConfig) -> list[str]:
         f"Largest logit difference, torch to ONNX Runtime, fp32: {parity:.1e}.",
         *_quantisation(config),
         "",
+        *_calibration(config),
     ]
+
+
+def _calibration(config: ModelConfig) -> list[str]:
+    """How far scores are from the share of predictions that is right, where that was measured."""
+    measured = config.scores.get("calibration") or {}
+    if not measured:
+        return []
+    bins = next(iter(measured.values()))["bins"]
+    return [
+        "### Do the scores say how often predictions are right?",
+        "",
+        f"Expected calibration error in points, {bins} bins; held out: on halves that the scale was not fitted on.",
+        "",
+        "| task | items | own probabilities | scores | scores, held out | temperature | shift |",
+        "|---|---|---|---|---|---|---|",
+        *(_calibrated(task, each) for task, each in measured.items()),
+        "",
+    ]
+
+
+def _calibrated(task: str, values: dict[str, Any]) -> str:
+    keys = ("ece_before", "ece_after", "ece_held_out")
+    errors = [None if values[key] is None else 100 * values[key] for key in keys]
+    told = " | ".join(map(_score, errors))
+    return f"| {task} | {values['items']} | {told} | {values['temperature']:.2f} | {values['shift']:+.2f} |"
 
 
 def _given(config: ModelConfig, graphs: list[str]) -> list[str]:

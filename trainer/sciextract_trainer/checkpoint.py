@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.config import with_later_settings
+from sciextract_trainer.full_disk import replacing
 from sciextract_trainer.optimisation.average import WeightAverage
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
@@ -28,12 +28,16 @@ class Progress:
 
     Attributes:
         epoch: Finished epochs.
+        steps: Steps of the next epoch that are done, where a training stopped within it.
+        sums: Losses of the three tasks in these steps, summed over documents.
         best_epoch: Epoch of the best dev score, 0 before the first evaluation.
         best_mean: That score: the mean of three F1, or the one F1 that the recipe selects by.
         history: One entry per evaluation.
     """
 
     epoch: int = 0
+    steps: int = 0
+    sums: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     best_epoch: int = 0
     best_mean: float = -1.0
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -66,7 +70,13 @@ def trainable(network: nn.Module) -> dict[str, Tensor]:
 
 
 def save_checkpoint(folder: Path, state: TrainingState) -> None:
-    """Writes the state beside the old one and renames it into place, weights first."""
+    """Writes the state beside the old one and renames it into place.
+
+    Within an epoch the random numbers go along, so that dropout goes on as it would have.
+
+    Raises:
+        OutputError: The disk is full; the old checkpoint is kept.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {f"network.{name}": value for name, value in trainable(state.network).items()}
     tensors |= {f"average.{name}": value for name, value in state.average.weights.items()}
@@ -78,10 +88,18 @@ def save_checkpoint(folder: Path, state: TrainingState) -> None:
         "schedule_step": state.schedule.last_epoch,
         "average_steps": state.average.steps,
     }
+    if state.progress.steps:
+        tensors |= _random_state()
     metadata = {"state": json.dumps(data)}
-    temporary = folder / (WEIGHTS + ".part")
-    save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, metadata=metadata)
-    os.replace(temporary, folder / WEIGHTS)
+    with replacing(folder / WEIGHTS) as temporary:
+        save_file({k: v.contiguous() for k, v in tensors.items()}, temporary, metadata=metadata)
+
+
+def _random_state() -> dict[str, Tensor]:
+    found = {"random.cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        found["random.cuda"] = torch.cuda.get_rng_state()
+    return found
 
 
 def load_checkpoint(folder: Path, state: TrainingState) -> bool:
@@ -168,6 +186,10 @@ def _restore(tensors: dict[str, Tensor], data: dict[str, Any], state: TrainingSt
     _restore_schedule(state.schedule, int(data["schedule_step"]))
     for key, value in data["progress"].items():
         setattr(state.progress, key, value)
+    if "random.cpu" in tensors:
+        torch.set_rng_state(tensors["random.cpu"])
+    if "random.cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random.cuda"])
 
 
 def _optimiser_state(tensors: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:

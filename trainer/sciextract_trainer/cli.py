@@ -8,10 +8,29 @@ from collections.abc import Sequence
 import typer
 
 from sciextract.errors import SciextractError
-from sciextract_trainer.commands import encoders, pretrain
+from sciextract_trainer.commands import (
+    calibrate,
+    distill,
+    encoders,
+    make,
+    pretrain,
+    prune,
+    quantise,
+    selftrain,
+    soup,
+    student,
+)
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 app.command()(pretrain.pretrain)
+app.add_typer(distill.app, name="distill")
+app.command()(student.student)
+app.command()(selftrain.selftrain)
+app.command()(make.make)
+app.command()(calibrate.calibrate)
+app.add_typer(prune.app, name="prune")
+app.command()(quantise.quantise)
+app.command()(soup.soup)
 app.command()(encoders.vectors)
 app.command()(encoders.safetensors)
 

@@ -19,7 +19,8 @@ class TrainConfig:
         encoder: Hugging Face id or folder of the encoder to start from.
         network: ``joint`` (whole abstract in one pass) or ``dygie`` (DyGIE++, one sentence a pass).
         seed: Seed of initialisation, order and dropout.
-        epochs: Passes over the training documents.
+        epochs: Passes over the training documents, or over one part of them.
+        parts: Parts that the documents are cut into, anew in each pass; an epoch, and with it a checkpoint, is one part.
         batch_documents: Documents per step.
         optimiser: ``adamw``, ``adam``, ``adamp`` or ``radam``; see :mod:`~sciextract_trainer.optimisation.optimiser`.
         encoder_lr: Peak learning rate of the encoder.
@@ -71,6 +72,7 @@ class TrainConfig:
     network: str = "joint"
     seed: int = 1
     epochs: int = 20
+    parts: int = 1
     batch_documents: int = 4
     optimiser: str = "adamw"
     encoder_lr: float = 1e-4

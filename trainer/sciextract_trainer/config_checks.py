@@ -22,7 +22,7 @@ CHOICES = {
 """The words that a setting may be."""
 
 _POSITIVE = (
-    "epochs", "batch_documents", "encoder_lr", "head_lr", "clip", "max_span_width",
+    "epochs", "parts", "batch_documents", "encoder_lr", "head_lr", "clip", "max_span_width",
     "span_width", "hidden_width", "evaluate_every", "width_embedding", "accumulate",
     "relation_spans_per_word", "coref_spans_per_word", "schedule_power",
 )  # fmt: skip

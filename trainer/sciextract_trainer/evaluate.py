@@ -54,6 +54,16 @@ class DevScores:
         ]
         return sum(known) / len(known) if known else 0.0
 
+    def stated(self) -> dict[str, float | None]:
+        """The headline F1 scores as a model's configuration has them, two digits; ``None`` where nothing tells."""
+        named = {
+            "ner": self.entity,
+            "relation": self.relation,
+            "relation_strict": self.strict,
+            "coreference": self.coreference,
+        }
+        return {name: None if value is None else round(value, 2) for name, value in named.items()}
+
 
 def learned_tasks(config: TrainConfig) -> list[str]:
     """The tasks that a recipe learns; what the heads of the others say is not worth a score."""

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -22,15 +18,20 @@ from sciextract.inference.onnx_network import (
     PAIR_OUTPUTS,
     WORD_OUTPUTS,
     OnnxNetwork,
-    import_onnxruntime,
 )
 from sciextract.inference.pieces import EncoderInput
+from sciextract_trainer.compression.quantisation import quantise
+from sciextract_trainer.compression.schemes import Scheme
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.noise import quiet
 from sciextract_trainer.warm_start.weight_places import record_places
 
 PARITY = 1e-4
 """Largest absolute difference of an fp32 logit between torch and ONNX Runtime."""
+
+EXPORTED = {name: GRAPHS[name] for name in ("int8", "fp32")}
+"""Encoder graphs that every export writes, by precision."""
 
 WORD_INPUTS = ("input_ids", "attention_mask", "word_first", "word_last")
 
@@ -46,27 +47,21 @@ def export_graphs(network: JointNetwork, folder: Path, example: EncoderInput) ->
     Raises:
         ModelMismatchError: torch and ONNX Runtime disagree by more than ``PARITY``.
     """
-    network = network.cpu().eval()
-    network.words.bf16 = False
     folder.mkdir(parents=True, exist_ok=True)
-    with _quiet():
-        _export_encoder(network, folder / GRAPHS["fp32"], example)
+    export_encoder(network, folder / GRAPHS["fp32"], example)
+    with quiet():
         _export_pairs(network.pairs, folder / PAIRS_GRAPH, _hidden(network), _types(network))
-    record_places(folder / GRAPHS["fp32"], network)
     record_places(folder / PAIRS_GRAPH, network.pairs)
-    quantise(folder / GRAPHS["fp32"], folder / GRAPHS["int8"])
+    quantise(folder / GRAPHS["fp32"], folder / GRAPHS["int8"], Scheme("dynamic"))
 
 
-def quantise(source: Path, target: Path) -> None:
-    """Dynamic int8 per channel, embeddings included; per-tensor loses several F1 (measured)."""
-    import_onnxruntime()
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    model = onnx.load(source)
-    del model.graph.value_info[:]  # the exporter's shapes contradict transposed weights
-    with _quiet():
-        quantize_dynamic(model, target, per_channel=True, weight_type=QuantType.QInt8)
+def export_encoder(network: JointNetwork, path: Path, example: EncoderInput) -> None:
+    """Writes encoder and entity head in fp32; the network is put into eval mode on the CPU."""
+    network.cpu().eval()
+    network.words.bf16 = False
+    with quiet():
+        _export_encoder(network, path, example)
+    record_places(path, network)
 
 
 def _hidden(network: JointNetwork) -> int:
@@ -203,16 +198,3 @@ def _random_pair_input(
         "link_distance": random.integers(0, 10, links),
     }
     return PairInput(**{field.name: values[field.name] for field in fields(PairInput)})  # type: ignore[arg-type]
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keeps the exporter's progress lines and deprecation notices off the terminal."""
-    level = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(level)

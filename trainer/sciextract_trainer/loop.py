@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from torch import nn
+from torch import Tensor, nn
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
@@ -32,6 +32,7 @@ from sciextract_trainer.data.augment import Swaps
 from sciextract_trainer.data.batches import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import family_of
+from sciextract_trainer.full_disk import replacing
 from sciextract_trainer.hardware.device import CPU
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.hardware.encoder_modes import Compilation, enable_checkpointing, encoder_of
@@ -39,6 +40,7 @@ from sciextract_trainer.optimisation.average import WeightAverage
 from sciextract_trainer.optimisation.optimiser import make_optimiser
 from sciextract_trainer.optimisation.schedules import make_schedule
 from sciextract_trainer.progress import Report
+from sciextract_trainer.slices import Slice, require_time
 from sciextract_trainer.step import Pull, Stepper
 
 BEST = "best.safetensors"
@@ -76,6 +78,7 @@ def train(
     network: nn.Module | None = None,
     device: torch.device = CPU,
     group: Group = ALONE,
+    until: float = float("inf"),
 ) -> nn.Module:
     """Trains a network, or goes on where ``folder`` left off, and returns the best one.
 
@@ -89,8 +92,10 @@ def train(
         network: The network to train on; the recipe's encoder with fresh heads when ``None``.
         device: Where to train.
         group: The processes that train together; each calls this with the same, and gets the same network.
+        until: ``time.monotonic()`` at which to stop; several processes stop after an epoch, one after a step.
 
     Raises:
+        TimeIsUp: It is later than ``until``; the same call goes on from there.
         LossError: The loss is not a number; the best weights so far stay in ``folder``.
         UsageError: ``folder`` holds an unfinished training with other settings, or the encoder cannot do
             what the recipe asks.
@@ -110,7 +115,7 @@ def train(
         if _is_enough(config, data, state.progress):
             break
         with compilation.on():
-            _train_epoch(stepper, state, pull, data, epoch)
+            _train_epoch(stepper, state, pull, data, epoch, Slice(folder, until))
         state.progress.epoch = epoch
         if group.is_first:
             if data.dev and (epoch % config.evaluate_every == 0 or epoch == config.epochs):
@@ -130,7 +135,8 @@ def _silent(event: dict[str, Any]) -> None:
 def _resume(folder: Path, state: TrainingState, group: Group, report: Report) -> None:
     group.require_same("settings or data", state.settings, "give all of them the same files")
     if load_checkpoint(folder, state):
-        report({"event": "resumed", "epoch": state.progress.epoch})
+        within = {"steps": state.progress.steps} if state.progress.steps else {}
+        report({"event": "resumed", "epoch": state.progress.epoch, **within})
     group.require_same(
         f"the epoch that {folder} holds", state.progress.epoch,
         "the run folder has to lie on storage that all machines share",
@@ -141,7 +147,8 @@ def _start_state(
     config: TrainConfig, network: nn.Module, data: TrainingData, group: Group
 ) -> TrainingState:
     optimiser = make_optimiser(network, config)
-    documents = len(data.examples) + _rehearsed(config, data) + _swapped(config, data)
+    own = len(_part_of(config, data.examples, 1))
+    documents = own + _rehearsed(config, data) + _swapped(config, data)
     steps = config.epochs * -(-documents // documents_of_step(config, group))
     schedule = make_schedule(optimiser, config, steps)
     settings = {**config.to_json(), "examples": documents, "processes": group.size}
@@ -177,7 +184,16 @@ def _examples_of(config: TrainConfig, data: TrainingData, epoch: int) -> list[Si
     drawn = random.choice(len(data.rehearsal), _rehearsed(config, data), replace=False)
     rehearsed = [data.rehearsal[row] for row in sorted(drawn.tolist())]
     anew = data.swaps.of(epoch, _swapped(config, data)) if data.swaps else []
-    return [*data.examples, *rehearsed, *anew]
+    return [*_part_of(config, data.examples, epoch), *rehearsed, *anew]
+
+
+def _part_of(config: TrainConfig, examples: Sequence[Sized], epoch: int) -> Sequence[Sized]:
+    """The examples of an epoch, counted from 1; the first part of a pass is never the smaller one."""
+    if config.parts == 1:
+        return examples
+    taken, part = divmod(epoch - 1, config.parts)
+    order = np.random.default_rng([config.seed, taken, 2]).permutation(len(examples))
+    return [examples[row] for row in order[part :: config.parts].tolist()]
 
 
 def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> bool:
@@ -187,29 +203,50 @@ def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> b
 
 
 def _train_epoch(
-    stepper: Stepper, state: TrainingState, pull: Pull | None, data: TrainingData, epoch: int
+    stepper: Stepper,
+    state: TrainingState,
+    pull: Pull | None,
+    data: TrainingData,
+    epoch: int,
+    slice_: Slice,
 ) -> None:
-    config, examples = stepper.config, _examples_of(stepper.config, data, epoch)
-    torch.manual_seed(config.seed * 100_003 + epoch + stepper.group.rank * 1_000_000_007)
+    require_time(slice_.until)
+    config, progress = stepper.config, state.progress
+    examples = _examples_of(config, data, epoch)
+    if not progress.steps:
+        torch.manual_seed(config.seed * 100_003 + epoch + stepper.group.rank * 1_000_000_007)
     state.network.train()
-    began, seen = time.monotonic(), 0
-    sums = torch.zeros(3)
+    began, seen, before = time.monotonic(), 0, 0
+    sums = torch.tensor(progress.sums)
     size = documents_of_step(config, stepper.group)
-    for chosen in epoch_batches(examples, size, config.seed, epoch):
+    for number, chosen in enumerate(epoch_batches(examples, size, config.seed, epoch), start=1):
+        seen += len(chosen)
+        if number <= progress.steps:
+            before = seen
+            continue
         sums += stepper.step(state.network, state.optimiser, state.average, pull, chosen)
         state.schedule.step()
-        seen += len(chosen)
-        entity, relation, coreference = (sums / seen).tolist()
-        stepper.report(
-            {
-                "event": "step",
-                "epoch": epoch,
-                "documents": seen,
-                "of": len(examples),
-                "loss": {"entity": entity, "relation": relation, "coreference": coreference},
-                "documents_per_second": seen / (time.monotonic() - began),
-            }
-        )
+        progress.steps, progress.sums = number, sums.tolist()
+        _tell_step(stepper, epoch, seen, len(examples), sums, (seen - before, began))
+        slice_.after_step(state, stepper.group)
+    progress.steps, progress.sums = 0, [0.0, 0.0, 0.0]
+
+
+def _tell_step(
+    stepper: Stepper, epoch: int, seen: int, of: int, sums: Tensor, pace: tuple[int, float]
+) -> None:
+    """Reports a step; ``pace`` is how many documents this call has learned from, and since when."""
+    entity, relation, coreference = (sums / seen).tolist()
+    stepper.report(
+        {
+            "event": "step",
+            "epoch": epoch,
+            "documents": seen,
+            "of": of,
+            "loss": {"entity": entity, "relation": relation, "coreference": coreference},
+            "documents_per_second": pace[0] / (time.monotonic() - pace[1]),
+        }
+    )
 
 
 def _select(stepper: Stepper, state: TrainingState, data: TrainingData, folder: Path) -> None:
@@ -224,7 +261,8 @@ def _select(stepper: Stepper, state: TrainingState, data: TrainingData, folder: 
         if score > progress.best_mean or not data.selects:
             progress.best_mean, progress.best_epoch = score, progress.epoch
             folder.mkdir(parents=True, exist_ok=True)
-            save_file(trainable(state.network), folder / BEST)
+            with replacing(folder / BEST) as temporary:
+                save_file(trainable(state.network), temporary)
     progress.history.append(entry)
     stepper.report(entry)
     with (folder / "metrics.jsonl").open("a", encoding="utf-8") as log:

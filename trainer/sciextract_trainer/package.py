@@ -20,6 +20,7 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract.store.state.rows import Layer
 from sciextract_trainer.build import PieceRules
+from sciextract_trainer.calibration.fitting import Calibrations, Dev, fit_calibrated, stated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.evaluate import (
@@ -31,11 +32,10 @@ from sciextract_trainer.evaluate import (
     dev_scores,
     served,
 )
-from sciextract_trainer.export import assert_parity, export_graphs, random_pairs
+from sciextract_trainer.export import EXPORTED, assert_parity, export_graphs, random_pairs
 from sciextract_trainer.given import classification_of
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.remembering import RememberingNetwork
-from sciextract_trainer.thresholds import fit_settings
 from sciextract_trainer.warm_start.start_model import save_architecture, save_weights
 
 PARITY_WINDOWS = 8
@@ -59,6 +59,7 @@ class Packaging:
         start: Settings that fitting begins with; where nothing of a task is complete they stay.
         samples: Documents that the graphs are traced and compared with; those of dev when empty.
         given_entities: Whether the network relates given entities and predicts none.
+        cuts_words: Whether it is served words cut at punctuation; the given documents have them cut.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Packaging:
     start: DecodeSettings = DEV_SETTINGS
     samples: Sequence[AnnotatedDocument] = ()
     given_entities: bool = False
+    cuts_words: bool = False
 
     @property
     def serve(self) -> Serve:
@@ -95,7 +97,7 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
         work.mkdir()
         parity = _export(network, packaging, work)
         config = _scored_config(packaging, work, parity)
-        for name, file in GRAPHS.items():
+        for name, file in EXPORTED.items():
             if name not in packaging.precisions:
                 (work / file).unlink()
         packaging.rules.tokenizer.save(str(work / TOKENIZER))
@@ -126,18 +128,17 @@ def _export(network: JointNetwork, packaging: Packaging, folder: Path) -> float:
 
 
 def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelConfig:
-    pipelines = {name: _pipeline(packaging, folder, name) for name in GRAPHS}
-    settings = packaging.settings or fit_settings(
-        pipelines[packaging.precisions[0]], packaging.dev, packaging.start, packaging.complete,
-        packaging.serve,
-    )  # fmt: skip
+    pipelines = {name: _pipeline(packaging, folder, name) for name in EXPORTED}
+    settings, calibrations = _settings(packaging, pipelines[packaging.precisions[0]])
     scores: dict[str, Any] = {"split": "dev", "documents": len(packaging.dev), "parity": parity}
     if packaging.settings is not None:
         scores["thresholds"] = "thresholds are those of the model it was trained on from"
     for name, pipeline in pipelines.items():
-        scores[name] = _summary(_scores(packaging, pipeline, settings))
+        scores[name] = _scores(packaging, pipeline, settings).stated()
         if packaging.given_entities:
             scores[name] |= _by_label(packaging, pipeline, settings)
+    if calibrations:
+        scores["calibration"] = stated(calibrations)
     rules = packaging.rules
     return ModelConfig(
         name=packaging.name,
@@ -152,7 +153,16 @@ def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelCo
         scores=scores,
         origin=packaging.origin,
         given_entities=packaging.given_entities,
+        cuts_words=packaging.cuts_words,
     )
+
+
+def _settings(packaging: Packaging, pipeline: Pipeline) -> tuple[DecodeSettings, Calibrations]:
+    """The given settings, or those fitted on dev."""
+    if packaging.settings is not None:
+        return packaging.settings, {}
+    dev = Dev(packaging.dev, packaging.complete, packaging.given_entities, packaging.serve)
+    return fit_calibrated(pipeline, dev, packaging.start)
 
 
 def _pipeline(packaging: Packaging, folder: Path, precision: str) -> Pipeline:
@@ -177,14 +187,3 @@ def _by_label(
     found = classification_of(report)
     labels = {label: round(score.f1, 2) for label, score in found.labels.items()}
     return {"relation_macro": round(found.macro_f1, 2), "relation_labels": labels}
-
-
-def _summary(scores: DevScores) -> dict[str, float | None]:
-    """The headline F1 scores, two digits; ``None`` where nothing tells."""
-    named = {
-        "ner": scores.entity,
-        "relation": scores.relation,
-        "relation_strict": scores.strict,
-        "coreference": scores.coreference,
-    }
-    return {name: None if value is None else round(value, 2) for name, value in named.items()}

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.settings import DecodeSettings
+from sciextract.inference.settings import TASKS, DecodeSettings
 from sciextract.store.state.rows import Layer
-from sciextract_trainer.evaluate import DevScores, Serve, dev_scores, served
+from sciextract_trainer.evaluate import Serve, dev_scores, served
 
 ENTITY_GRID = (0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55)
 RELATION_GRID = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 COREFERENCE_GRID = (0.3, 0.4, 0.5, 0.6, 0.7)
+GRIDS = {"entity": ENTITY_GRID, "relation": RELATION_GRID, "coreference": COREFERENCE_GRID}
 
 
 def fit_settings(
@@ -28,21 +29,34 @@ def fit_settings(
     Grids are coarse on purpose: fifty documents do not tell 0.42 from 0.44. Where no document is complete
     in a layer, its settings stay.
     """
+    settings = start
+    for task in TASKS:
+        settings = fit_task(task, pipeline, dev, settings, complete, serve)
+    return settings
+
+
+def fit_task(
+    task: str,
+    pipeline: Pipeline,
+    dev: Sequence[AnnotatedDocument],
+    start: DecodeSettings,
+    complete: Sequence[Collection[Layer]] | None = None,
+    serve: Serve = served,
+) -> DecodeSettings:
+    """The settings with the best dev F1 of one task: its threshold, for entities the overlap rule too."""
     symmetric = pipeline.labels.relations.symmetric
 
-    def scores(settings: DecodeSettings) -> DevScores:
-        return dev_scores(serve(pipeline, settings), dev, symmetric, complete)
+    def score(settings: DecodeSettings) -> float | None:
+        scores = dev_scores(serve(pipeline, settings), dev, symmetric, complete)
+        value: float | None = getattr(scores, task)
+        return value
 
-    entities = [
-        replace(_at(start, "entity", value), nesting=nesting)
-        for nesting in (False, True)
-        for value in ENTITY_GRID
-    ]
-    best = _best(start, entities, lambda s: scores(s).entity)
-    relations = [_at(best, "relation", value) for value in RELATION_GRID]
-    best = _best(best, relations, lambda s: scores(s).relation)
-    coreference = [_at(best, "coreference", value) for value in COREFERENCE_GRID]
-    return _best(best, coreference, lambda s: scores(s).coreference)
+    candidates = [_at(start, task, value) for value in GRIDS[task]]
+    if task == "entity":
+        candidates = [
+            replace(each, nesting=nesting) for nesting in (False, True) for each in candidates
+        ]
+    return _best(start, candidates, score)
 
 
 def _at(settings: DecodeSettings, task: str, value: float) -> DecodeSettings:

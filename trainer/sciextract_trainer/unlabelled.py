@@ -1,15 +1,16 @@
-"""Unlabelled abstracts for distillation: which ones, in which order."""
+"""Unlabelled abstracts for pretraining, distillation and self-training: which ones, in which order."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from sciextract.documents.document import Document
-from sciextract.errors import InputMissingError
+from sciextract.errors import FormatError, InputMissingError
 from sciextract.text.analyse import join_title, make_document
 
 FIRST_FREE_ACL_YEAR = 2016
@@ -22,8 +23,14 @@ EXCLUDED_SOURCES = frozenset({"hoc"})
 def read_unlabelled(shards: Sequence[Path], most: int) -> Iterator[Document]:
     """The first ``most`` usable abstracts; every second one with its title, as users have them.
 
+    Args:
+        shards: JSON Lines, with gzip when the name ends in ``.gz``: ``abstract`` and, where known, ``title``,
+            ``id``, ``source`` and ``year``.
+        most: How many to take, in the order of the shards.
+
     Raises:
         InputMissingError: A shard does not exist.
+        FormatError: A shard is damaged or a record has no abstract; names the file and the line.
     """
     for key, title, abstract in _taken(shards, most):
         yield make_document(key, join_title(title, abstract), title_length=len(title))
@@ -34,6 +41,7 @@ def unlabelled_texts(shards: Sequence[Path], most: int) -> Iterator[str]:
 
     Raises:
         InputMissingError: A shard does not exist.
+        FormatError: A shard is damaged or a record has no abstract.
     """
     for _, title, abstract in _taken(shards, most):
         yield join_title(title, abstract)
@@ -43,24 +51,66 @@ def _taken(shards: Sequence[Path], most: int) -> Iterator[tuple[str, str, str]]:
     """Key, title (empty for every second one) and abstract of usable records."""
     taken = 0
     for shard in shards:
-        for record in _records(shard):
+        for line, record in _records(shard):
             if taken >= most:
                 return
-            if _usable(record):
-                yield record["id"], record["title"] if taken % 2 else "", record["abstract"]
+            if _usable(record, shard, line):
+                key = str(record.get("id") or f"{shard.name}:{line}")
+                yield key, str(record.get("title") or "") if taken % 2 else "", record["abstract"]
                 taken += 1
 
 
-def _records(shard: Path) -> Iterator[dict[str, Any]]:
+def _records(shard: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line numbers and records."""
     if not shard.is_file():
         raise InputMissingError(f"no unlabelled abstracts at {shard}")
-    with gzip.open(shard, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+    line = 0
+    opened = gzip.open if shard.suffix == ".gz" else open
+    try:
+        with opened(shard, "rt", encoding="utf-8") as lines:
+            for line, text in enumerate(lines, start=1):
+                if text.strip():
+                    yield line, _record(text, shard, line)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise FormatError(
+            f"the shard is damaged: {error}", path=shard, line=line + 1, hint=_GET_AGAIN
+        ) from error
 
 
-def _usable(record: dict[str, Any]) -> bool:
+_GET_AGAIN = "get the file again; what was finished is kept, and the same command goes on"
+
+
+def _record(text: str, shard: Path, line: int) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        raise FormatError(f"no JSON: {error}", path=shard, line=line, hint=_GET_AGAIN) from error
+    if not isinstance(record, dict):
+        raise FormatError(
+            f"{type(record).__name__} instead of a JSON object", path=shard, line=line,
+            hint="each line is an object with id, title and abstract",
+        )  # fmt: skip
+    return record
+
+
+def _usable(record: dict[str, Any], shard: Path, line: int) -> bool:
+    """Whether the licence allows it; refuses a record without an abstract."""
+    if not isinstance(record.get("abstract"), str):
+        raise FormatError(
+            f"the abstract is {record.get('abstract')!r}, not a text; the record has "
+            f"{', '.join(map(str, record)) or 'nothing'}",
+            path=shard, line=line, hint="each line is an object with id, title and abstract",
+        )  # fmt: skip
     source, year = record.get("source"), record.get("year") or 0
     if source == "acl-anthology":
-        return int(year) >= FIRST_FREE_ACL_YEAR
+        return _number(year, shard, line) >= FIRST_FREE_ACL_YEAR
     return source not in EXCLUDED_SOURCES
+
+
+def _number(year: Any, shard: Path, line: int) -> int:
+    try:
+        return int(year)
+    except (TypeError, ValueError) as error:
+        raise FormatError(
+            f"the year is {year!r}", path=shard, line=line, hint="a year is a number such as 2016"
+        ) from error

@@ -14,7 +14,7 @@ from sciextract_app.themes.contrast import Rgb, contrast, parse, readable
 from sciextract_app.themes.desk_themes import SAFE_DARK, SAFE_LIGHT, THEMES
 from sciextract_app.themes.labels import colours, label_style, label_variables, variable_name
 
-SCHEMAS = ("scierc", "scier", "genia", "biomedical")
+SCHEMAS = ("scierc", "scier", "genia", "biomedical", "bio")
 TRUE_COLOUR = [theme for theme in THEMES if not theme.ansi]
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 BLINDNESS = {

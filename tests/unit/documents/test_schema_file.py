@@ -158,7 +158,9 @@ class TestMistakes:
 
     @pytest.mark.parametrize("name", ["scirc", "", "SCIERC", "scierc.tml"])
     def test_an_unknown_name_lists_the_names(self, name: str) -> None:
-        with pytest.raises(SchemaError, match="biomedical, chemprot, gad, genia, scier, scierc"):
+        with pytest.raises(
+            SchemaError, match="bio, biomedical, chemprot, gad, genia, scier, scierc"
+        ):
             load_schema(name)
 
 
@@ -166,8 +168,8 @@ BUNDLED = bundled_schemas()
 
 
 class TestBundled:
-    def test_there_are_six(self) -> None:
-        assert BUNDLED == ("biomedical", "chemprot", "gad", "genia", "scier", "scierc")
+    def test_there_are_seven(self) -> None:
+        assert BUNDLED == ("bio", "biomedical", "chemprot", "gad", "genia", "scier", "scierc")
 
     @pytest.mark.parametrize("name", BUNDLED)
     def test_name_title_and_texts_are_there(self, name: str) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sciextract.inference.layout import RelationLayout
-from sciextract.inference.mentions import softmax
 from sciextract.inference.relations import (
     PredictedRelation,
     ScoredPairs,
@@ -14,6 +13,7 @@ from sciextract.inference.relations import (
     directed,
     predict_relations,
 )
+from sciextract.inference.type_groups import softmax
 
 LAYOUT = RelationLayout(("USED-FOR", "COMPARE", "PART-OF"), frozenset({"COMPARE"}))
 PAIRS = np.array([[0, 1], [1, 0]], dtype=np.int64)

@@ -23,8 +23,8 @@ from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.decided import decided_examples
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.soft import soft_examples
-from sciextract_trainer.distil import label_softly
 from sciextract_trainer.progress import Report
+from sciextract_trainer.teaching.labelling import label_softly
 from sciextract_trainer.warm_start.start_model import StartModel
 
 SOFT_PER_BASE = 1.5

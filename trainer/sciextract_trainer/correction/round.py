@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from sciextract.documents.schema import LabelSchema
+from sciextract.inference.cut_words import with_cut_words
 from sciextract.inference.folder import MANIFEST, ModelFolder
 from sciextract.workflows.correction.beginning import circumstances, opened_snapshot
 from sciextract.workflows.correction.curves import draw_curves, origin_of
@@ -15,7 +17,7 @@ from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.correction.order import Order
 from sciextract.workflows.remote.jobs import name_of, place_of
 from sciextract.workflows.runs import MODEL, SNAPSHOT, Run
-from sciextract.workflows.snapshot import Manifest, Snapshot
+from sciextract.workflows.snapshot import Manifest, Snapshot, TrainingDocument
 from sciextract.workflows.snapshot.augmented import positives
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.config import TrainConfig, config_from, load_config
@@ -72,6 +74,8 @@ class Round:
         if (self._run.folder / MODEL / MANIFEST).is_file():
             return
         start = start.with_labels(labels_of(schema, start.labels.max_span_width))
+        if start.folder.config.cuts_words:
+            snapshot = _with_cut_words(snapshot)
         with recorded(self._run, self._device):
             network, config = self._train(start, snapshot)
         self._export(start, schema, snapshot, network, config)
@@ -166,6 +170,7 @@ class Round:
             complete=[each.complete for each in snapshot.dev],
             settings=old.settings if few else None,
             samples=[positives(each.annotated) for each in texts[:_SAMPLES]],
+            cuts_words=old.cuts_words,
         )  # fmt: skip
         write_model_folder(network, packaging, self._run.folder / MODEL)
 
@@ -189,3 +194,15 @@ class Round:
             "recipe": self._order.recipe or RECIPE,
             "seed": config.seed,
         }
+
+
+def _with_cut_words(snapshot: Snapshot) -> Snapshot:
+    """The snapshot as a model sees it that is served cut words."""
+
+    def seen(item: TrainingDocument) -> TrainingDocument:
+        document = with_cut_words(item.annotated.document)
+        return replace(item, annotated=replace(item.annotated, document=document))
+
+    return replace(
+        snapshot, train=tuple(map(seen, snapshot.train)), dev=tuple(map(seen, snapshot.dev))
+    )

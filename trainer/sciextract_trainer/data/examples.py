@@ -57,6 +57,7 @@ class Targets:
         link_weights: float32 (links,), probability of the link; gold links have 1, rejected ones 0.
         soft: Whether the targets are a teacher's distributions rather than gold.
         mask: What is known; ``None`` when everything is.
+        taught: bool (1 + entity labels), labels that the document was annotated for; all when ``None``.
     """
 
     spans: Ints
@@ -67,6 +68,7 @@ class Targets:
     link_weights: Floats
     soft: bool = False
     mask: Mask | None = None
+    taught: Bools | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,7 @@ def _inside(targets: Targets, start: int, end: int) -> Targets:
         targets.link_weights[links],
         targets.soft,
         targets.mask and _mask_inside(targets.mask, keep, pairs, links),
+        targets.taught,
     )
 
 

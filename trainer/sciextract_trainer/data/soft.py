@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pieces import PieceEncoder
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract_trainer.data.examples import Example, Targets, windows_of
+from sciextract_trainer.full_disk import replacing
 
 ARRAYS = ("spans", "types", "pairs", "relations", "links", "link_weights")
 
@@ -43,35 +45,59 @@ def targets_from(raw: RawPrediction, layout: RelationLayout) -> Targets:
     )
 
 
-def save_targets(path: Path, keys: Sequence[str], targets: Sequence[Targets]) -> None:
-    """Writes the targets of one shard as compressed arrays, halves for probabilities."""
-    arrays: dict[str, np.ndarray] = {"keys": np.array(keys, dtype=np.str_)}
+def save_targets(path: Path, documents: Sequence[SoftDocument]) -> None:
+    """Writes the targets of one shard as compressed arrays, halves for probabilities.
+
+    Raises:
+        OutputError: The disk is full; a shard that was there before is kept.
+    """
+    targets = [item.targets for item in documents]
+    arrays: dict[str, np.ndarray] = {
+        "keys": np.array([item.document.doc_key for item in documents], dtype=np.str_),
+        "texts": np.array([item.document.text_sha256 for item in documents], dtype=np.str_),
+    }
     for name in ARRAYS:
         parts = [getattr(item, name) for item in targets]
         joined = np.concatenate(parts)
         kind = np.float16 if joined.dtype == np.float32 else np.int32
         arrays[name] = joined.astype(kind)
         arrays[f"{name}_count"] = np.array([len(part) for part in parts], dtype=np.int32)
-    temporary = path.with_suffix(".part.npz")
-    np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
-    temporary.replace(path)
+    with replacing(path) as temporary:
+        np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
 
 
-def load_targets(path: Path) -> dict[str, Targets]:
-    """Targets by document key.
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Targets as they were stored.
+
+    Attributes:
+        keys: Keys of the documents.
+        texts: SHA-256 of each text; empty in shards that older versions wrote.
+        targets: What the teacher says of each.
+    """
+
+    keys: tuple[str, ...]
+    texts: tuple[str, ...]
+    targets: tuple[Targets, ...]
+
+
+def load_targets(path: Path) -> Shard:
+    """One shard.
 
     Raises:
-        ModelDamagedError: The shard is not whole.
+        ModelDamagedError: It is not whole; names the file.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         columns = {name: _split(arrays[name], arrays[f"{name}_count"]) for name in ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        keys, texts = (tuple(map(str, arrays.get(name, ()))) for name in ("keys", "texts"))
+        return Shard(keys, texts, tuple(_targets(columns, row) for row in range(len(keys))))
+    except (OSError, ValueError, LookupError, EOFError, BadZipFile, zlib.error) as error:
         raise ModelDamagedError(
-            f"{path}: the soft targets cannot be read: {error}", "remove the file and label again"
+            f"{path}: the soft targets cannot be read: {error}",
+            "remove this file and give the same command again: it alone is labelled anew",
         ) from error
-    return {str(key): _targets(columns, row) for row, key in enumerate(arrays["keys"])}
 
 
 def _targets(columns: dict[str, list[np.ndarray]], row: int) -> Targets:

@@ -11,6 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer, normalizers
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError
+from sciextract_trainer.encoders.files import encoder_file
 
 _FILE = "tokenizer.json"
 _SETTINGS = "tokenizer_config.json"
@@ -53,7 +54,7 @@ def load_tokenizer(source: str, settings: Any) -> EncoderTokenizer:
         ModelMismatchError: It has pieces that the encoder has no embedding for.
     """
     loaded = _loaded(source, settings)
-    file = _found(source, _FILE)
+    file = encoder_file(source, _FILE)
     backend = _read(file) if file else _with_casing(loaded.backend_tokenizer, source)
     tokenizer = _prepared(backend, settings.vocab_size, source)
     prefix, suffix = _frame(tokenizer)
@@ -103,27 +104,14 @@ def _loaded(source: str, settings: Any) -> Any:
 
 def _need_sentencepiece(source: str) -> None:
     """Without the package transformers asks for another one that does not help."""
-    if find_spec("sentencepiece") is not None or _found(source, _FILE):
+    if find_spec("sentencepiece") is not None or encoder_file(source, _FILE):
         return
     for name in _SENTENCEPIECE:
-        if _found(source, name):
+        if encoder_file(source, name):
             raise ModelNotFoundError(
                 f"the tokenizer of {source!r} is in {name} alone, which the package sentencepiece reads",
                 "pip install sentencepiece",
             )
-
-
-def _found(source: str, name: str) -> Path | None:
-    from transformers.utils.hub import cached_file
-
-    path = cached_file(
-        source,
-        name,
-        _raise_exceptions_for_gated_repo=False,
-        _raise_exceptions_for_missing_entries=False,
-        _raise_exceptions_for_connection_errors=False,
-    )
-    return Path(path) if path else None
 
 
 def _read(file: Path) -> Tokenizer:
@@ -140,7 +128,7 @@ def _with_casing(backend: Tokenizer, source: str) -> Tokenizer:
 
     A folder with ``vocab.txt`` alone does not say; transformers lower-cases then.
     """
-    file = _found(source, _SETTINGS)
+    file = encoder_file(source, _SETTINGS)
     said = file is not None and "do_lower_case" in json.loads(file.read_text(encoding="utf-8"))
     if said or not isinstance(backend.normalizer, normalizers.BertNormalizer):
         return backend

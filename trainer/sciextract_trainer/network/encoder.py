@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from sciextract_trainer.encoders.heads import apply_removed
 from sciextract_trainer.encoders.settings import read_settings, set_attention_dropout, settings_from
 from sciextract_trainer.encoders.weights import read_weights, without_pooler
 
@@ -39,6 +40,7 @@ def empty_encoder(values: dict[str, Any], attention_dropout: float = 0.0) -> nn.
     encoder: nn.Module = without_pooler(
         AutoModel.from_config(settings, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
     )
+    apply_removed(encoder, values)
     return encoder
 
 

@@ -14,13 +14,24 @@ class SpanHead(nn.Module):
     A span is the sum of a projection of its first word, one of its last word and a width embedding
     (the additive form of the endpoint representation of Lee et al. 2017, section 4), so that the cost
     per span is one addition.
+
+    With ``fixed_none`` the logit of "no entity" is 0, as in DyGIE++: what a data set says of its own types
+    then leaves the other types alone.
     """
 
     def __init__(
-        self, hidden: int, width: int, inner: int, max_width: int, classes: int, dropout: float
+        self,
+        hidden: int,
+        width: int,
+        inner: int,
+        max_width: int,
+        classes: int,
+        dropout: float,
+        fixed_none: bool = False,
     ) -> None:
         super().__init__()
         self.max_width = max_width
+        self.fixed_none = fixed_none
         self.first = nn.Linear(hidden, width)
         self.last = nn.Linear(hidden, width, bias=False)
         self.width = nn.Embedding(max_width, width)
@@ -30,7 +41,7 @@ class SpanHead(nn.Module):
             nn.GELU(), nn.Dropout(dropout), nn.Linear(inner, classes),
         )  # fmt: skip
         nn.init.normal_(self.width.weight, std=0.1)
-        _expect_none(self.out[-1])
+        _expect_none(self.out[-1], fixed_none)
 
     def forward(self, first: Tensor, last: Tensor) -> Tensor:
         """Logits (words, max width, classes) from word states (words, hidden)."""
@@ -41,6 +52,8 @@ class SpanHead(nn.Module):
         )  # (words, max width)
         starts = self.dropout(self.first(first))[:, None, :] + self.width.weight[None, :, :]
         logits: Tensor = self.out(starts + self.dropout(self.last(last))[ends])
+        if self.fixed_none:
+            return torch.cat([torch.zeros_like(logits[..., :1]), logits[..., 1:]], dim=-1)
         return logits
 
 
@@ -67,11 +80,14 @@ class PairScorer(nn.Module):
         return logits
 
 
-def _expect_none(layer: nn.Module) -> None:
+def _expect_none(layer: nn.Module, fixed_none: bool) -> None:
     """Starts a classifier near the truth that almost all of its items are of class 0, "none"."""
     if isinstance(layer, nn.Linear):
         with torch.no_grad():
-            layer.bias[0] = 4.0
+            if fixed_none:
+                layer.bias.sub_(4.0)
+            else:
+                layer.bias[0] = 4.0
 
 
 class PairHead(nn.Module):

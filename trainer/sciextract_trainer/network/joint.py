@@ -23,6 +23,7 @@ class JointNetwork(nn.Module):
     ) -> None:
         super().__init__()
         types = 1 + len(labels.entities)
+        self.groups = labels.group_columns
         self.words = WordEncoder(encoder, config.dropout / 2, config.bf16)
         self.spans = SpanHead(
             hidden,
@@ -31,6 +32,7 @@ class JointNetwork(nn.Module):
             labels.max_span_width,
             types,
             config.dropout,
+            fixed_none=bool(labels.groups),
         )
         self.pairs = PairHead(
             hidden, config.span_width, labels.max_span_width, types,

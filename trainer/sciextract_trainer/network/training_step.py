@@ -23,6 +23,7 @@ from sciextract_trainer.network.losses import (
     soft_cross_entropy,
     soft_link_loss,
 )
+from sciextract_trainer.network.taught_types import likely_types, taught_entity_loss
 
 MAX_ANTECEDENTS = 100
 
@@ -63,10 +64,16 @@ def batch_losses(
         batch.input_ids, batch.attention_mask, batch.word_first, batch.word_last
     )
     nothing = logits.new_zeros(())
-    entity = _entity_loss(logits, batch) if config.entity_weight else nothing
+    entity = nothing
+    if config.entity_weight:
+        entity = taught_entity_loss(logits, *_entity_targets(batch, logits), batch, network.groups)
     if not (config.relation_weight or config.coreference_weight):
         return Losses(entity, nothing, nothing)
-    types = _known_types(logits, batch) if config.given_entities else _likely_types(logits)
+    types = (
+        _known_types(logits, batch)
+        if config.given_entities
+        else likely_types(logits, network.groups)
+    )
     scored = [
         _scored_spans(batch, row, types, config, layout) for row in range(len(batch.examples))
     ]
@@ -80,11 +87,6 @@ def batch_losses(
     return Losses(entity, relation, _coreference_loss(link_scores, batch, scored))
 
 
-def _likely_types(logits: Tensor) -> Tensor:
-    """Type probabilities (words, max width, types), without a way back for gradients."""
-    return torch.softmax(logits.detach(), dim=-1)
-
-
 def _known_types(logits: Tensor, batch: Batch) -> Tensor:
     """The types of the given entities, as inference between given entities has them; else zeros."""
     types = np.zeros(logits.shape, dtype=np.float32)
@@ -95,7 +97,8 @@ def _known_types(logits: Tensor, batch: Batch) -> Tensor:
     return torch.from_numpy(types).to(logits.device)
 
 
-def _entity_loss(logits: Tensor, batch: Batch) -> Tensor:
+def _entity_targets(batch: Batch, logits: Tensor) -> tuple[Floats, Bools]:
+    """Target distributions (words, max width, types), and the cells (words, max width) that are known."""
     words, width, classes = logits.shape
     targets = np.zeros((words, width, classes), dtype=np.float32)
     targets[:, :, 0] = 1.0
@@ -105,10 +108,7 @@ def _entity_loss(logits: Tensor, batch: Batch) -> Tensor:
         widths = spans[:, 1] - spans[:, 0]
         fits = widths < width
         targets[spans[fits, 0] + offset, widths[fits]] = example.targets.types[fits]
-    cells = torch.from_numpy(known)
-    return soft_cross_entropy(
-        logits[cells.to(logits.device)], torch.from_numpy(targets)[cells].to(logits.device)
-    )
+    return targets, known
 
 
 def _known_cells(example: Example) -> Bools:
@@ -127,6 +127,8 @@ def _scored_spans(
     batch: Batch, row: int, types: Tensor, config: TrainConfig, layout: RelationLayout
 ) -> _Scored:
     example, offset, end = batch.examples[row], batch.offsets[row], batch.offsets[row + 1]
+    if _has_no_pairs(example):
+        return _nothing_scored(layout)
     spans = _with_likely(example, types[offset:end], config)
     rows = {(int(a), int(b)): i for i, (a, b) in enumerate(spans)}
     new_row = np.array(
@@ -162,6 +164,20 @@ def _has_negatives(example: Example) -> bool:
     """Whether spans that are not listed are known to be none."""
     mask = example.targets.mask
     return not example.targets.soft if mask is None else Layer.ENTITIES in mask.complete
+
+
+def _has_no_pairs(example: Example) -> bool:
+    """Whether nothing is known of relations and links, so that no pair has to be scored."""
+    mask = example.targets.mask
+    if mask is None or mask.complete & {Layer.RELATIONS, Layer.COREFERENCE}:
+        return False
+    return not (mask.known_pairs.any() or mask.known_links.any() or mask.settled.any())
+
+
+def _nothing_scored(layout: RelationLayout) -> _Scored:
+    none = np.zeros((0, 2), dtype=np.int64)
+    relations = np.zeros((0, layout.class_count), dtype=np.float32)
+    return _Scored(none, none, relations, none, np.zeros(0, dtype=np.float32))
 
 
 def _judged(example: Example) -> Bools:

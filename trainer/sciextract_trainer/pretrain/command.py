@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors.torch import save_file
 
 from sciextract_trainer.build import load_piece_rules
-from sciextract_trainer.pretrain.config import PretrainConfig
-from sciextract_trainer.pretrain.loop import Room, pretrain
+from sciextract_trainer.pretrain.config import BlockSettings, PretrainConfig
+from sciextract_trainer.pretrain.loop import pretrain
 from sciextract_trainer.pretrain.packing import packed_blocks
+from sciextract_trainer.pretrain.result import write_encoder
+from sciextract_trainer.pretrain.steps import Room
+from sciextract_trainer.progress import Report
 from sciextract_trainer.unlabelled import unlabelled_texts
 
 
@@ -22,10 +23,10 @@ def run_pretraining(
     shards: Sequence[Path],
     most: int,
     folder: Path,
-    report: Callable[[dict[str, Any]], None],
+    report: Report,
     minutes: float = float("inf"),
 ) -> Path:
-    """Pretrain on unlabelled abstracts and write the encoder as a Hugging Face folder.
+    """Pretrain on unlabelled abstracts and write encoder and head as a Hugging Face folder.
 
     Args:
         config: The recipe.
@@ -42,23 +43,40 @@ def run_pretraining(
         InputMissingError: A shard does not exist.
         ModelNotFoundError: The encoder cannot be loaded.
         UsageError: Too little text, or the folder belongs to a pretraining with other settings.
+        OutputError: Something cannot be written; the last whole checkpoint stays.
     """
     until = time.monotonic() + 60 * minutes
-    rules = load_piece_rules(config.encoder)
+    room = room_of(config, config.encoder, shards, most, folder, report)
+    network = pretrain(config, room, folder, report, until)
+    return write_encoder(network, config.encoder, folder / "encoder")
+
+
+def room_of(
+    config: BlockSettings,
+    encoder: str,
+    shards: Sequence[Path],
+    most: int,
+    folder: Path,
+    report: Report,
+) -> Room:
+    """The texts as packed blocks, with what every step on them reads.
+
+    Args:
+        config: How a network learns from them.
+        encoder: Folder or hub id of the tokenizer.
+        shards: JSON Lines with ``id``, ``title`` and ``abstract``, packed with gzip.
+        most: Abstracts to take, in the order of the shards.
+        folder: Where the blocks are kept.
+        report: Told how many there are.
+
+    Raises:
+        InputMissingError: A shard does not exist.
+        ModelNotFoundError: The tokenizer cannot be loaded.
+        OutputError: The blocks cannot be written.
+    """
+    rules = load_piece_rules(encoder)
     described = {"texts": [shard.name for shard in shards], "most": most}
-    texts = unlabelled_texts(shards, most)
-    blocks = packed_blocks(texts, rules, config.length, folder, described)
+    blocks = packed_blocks(unlabelled_texts(shards, most), rules, config.length, folder, described)
     report({"event": "blocks", "blocks": len(blocks), "pieces": int(blocks.size)})
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    encoder = pretrain(Room(config, rules, blocks, device), folder, report, until)
-    return _save(encoder, config.encoder, folder / "encoder")
-
-
-def _save(encoder: Any, source: str, folder: Path) -> Path:
-    from transformers import AutoTokenizer
-
-    AutoTokenizer.from_pretrained(source, use_fast=True).save_pretrained(folder)
-    encoder.config.save_pretrained(folder)
-    weights = {name: value.contiguous().cpu() for name, value in encoder.state_dict().items()}
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    return folder
+    return Room(config, rules, blocks, device)

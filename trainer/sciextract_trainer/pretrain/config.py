@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sciextract.errors import InputMissingError, UsageError
 
+SettingsT = TypeVar("SettingsT", bound="BlockSettings")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PretrainConfig:
-    """Everything that decides the outcome of a pretraining, apart from the texts.
+class BlockSettings:
+    """How a network learns from packed blocks with hidden pieces, whatever it learns.
 
     Attributes:
-        encoder: Hugging Face id or folder of the encoder to start from.
-        seed: Seed of the head, the order of blocks and the hidden pieces.
+        seed: Seed of what begins fresh, the order of blocks and the hidden pieces.
         steps: Optimiser steps in all; the learning rate reaches zero with the last one.
         batch_blocks: Blocks per step.
         length: Pieces of a block.
@@ -29,7 +30,6 @@ class PretrainConfig:
         checkpoint_steps: Steps between checkpoints.
     """
 
-    encoder: str
     seed: int = 1
     steps: int = 2000
     batch_blocks: int = 32
@@ -49,15 +49,26 @@ class PretrainConfig:
             UsageError: Names the setting, the value and the values allowed.
         """
         for name in ("steps", "batch_blocks", "lr", "clip", "checkpoint_steps"):
-            _check(self, name, getattr(self, name) > 0, "a number above 0")
-        _check(self, "length", 16 <= self.length <= 512, "16 to 512")
+            require(self, name, getattr(self, name) > 0, "a number above 0")
+        require(self, "length", 16 <= self.length <= 512, "16 to 512")
         for name in ("mask_share", "warmup"):
-            _check(self, name, 0 < getattr(self, name) < 1, "above 0 and below 1")
-        _check(self, "weight_decay", self.weight_decay >= 0, "at least 0")
+            require(self, name, 0 < getattr(self, name) < 1, "above 0 and below 1")
+        require(self, "weight_decay", self.weight_decay >= 0, "at least 0")
 
     def to_json(self) -> dict[str, Any]:
-        """All settings by name."""
-        return asdict(self)
+        """All settings by name; lists, as in JSON and TOML, where there are several values."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PretrainConfig(BlockSettings):
+    """Everything that decides the outcome of a pretraining, apart from the texts.
+
+    Attributes:
+        encoder: Hugging Face id or folder of the encoder to start from.
+    """
+
+    encoder: str
 
 
 def load_pretrain_config(path: Path, **changes: Any) -> PretrainConfig:
@@ -67,21 +78,59 @@ def load_pretrain_config(path: Path, **changes: Any) -> PretrainConfig:
         InputMissingError: There is no such file.
         UsageError: A setting is unknown, of another type or cannot work.
     """
-    if not path.is_file():
-        raise InputMissingError(f"no pretraining recipe at {path}")
-    values = {**tomllib.loads(path.read_text(encoding="utf-8")), **changes}
-    known = {each.name: each for each in fields(PretrainConfig)}
+    return load_settings(PretrainConfig, path, **changes)
+
+
+def load_settings(kind: type[SettingsT], path: Path, **changes: Any) -> SettingsT:
+    """Settings of a kind from a TOML file, with changes.
+
+    Raises:
+        InputMissingError: There is no such file.
+        UsageError: It is not TOML, or a setting is unknown, of another type or cannot work.
+    """
+    values = {**_read(path), **changes}
+    known = {each.name: each for each in fields(kind)}
     unknown = sorted(set(values) - set(known))
     if unknown:
         raise UsageError(
             f"{path}: unknown settings: {', '.join(unknown)}", f"known: {', '.join(sorted(known))}"
         )
+    for name, value in values.items():
+        if not _is(value, str(known[name].type)):
+            raise UsageError(f"{path}: {name} = {value!r} is not of type {known[name].type}")
+    missing = sorted(
+        name for name, each in known.items() if each.default is MISSING and name not in values
+    )
+    if missing:
+        raise UsageError(f"{path}: missing settings: {', '.join(missing)}")
+    frozen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return kind(**frozen)
+
+
+def _is(value: object, kind: str) -> bool:
+    """Whether a value of a TOML file is of the type of a setting."""
+    if kind.startswith("tuple"):
+        return isinstance(value, list | tuple) and all(_is(each, "int") for each in value)
+    if kind == "bool" or isinstance(value, bool):
+        return isinstance(value, bool) and kind == "bool"
+    wanted = {"int": (int,), "float": (int, float), "str": (str,)}[kind]
+    return isinstance(value, wanted)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputMissingError(f"no recipe at {path}")
     try:
-        return PretrainConfig(**values)
-    except TypeError as error:
-        raise UsageError(f"{path}: a setting is missing or of another type: {error}") from error
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}", "a recipe is a TOML file in UTF-8") from error
 
 
-def _check(config: PretrainConfig, name: str, holds: bool, allowed: str) -> None:
+def require(settings: BlockSettings, name: str, holds: bool, allowed: str) -> None:
+    """Refuses a setting that does not hold what it must.
+
+    Raises:
+        UsageError: Names the setting, the value and the values allowed.
+    """
     if not holds:
-        raise UsageError(f"{name} = {getattr(config, name)!r} cannot work", f"allowed: {allowed}")
+        raise UsageError(f"{name} = {getattr(settings, name)!r} cannot work", f"allowed: {allowed}")

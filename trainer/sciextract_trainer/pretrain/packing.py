@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sciextract.errors import ModelDamagedError
 from sciextract_trainer.build import PieceRules
+from sciextract_trainer.full_disk import replacing
 
 AT_A_TIME = 512
 Blocks = NDArray[np.uint32]
@@ -35,6 +36,10 @@ def packed_blocks(
 
     Returns:
         uint32 (blocks, length), memory-mapped.
+
+    Raises:
+        OutputError: The disk is full.
+        ModelDamagedError: The blocks on disk are not whole.
     """
     told = json.dumps(
         [described, length, hashlib.sha256(_tokenizer(rules)).hexdigest()], sort_keys=True
@@ -43,11 +48,19 @@ def packed_blocks(
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         blocks = np.array(list(_blocks(texts, rules, length)), dtype=np.uint32)
-        temporary = path.with_suffix(".part")
-        with temporary.open("wb") as stream:
+        with replacing(path) as temporary, temporary.open("wb") as stream:
             np.save(stream, blocks.reshape(-1, length))
-        os.replace(temporary, path)
-    return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+    return _mapped(path)
+
+
+def _mapped(path: Path) -> Blocks:
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+    except (ValueError, EOFError) as error:
+        raise ModelDamagedError(
+            f"{path}: the packed texts cannot be read: {error}",
+            "remove the file; the same command makes it again",
+        ) from error
 
 
 def _tokenizer(rules: PieceRules) -> bytes:

@@ -41,6 +41,22 @@ def carried(
     return weights
 
 
+def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
+    """The groups of ``old`` for the labels of ``new``; new labels are a group of their own.
+
+    >>> from sciextract.inference.layout import RelationLayout
+    >>> none = RelationLayout((), frozenset())
+    >>> old = Labels(("A", "B", "C"), none, False, 5, (("A",), ("B", "C")))
+    >>> kept_groups(old, Labels(("C", "A", "D"), none, False, 5))
+    (('A',), ('C',), ('D',))
+    """
+    if not old.groups:
+        return ()
+    added = tuple(label for label in new.entities if label not in old.entities)
+    groups = [tuple(each for each in group if each in new.entities) for group in old.groups]
+    return tuple(group for group in (*groups, added) if group)
+
+
 def new_labels(old: Labels, new: Labels) -> tuple[str, ...]:
     """Entity and relation labels of ``new`` that ``old`` lacks."""
     return (

@@ -25,7 +25,7 @@ from sciextract_trainer.network.encoder import empty_encoder
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.optimisation.reinit import reinitialise
 from sciextract_trainer.warm_start.graph_weights import Array, bias_length, read_weights
-from sciextract_trainer.warm_start.other_labels import carried, new_labels
+from sciextract_trainer.warm_start.other_labels import carried, kept_groups, new_labels
 
 ENCODER, WEIGHTS = "encoder.json", "model.safetensors"
 """Architecture of the encoder (a Hugging Face configuration), and weights in half precision."""
@@ -64,8 +64,8 @@ class StartModel:
         return new_labels(self.folder.config.labels, self.labels)
 
     def with_labels(self, labels: Labels) -> StartModel:
-        """The same weights for other labels; classes that both have are kept."""
-        return replace(self, labels=labels)
+        """The same weights for other labels; classes that both have are kept, and so are their groups."""
+        return replace(self, labels=replace(labels, groups=kept_groups(self.labels, labels)))
 
     def fit(self, config: TrainConfig) -> TrainConfig:
         """The recipe with the sizes that the weights have."""

@@ -1,0 +1,225 @@
+"""The knowledge graph at scale: build time, size and query time; SQLite beside DuckDB on the same facts.
+
+    python -m benchmarks.graph_scale --abstracts 330000 --duckdb
+    python -m benchmarks.graph_scale --abstracts 330000 --predictions predictions.jsonl
+
+Nodes, edges and queries are measured on synthetic abstracts of that number; reading on real predictions, if
+some are given, and extrapolated from there. CPU seconds are told beside wall time, for machines that do other work, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.graph_duckdb import DuckGraph
+from benchmarks.graph_synthetic import synthetic
+from benchmarks.rows import Row, machine, markdown, milliseconds, percentile, told, write_report
+from sciextract.graph.contribution import GENERIC
+from sciextract.graph.contributions import Reading
+from sciextract.graph.database.derive import derive
+from sciextract.graph.database.facts import Facts
+from sciextract.graph.database.opening import open_graph, set_property, transaction
+from sciextract.graph.queries.edges import neighbours
+from sciextract.graph.queries.nodes import Node, find_node
+from sciextract.graph.queries.pairs import pairs
+from sciextract.graph.queries.paths import shortest_path
+from sciextract.graph.queries.top import top
+from sciextract.graph.queries.trends import trends
+
+BUILD_SECONDS, QUERY_SECONDS = 600.0, 0.200
+CORPUS = 330_000
+_BATCH = 500
+_QUERIES = 100
+
+
+@dataclass
+class Took:
+    """Seconds of a block."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.wall:.1f} s, {self.cpu:.1f} s of CPU"
+
+
+@contextmanager
+def timed() -> Iterator[Took]:
+    """Measures a block."""
+    took, wall, cpu = Took(), time.perf_counter(), time.process_time()
+    yield took
+    took.wall, took.cpu = time.perf_counter() - wall, time.process_time() - cpu
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--abstracts", type=int, default=20_000)
+    parser.add_argument("--predictions", help="JSONL from annotate, for the time of reading")
+    parser.add_argument("--duckdb", action="store_true", help="measure DuckDB, too")
+    parser.add_argument("--folder", type=Path, help="where to keep the graph")
+    parser.add_argument("--json", help="write every number to this file, too")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = told(_rows(asked, asked.folder or Path(scratch)))
+    print(markdown(machine(), rows))
+    write_report(asked.json, asked, rows, {})
+
+
+def _rows(asked: argparse.Namespace, folder: Path) -> Iterator[Row]:
+    path = folder / "synthetic.graph"
+    path.unlink(missing_ok=True)
+    facts, derived = _build(path, asked.abstracts)
+    count = f"{asked.abstracts:,} synthetic abstracts"
+    yield Row(f"facts of {count}", str(facts))
+    yield Row("nodes and edges from them", str(derived))
+    yield Row("size of the graph", f"{path.stat().st_size / 1e6:,.0f} MB, {_size(path)}")
+    yield Row(
+        "memory", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB at most"
+    )
+    if asked.predictions:
+        yield from _reading(asked.predictions, facts, derived, asked.abstracts)
+    yield from _query_rows(path)
+    if asked.duckdb:
+        yield from _duckdb_rows(path, folder / "synthetic.duckdb")
+
+
+def _build(path: Path, abstracts: int) -> tuple[Took, Took]:
+    with open_graph(path, write=True) as connection:
+        facts, writer, rest = Took(), Facts(connection, 1), synthetic(abstracts)
+        while batch := list(islice(rest, _BATCH)):  # making them up is not measured
+            with timed() as took, transaction(connection):
+                writer.write(batch)
+                set_property(connection, "build", "1")
+            facts = Took(facts.wall + took.wall, facts.cpu + took.cpu)
+        with timed() as derived:
+            derive(connection, 1.0)
+    return facts, derived
+
+
+def _size(path: Path) -> str:
+    with open_graph(path) as connection:
+        nodes, edges = (
+            connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("node", "edge")
+        )
+    return f"{nodes:,} nodes, {edges:,} edges"
+
+
+def _reading(predictions: str, facts: Took, derived: Took, abstracts: int) -> Iterator[Row]:
+    with timed() as took:
+        count = sum(1 for _ in Reading([predictions], GENERIC, {}).contributions())
+    yield Row(f"reading {count:,} real predictions, one process", str(took))
+    share = CORPUS / abstracts
+    alone = CORPUS * took.cpu / count + share * (facts.cpu + derived.cpu)
+    both = CORPUS * took.cpu / count / 2 + share * (facts.cpu + derived.cpu)
+    yield Row(
+        f"build of {CORPUS:,} abstracts, extrapolated from CPU seconds, one process",
+        f"{alone:.0f} s", f"{BUILD_SECONDS:.0f} s", alone <= BUILD_SECONDS,
+    )  # fmt: skip
+    yield Row(
+        "the same with two processes that read", f"{both:.0f} s or more",
+        f"{BUILD_SECONDS:.0f} s", both <= BUILD_SECONDS,
+    )  # fmt: skip
+
+
+def _query_rows(path: Path) -> Iterator[Row]:
+    for name, question in questions(path).items():
+        value, reached = _percentiles(question)
+        yield Row(f"SQLite: {name}", value, f"p95 {1000 * QUERY_SECONDS:.0f} ms", reached)
+
+
+def _duckdb_rows(path: Path, target: Path) -> Iterator[Row]:
+    target.unlink(missing_ok=True)
+    duck = DuckGraph(target)
+    with timed() as copied:
+        duck.copy_facts(path)
+    yield Row("DuckDB: facts copied in bulk", str(copied))
+    with timed() as derived:
+        duck.derive()
+    yield Row("DuckDB: nodes and edges from them", str(derived))
+    duck.close()
+    yield Row("DuckDB: size", f"{target.stat().st_size / 1e6:,.0f} MB")
+    for name, question in DuckGraph.questions(target, some_nodes(path)).items():
+        value, reached = _percentiles(question)
+        yield Row(f"DuckDB: {name}", value, f"p95 {1000 * QUERY_SECONDS:.0f} ms", reached)
+
+
+def _percentiles(question: Callable[[], object]) -> tuple[str, bool]:
+    took = []
+    for _ in range(_QUERIES):
+        with timed() as each:
+            question()
+        took.append(each)
+    wall = [each.wall for each in took]
+    value = f"{milliseconds(wall)}; of CPU {milliseconds([each.cpu for each in took])}"
+    return value, percentile(wall, 95) <= QUERY_SECONDS
+
+
+def some_nodes(path: Path) -> list[Node]:
+    """Nodes to ask about: half of them frequent ones, which cost most."""
+    with open_graph(path) as connection:
+        frequent = top(connection, limit=200)
+        rare = top(connection, limit=20_000)[200:]
+    return frequent + random.Random(1).sample(rare, min(200, len(rare)))
+
+
+def questions(path: Path) -> dict[str, Callable[[], object]]:
+    """What is asked; the file is opened anew for each question, as by each command."""
+    nodes, chance = some_nodes(path), random.Random(2)
+
+    def opening() -> None:
+        with open_graph(path):
+            pass
+
+    def at_a_node() -> None:
+        with open_graph(path) as connection:
+            node = find_node(connection, chance.choice(nodes).name)
+            neighbours(connection, node, sentences=2)
+
+    def of_a_kind() -> None:
+        with open_graph(path) as connection:
+            neighbours(connection, chance.choice(nodes), relation="COMPARE", direction="out")
+
+    def first_ones() -> None:
+        with open_graph(path) as connection:
+            top(connection, label="Method", by=chance.choice(["count", "degree"]))
+
+    def recent_ones() -> None:
+        with open_graph(path) as connection:
+            top(connection, label="Method", since=chance.randint(2005, 2024))
+
+    def a_way() -> None:
+        with open_graph(path) as connection:
+            shortest_path(connection, chance.choice(nodes), chance.choice(nodes))
+
+    def rising() -> None:
+        with open_graph(path) as connection:
+            trends(connection, "rising", least=chance.choice([50, 100]))
+
+    def compared() -> None:
+        with open_graph(path) as connection:
+            pairs(connection, relation="COMPARE")
+
+    def tasks() -> None:
+        with open_graph(path) as connection:
+            pairs(connection, first="Task", second="Material")
+
+    return {
+        "opening": opening, "neighbours with sentences": at_a_node, "neighbours of a kind": of_a_kind,
+        "top": first_ones, "top since a year": recent_ones, "path with sentences": a_way,
+        "rising, 50 abstracts or more": rising, "what is compared": compared,
+        "tasks by material": tasks,
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""``sciextract graph build``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.cli.console import is_terminal, say
+from sciextract.cli.graph.group import GraphOption
+from sciextract.cli.options import JsonOption, QuietOption
+from sciextract.cli.words import counted, report
+from sciextract.errors import ExitCode
+
+if TYPE_CHECKING:
+    from sciextract.graph.building import BuildReport
+
+
+def build(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PREDICTIONS...",
+            help="JSONL from annotate (.gz too), folders of it, project files, or -.",
+            show_default=False,
+        ),
+    ],
+    graph: GraphOption,
+    generic: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--generic",
+            metavar="LABEL",
+            help="A type of mentions that name nothing themselves (default: Generic); may be repeated.",
+        ),
+    ] = None,
+    years: Annotated[
+        Path | None,
+        typer.Option(
+            "--years",
+            metavar="FILE",
+            help="JSONL or CSV with id (or doc_key) and year, for abstracts that tell no year.",
+        ),
+    ] = None,
+    acronym_share: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            min=0.5,
+            max=1,
+            help="An acronym without its expansion is read as the one that this share of the abstracts gives; 1: "
+            "only where all agree.",
+        ),
+    ] = 1.0,
+    only_decided: Annotated[
+        bool, typer.Option("--only-decided", help="Of projects only what a person has decided.")
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Processes that read large files (default: one a core)."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Bring predictions into a graph; it is made where there is none.
+
+    An abstract that is in the graph already is not counted twice; one that has changed takes the place of its
+    former self. A build that was interrupted goes on when it is called again.
+
+    Examples:
+
+        sciextract graph build predictions.jsonl --graph field.graph
+
+        sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
+    """  # fmt: skip
+    from sciextract.cli.graph.build_screen import BuildScreen
+    from sciextract.graph.building import build_graph
+    from sciextract.graph.contribution import GENERIC
+    from sciextract.graph.contributions import Reading
+    from sciextract.graph.years import read_years
+    from sciextract.inference.cores import usable_cores
+
+    known = read_years(years) if years else {}
+    labels = GENERIC if generic is None else frozenset(generic)
+    processes = usable_cores() if workers is None else workers
+    reading = Reading(inputs, labels, known, not only_decided, processes)
+    screen = BuildScreen(not quiet and is_terminal(sys.stderr))
+    try:
+        found = build_graph(graph, reading, acronym_share, screen)
+    except KeyboardInterrupt:
+        screen.end()
+        say("", f"interrupted; {screen.done:,} abstracts are kept", "the same command goes on")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    finally:
+        screen.end()
+    report(found.to_json(), _in_words(found), as_json=as_json, aside=False, quiet=quiet)
+    raise typer.Exit(found.exit_code)
+
+
+def _in_words(found: BuildReport) -> str:
+    changes, totals = found.changes, found.totals
+    words = [
+        f"{counted(changes.added, 'abstract')} added, {changes.replaced:,} replaced, {changes.known:,} known"
+        + (f", {counted(found.bad, 'bad record')} left out" if found.bad else ""),
+        f"the graph: {counted(totals.documents, 'abstract')}",
+        f"{counted(totals.nodes, 'node')}, {counted(totals.edges, 'edge')}",
+    ]
+    if totals.nameless or totals.loops:
+        words.append(
+            f"left out: {counted(totals.nameless, 'relation')} with an argument that has no name, "
+            f"{totals.loops:,} within one thing"
+        )
+    if totals.without_year:
+        words.append(f"{counted(totals.without_year, 'abstract')} without a year")
+    if totals.ambiguous:
+        words.append(f"{counted(totals.ambiguous, 'acronym')} with several expansions")
+    return "; ".join(words)

@@ -1,0 +1,96 @@
+"""The group of commands, and what they share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sciextract.errors import ExitCode
+
+if TYPE_CHECKING:
+    from sciextract.graph.queries.edges import Edge, Sentence
+    from sciextract.graph.queries.nodes import Node
+
+graph = typer.Typer(
+    name="graph",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+GraphOption = Annotated[Path, typer.Option("--graph", metavar="FILE", help="The graph file.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+SentencesOption = Annotated[
+    int,
+    typer.Option("--sentences", metavar="N", min=0, help="Show so many sentences for each edge."),
+]
+LimitOption = Annotated[int, typer.Option(metavar="N", min=1, help="At most so many.")]
+
+
+@graph.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Make one graph of what many abstracts say, and ask it.
+
+    Nodes are the things that abstracts name, edges the relations between them; each merge keeps its rule and
+    each edge the sentences that support it.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(ExitCode.USAGE)
+
+
+def show(lines: Iterable[str]) -> None:
+    """Print lines in which nothing can steer the terminal."""
+    from sciextract.text.visible import visible
+
+    for line in lines:
+        typer.echo(visible(line))
+
+
+def show_json(records: Iterable[dict[str, Any]]) -> None:
+    """Print one JSON object a line; ASCII only, so that nothing in it can steer a terminal."""
+    for record in records:
+        typer.echo(json.dumps(record))
+
+
+def nothing(words: str) -> typer.Exit:
+    """The end of a question without an answer."""
+    typer.echo(words, err=True)
+    return typer.Exit(ExitCode.FAILED)
+
+
+def years_of(node: Node) -> str:
+    """First and last year, as far as they are known."""
+    if node.first_year is None:
+        return "-"
+    years = f"{node.first_year}-{node.last_year}"
+    return str(node.first_year) if node.first_year == node.last_year else years
+
+
+def edge_line(edge: Edge, node: Node | None = None) -> str:
+    """An edge; seen from a node as an arrow and its other end."""
+    count = f"{edge.documents:,} abstract{'s' * (edge.documents != 1)}{_score(edge)}"
+    if node is None:
+        return f"{edge.head.name} --{edge.label}--> {edge.tail.name}  ({count})"
+    if node.id == edge.head.id:
+        return f"--{edge.label}--> {edge.tail.name} [{edge.tail.label}]  ({count})"
+    return f"<--{edge.label}-- {edge.head.name} [{edge.head.label}]  ({count})"
+
+
+def _score(edge: Edge) -> str:
+    if edge.score_mean is None:
+        return ""
+    if edge.mentions == 1:
+        return f", score {edge.score_mean:.2f}"
+    return f", mean score {edge.score_mean:.2f}, best {edge.score_max:.2f}"
+
+
+def sentence_lines(sentences: Iterable[Sentence], indent: str) -> Iterable[str]:
+    """What supports an edge: place, score and words."""
+    for each in sentences:
+        year = f", {each.year}" if each.year else ""
+        score = "" if each.score is None else f", score {each.score:.2f}"
+        yield f"{indent}{each.doc_key}{year}, characters {each.char_start}-{each.char_end}{score}:"
+        yield f"{indent}  {' '.join(each.text.split())}"

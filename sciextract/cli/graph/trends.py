@@ -1,0 +1,149 @@
+"""``sciextract graph trends``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sciextract.cli.console import say
+from sciextract.cli.graph.group import (
+    GraphOption,
+    JsonLines,
+    LimitOption,
+    nothing,
+    show,
+    show_json,
+)
+from sciextract.errors import UsageError
+
+if TYPE_CHECKING:
+    from sciextract.graph.queries.pairs import Pair
+    from sciextract.graph.queries.trends import Trend
+
+
+def trends(
+    question: Annotated[
+        Literal["rising", "falling", "pairs"],
+        typer.Argument(help="What rises or falls by year, or which things abstracts relate most."),
+    ],
+    graph: GraphOption,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="TYPE",
+            help="The type of the nodes (default for rising and falling: Method); twice for pairs.",
+        ),
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="Of pairs: only relations of this type.")
+    ] = None,
+    since: Annotated[int | None, typer.Option(metavar="YEAR", help="The first year.")] = None,
+    until: Annotated[int | None, typer.Option(metavar="YEAR", help="The last year.")] = None,
+    least: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="Only nodes that N abstracts of these years name."),
+    ] = 10,
+    limit: LimitOption = 20,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Draw the shares by year as well.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --plot.")] = False,
+    as_json: JsonLines = False,
+) -> None:
+    """Tell what rises and falls by year, what is done with what, and what is compared with what.
+
+    A trend is the change of the share of abstracts a year, in percentage points, with z, its distance from no
+    change in standard errors; only z beyond 1.96 is listed.
+
+    Examples:
+
+        sciextract graph trends rising --type Method --since 2015 --plot rising.svg --graph field.graph
+
+        sciextract graph trends pairs --type Task --type Material --graph field.graph
+
+        sciextract graph trends pairs --relation COMPARE --graph field.graph
+    """  # fmt: skip
+    from sciextract.graph.database.opening import open_graph
+
+    types = label or []
+    if question == "pairs":
+        _refuse({"--since": since, "--until": until, "--plot": plot}, types, most=2)
+    else:
+        _refuse({"--relation": relation}, types, most=1)
+    with open_graph(graph) as connection:
+        if question == "pairs":
+            from sciextract.graph.queries.pairs import pairs
+
+            first, second = (*types, None, None)[:2]
+            found = pairs(connection, first=first, second=second, relation=relation, limit=limit)
+            lines, told = list(_pair_lines(found)), [each.to_json() for each in found]
+        else:
+            from sciextract.graph.queries.trends import trends as trends_of
+
+            wanted = types[0] if types else "Method"
+            moving = trends_of(
+                connection,
+                question,
+                label=wanted,
+                since=since,
+                until=until,
+                least=least,
+                limit=limit,
+            )
+            lines, told = list(_trend_lines(moving)), [each.to_json() for each in moving]
+            if plot is not None and moving:
+                from sciextract.graph.pictures.view import draw_trends
+
+                draw_trends(moving, graph, plot, force=force)
+                say("", f"{plot} written")
+    if not told:
+        raise nothing("nothing found; --least and the years decide how much is looked at")
+    if as_json:
+        show_json(told)
+    else:
+        show(lines)
+
+
+def _refuse(given: dict[str, object], types: list[str], most: int) -> None:
+    """Options that make no sense for the question.
+
+    Raises:
+        UsageError: One of them is given.
+    """
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name} does not go with this question", "leave it out")
+    if len(types) > most:
+        raise UsageError(f"--type is given {len(types)} times, allowed are {most}", "")
+
+
+def _trend_lines(found: list[Trend]) -> Iterator[str]:
+    if not found:
+        return
+    years = list(found[0].years)
+    yield f"{'points/year':>11} {'z':>6} {'abstracts':>9} {'first half':>10} {'second':>7}  name, {years[0]}-{years[-1]}"
+    for each in found:
+        first, second = _halves(each)
+        count = sum(each.years.values())
+        yield (
+            f"{100 * each.slope:+11.3f} {each.z:+6.1f} {count:9,} {first:10,} {second:7,}  {each.node.name}"
+        )
+
+
+def _halves(trend: Trend) -> tuple[int, int]:
+    counts = list(trend.years.values())
+    middle = len(counts) // 2
+    return sum(counts[:middle]), sum(counts[middle:])
+
+
+def _pair_lines(found: list[Pair]) -> Iterator[str]:
+    if not found:
+        return
+    yield f"{'abstracts':>9}  pair"
+    for each in found:
+        relations = ", ".join(f"{label} {count:,}" for label, count in each.relations.items())
+        yield f"{each.documents:9,}  {each.first.name} | {each.second.name}  ({relations})"

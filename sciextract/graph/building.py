@@ -1,0 +1,211 @@
+"""The build: contributions in batches into the facts, then nodes and edges from all facts."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sciextract.errors import ExitCode, FormatError, UsageError
+from sciextract.formats.base import BadRecord
+from sciextract.graph.contribution import Contribution
+from sciextract.graph.contributions import Reading
+from sciextract.graph.database.derive import derive
+from sciextract.graph.database.facts import Changes, Facts
+from sciextract.graph.database.opening import (
+    open_graph,
+    property_of,
+    set_property,
+    transaction,
+)
+
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What is in a graph.
+
+    Attributes:
+        documents: Abstracts.
+        without_year: Abstracts whose year is not known.
+        nodes: Things.
+        edges: Typed, directed pairs of things.
+        nameless: Relations left out because an argument has no name.
+        loops: Relations left out because both arguments are one thing.
+        ambiguous: Acronyms with several expansions.
+    """
+
+    documents: int
+    without_year: int
+    nodes: int
+    edges: int
+    nameless: int
+    loops: int
+    ambiguous: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build did.
+
+    Attributes:
+        changes: To the abstracts.
+        bad: Records that could not be read.
+        totals: What is in the graph now.
+        reading_seconds: For reading and keeping contributions.
+        deriving_seconds: For nodes and edges; 0 where nothing had changed.
+    """
+
+    changes: Changes
+    bad: int
+    totals: Totals
+    reading_seconds: float
+    deriving_seconds: float
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Done, partly done, or nothing usable."""
+        changes = self.changes
+        if not self.bad:
+            return ExitCode.DONE
+        usable = changes.added + changes.replaced + changes.known
+        return ExitCode.PARTIAL if usable else ExitCode.FAILED
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return {
+            **asdict(self.changes),
+            "bad": self.bad,
+            "graph": asdict(self.totals),
+            "reading_seconds": round(self.reading_seconds, 3),
+            "deriving_seconds": round(self.deriving_seconds, 3),
+        }
+
+
+class Listener:
+    """Hears what happens during a build; override what is of interest."""
+
+    def bad_record(self, error: FormatError) -> None:
+        """A record could not be read; the build goes on."""
+
+    def progress(self, done: int) -> None:
+        """So many abstracts are kept, or were known."""
+
+    def deriving(self) -> None:
+        """Everything is read; nodes and edges follow."""
+
+
+def build_graph(
+    graph: Path, reading: Reading, acronym_share: float = 1.0, listener: Listener | None = None
+) -> BuildReport:
+    """Bring abstracts into a graph; it is made where there is none.
+
+    A build that was killed is gone on with by the next one: whatever was kept is known to it.
+
+    Args:
+        graph: The file.
+        reading: The input.
+        acronym_share: How large a share of the abstracts that expand an acronym must agree for it to be read so in
+            abstracts that do not expand it.
+        listener: Hears of progress.
+
+    Raises:
+        GraphError: The file cannot be used, or the disk is full.
+        InputMissingError: An input does not exist.
+        FormatError: The only input is unusable.
+        UsageError: The graph was built with other generic labels.
+    """
+    with open_graph(graph, write=True) as connection:
+        return _Build(connection, acronym_share, listener or Listener()).run(reading)
+
+
+class _Build:
+    def __init__(self, connection: sqlite3.Connection, share: float, listener: Listener) -> None:
+        self._connection = connection
+        self._share = share
+        self._listener = listener
+        self._bad = 0
+
+    def run(self, reading: Reading) -> BuildReport:
+        started = time.monotonic()
+        self._check_generic(reading.generic)
+        facts = Facts(self._connection, self._number())
+        for batch in _batches(self._usable(reading.contributions())):
+            self._keep(facts, batch)
+        read = time.monotonic()
+        derived = self._derive_if_needed()
+        seconds = time.monotonic() - read if derived else 0.0
+        return BuildReport(
+            facts.changes, self._bad, totals_of(self._connection), read - started, seconds
+        )
+
+    def _check_generic(self, labels: frozenset[str]) -> None:
+        """The same labels in all builds, or counts would mean two things."""
+        wanted = ", ".join(sorted(labels))
+        found = property_of(self._connection, "generic")
+        if not self._connection.execute("SELECT 1 FROM document LIMIT 1").fetchone():
+            set_property(self._connection, "generic", wanted)
+        elif found != wanted:
+            problem = f"--generic {wanted or 'nothing'}: the graph was built with {found or 'none'}"
+            raise UsageError(problem, "name the same labels, or build into another file")
+
+    def _number(self) -> int:
+        """The number of an unfinished build again, or the next one."""
+        last = int(property_of(self._connection, "build") or 0)
+        unfinished = property_of(self._connection, "state") == "unfinished"
+        return last if unfinished and last else last + 1
+
+    def _usable(self, items: Iterable[Contribution | BadRecord]) -> Iterator[Contribution]:
+        for item in items:
+            if isinstance(item, BadRecord):
+                self._bad += 1
+                self._listener.bad_record(item.error)
+            else:
+                yield item
+
+    def _keep(self, facts: Facts, batch: list[Contribution]) -> None:
+        with transaction(self._connection):
+            before = facts.changes.added + facts.changes.replaced
+            facts.write(batch)
+            if facts.changes.added + facts.changes.replaced > before:
+                set_property(self._connection, "state", "unfinished")
+                set_property(self._connection, "build", str(facts.build))
+        self._listener.progress(facts.changes.total)
+
+    def _derive_if_needed(self) -> bool:
+        share = repr(self._share)
+        known = property_of(self._connection, "acronym_share")
+        if property_of(self._connection, "state") == "finished" and known == share:
+            return False
+        self._listener.deriving()
+        set_property(self._connection, "state", "unfinished")
+        derive(self._connection, self._share)
+        set_property(self._connection, "acronym_share", share)
+        return True
+
+
+def totals_of(connection: sqlite3.Connection) -> Totals:
+    """Counts of a finished graph."""
+    documents, without_year, nameless, loops = connection.execute(
+        """SELECT count(*), coalesce(sum(year IS NULL), 0), coalesce(sum(nameless), 0), coalesce(sum(loops), 0)
+        FROM document"""
+    ).fetchone()
+    (nodes,) = connection.execute("SELECT count(*) FROM node").fetchone()
+    (edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
+    (ambiguous,) = connection.execute("SELECT count(DISTINCT short) FROM ambiguous").fetchone()
+    return Totals(documents, without_year, nodes, edges, nameless, loops, ambiguous)
+
+
+def _batches(items: Iterable[Contribution]) -> Iterator[list[Contribution]]:
+    batch: list[Contribution] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

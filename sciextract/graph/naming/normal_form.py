@@ -1,0 +1,141 @@
+"""The normal form of a mention: what two mentions must share to be called the same across abstracts."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sciextract.graph.naming.plurals import singular
+from sciextract.graph.naming.rules import MergeRule
+
+NAMING_VERSION = 1
+"""Counts up when the same mention gets another normal form, so that no graph mixes both."""
+
+_DETERMINERS = frozenset(
+    ("a", "an", "the", "this", "that", "these", "those", "our", "their", "its", "his", "her", "my",
+     "your", "such", "some", "any", "each", "every", "both", "all", "another", "other", "said")
+)  # fmt: skip
+_PRONOUNS = frozenset(
+    ("it", "they", "them", "itself", "themselves", "which", "who", "whom", "one", "ones", "we", "us",
+     "he", "she", "i", "you", "former", "latter", "here", "there", "what")
+)  # fmt: skip
+_HYPHENS = re.compile("[-\u2010-\u2015\u2212\u00ad_/]+")
+_DROPPED = re.compile("[\"'`´‘’‚“”„«»,;:?!(){}\\[\\]$\\\\|<>…]+")
+_FULL_STOP = re.compile(r"(?<![0-9])\.|\.(?![0-9])")
+_GAP = re.compile(r"(?<=[0-9]) (?=[0-9])")
+_ACRONYM = re.compile(r"[A-Za-z0-9&+#*-]{2,10}")
+_CONTROLS = {"Cc", "Cf", "Cs", "Co", "Cn"}
+_REMEMBERED = 1 << 17
+_LOUDEST_PLURAL = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """What a mention comes down to.
+
+    Attributes:
+        key: Lower case, without spaces; of an acronym as it is written, such as ``SVM``. Empty for a mention that
+            names nothing, such as ``this`` or ``it``.
+        folded: The key in lower case.
+        spaced: The same with spaces between words, to see which forms differ by a space only.
+        rules: What had to be changed.
+    """
+
+    key: str
+    folded: str
+    spaced: str
+    rules: MergeRule
+
+    @property
+    def is_acronym(self) -> bool:
+        """Whether the key keeps its capitals, because an acronym may not be what the lower case word is."""
+        return self.key != self.folded
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def normal_form(surface: str) -> NormalForm:
+    """Takes away determiner, case, hyphens, plural of the last word and punctuation.
+
+    >>> normal_form("the Support-Vector Machines").key
+    'supportvectormachine'
+    >>> normal_form("The SVMs").key, normal_form("data set").key == normal_form("Datasets").key
+    ('SVM', True)
+    """
+    words = _plain(surface).split()
+    bare = _without_determiners(words)
+    text = " ".join(bare)
+    apart = _without_punctuation(_HYPHENS.sub(" ", text)).split()
+    last = _singular(apart)
+    spaced = " ".join([*apart[:-1], last]) if apart else ""
+    folded = _joined(spaced.casefold())
+    acronym = _is_acronym("-".join([*_HYPHENS.split(text)[:-1], last]) if len(bare) == 1 else "")
+    if not any(map(str.isalnum, folded)) or (folded in _PRONOUNS and not acronym):
+        return NormalForm("", "", "", MergeRule.NONE)
+    key = _joined(spaced) if acronym else folded
+    rules = (
+        (MergeRule.DETERMINER if len(bare) < len(words) else MergeRule.NONE)
+        | (MergeRule.CASE if text != text.casefold() and not acronym else MergeRule.NONE)
+        | (MergeRule.HYPHEN if _HYPHENS.search(text) else MergeRule.NONE)
+        | (MergeRule.PLURAL if last != apart[-1] else MergeRule.NONE)
+        | (MergeRule.PUNCTUATION if text != _without_punctuation(text) else MergeRule.NONE)
+    )
+    return NormalForm(key, folded, spaced.casefold(), rules)
+
+
+def _plain(surface: str) -> str:
+    """Compatibility characters unified; control and format characters, which nobody sees, gone."""
+    if surface.isascii() and surface.isprintable():
+        return surface
+    text = unicodedata.normalize("NFKC", surface)
+    return "".join([_shown(character) for character in text])
+
+
+def _shown(character: str) -> str:
+    if character.isspace():
+        return " "
+    return "" if unicodedata.category(character) in _CONTROLS else character
+
+
+def _without_determiners(words: list[str]) -> list[str]:
+    first = 0
+    while first < len(words) and words[first].casefold() in _DETERMINERS:
+        first += 1
+    # "A" alone is a name (of a class, of an algorithm), "this" alone is none.
+    return words[first:] if first < len(words) or len(words) != 1 or len(words[0]) > 1 else words
+
+
+def _without_punctuation(text: str) -> str:
+    return " ".join(_FULL_STOP.sub(" ", _DROPPED.sub("", text)).split())
+
+
+def _singular(words: list[str]) -> str:
+    """The last word in the singular; of one in capitals only where it is too long for an acronym."""
+    if not words:
+        return ""
+    last = words[-1]
+    if last.isupper() and len(last) <= _LOUDEST_PLURAL:
+        return last
+    found = singular(last.casefold())
+    if found != last.casefold():
+        return last[: len(found)] if last.casefold().startswith(found) else found
+    return _acronym_singular(last)
+
+
+def _acronym_singular(word: str) -> str:
+    """``GPU`` for ``GPUs``, ``GAN`` for ``GANs``: endings that no lower case word would lose."""
+    return word[:-1] if word.endswith("s") and word[:-1].isupper() and len(word) > 2 else word
+
+
+def _is_acronym(word: str) -> bool:
+    """One short word with two or more capitals, and as many capitals as small letters at least."""
+    if not _ACRONYM.fullmatch(word):
+        return False
+    capitals = sum(map(str.isupper, word))
+    return capitals >= 2 and 2 * capitals >= sum(map(str.isalpha, word))
+
+
+def _joined(spaced: str) -> str:
+    """Spaces go, except between two digits: ``1 0`` is not ``10``."""
+    return _GAP.sub("\x00", spaced).replace(" ", "").replace("\x00", " ")

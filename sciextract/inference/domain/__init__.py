@@ -1,0 +1,1 @@
+"""Which bundled model suits a text: a cheap test of its words."""

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.graph_samples import HOSTILE, abstract, field, lines, write
+
+
+@pytest.fixture
+def graph(work: Path, command: Command) -> Path:
+    write(work / "predictions.jsonl", field())
+    assert command("graph", "build", "predictions.jsonl", "--graph", "f.graph", "--quiet").code == 0
+    return work / "f.graph"
+
+
+@pytest.fixture
+def hostile(work: Path, command: Command) -> Path:
+    text = f"We use {HOSTILE} for [12] things."
+    document = abstract(
+        "\x1b]0;key\x07", text, {HOSTILE: "Me\x1b[1mthod", "[12] things": "Task"},
+        [(HOSTILE, "USED\x1b-FOR", "[12] things")],
+    )  # fmt: skip
+    write(work / "h.jsonl", [document])
+    assert command("graph", "build", "h.jsonl", "--graph", "h.graph", "--quiet").code == 0
+    return work / "h.graph"
+
+
+def test_build_tells_what_it_did(work: Path, command: Command) -> None:
+    write(work / "predictions.jsonl", field())
+    outcome = command("graph", "build", "predictions.jsonl", "--graph", "f.graph")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert "4 abstracts added, 0 replaced, 0 known" in outcome.err
+    again = command("graph", "build", "predictions.jsonl", "--graph", "f.graph", "--json")
+    assert json.loads(again.out)["known"] == 4
+
+
+def test_build_reads_a_pipe(work: Path, command: Command) -> None:
+    piped = write(work / "predictions.jsonl", field()).read_bytes()
+    assert command("graph", "build", "-", "--graph", "f.graph", stdin=piped).code == 0
+
+
+def test_what_annotate_writes_goes_straight_in(work: Path, command: Command, fake: object) -> None:
+    (work / "in.jsonl").write_text(
+        '{"id": "x", "title": "Kernels", "abstract": "We rank proteins with kernels.", "year": 2020}\n'
+    )
+    assert command("annotate", "in.jsonl", "--output", "out.jsonl").code == 0
+    outcome = command("graph", "build", "out.jsonl", "--graph", "f.graph", "--json")
+    found = json.loads(outcome.out)["graph"]
+    assert (found["documents"], found["without_year"]) == (1, 0)
+
+
+def test_bad_records_are_named_and_left_out(work: Path, command: Command) -> None:
+    path = write(work / "predictions.jsonl", field()[:1])
+    path.write_text(path.read_text() + "{broken\n")
+    outcome = command("graph", "build", path.name, "--graph", "f.graph")
+    assert outcome.code == 3
+    assert "predictions.jsonl:2" in outcome.err
+    assert "1 bad record left out" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("years.csv", "id,year\na,1990\nb,in press\n"),
+        ("years.tsv", "doc_key\tdate\na\t1990-05-01\n"),
+        ("years.jsonl", '{"id": "a", "year": 1990}\n\n{"id": "b"}\n'),
+    ],
+)
+def test_years_beside_the_predictions(
+    work: Path, command: Command, name: str, content: str
+) -> None:
+    (work / name).write_text(content)
+    write(work / "p.jsonl", [abstract("a", "A parser.", {"parser": "Method"})])
+    outcome = command("graph", "build", "p.jsonl", "--graph", "f.graph", "--years", name, "--json")
+    assert json.loads(outcome.out)["graph"]["without_year"] == 0
+
+
+@pytest.mark.parametrize("content", ["title,year\nx,1990\n", "", '{"year": 1}\n'])
+def test_years_that_cannot_be_used(work: Path, command: Command, content: str) -> None:
+    (work / "y.csv").write_text(content)
+    (work / "y.jsonl").write_text(content)
+    write(work / "p.jsonl", field())
+    for name in ("y.csv", "y.jsonl") if content.startswith("t") else ("y.jsonl",):
+        outcome = command("graph", "build", "p.jsonl", "--graph", "f.graph", "--years", name)
+        assert outcome.code == 1
+        assert name in outcome.err
+
+
+def test_top(graph: Path, command: Command) -> None:
+    outcome = command("graph", "top", "--graph", graph)
+    assert outcome.out.splitlines()[1].split() == [
+        "3", "2", "2001-2003", "Method", "support", "vector", "machine",
+    ]  # fmt: skip
+    (first, *_) = lines(command("graph", "top", "--type", "task", "--json", "--graph", graph).out)
+    assert (first["name"], first["documents"]) == ("dependency parsing", 2)
+    since = command("graph", "top", "--since", 2004, "--graph", graph).out
+    assert "neural network" in since
+    assert "support" not in since
+
+
+def test_neighbours(graph: Path, command: Command) -> None:
+    outcome = command("graph", "neighbours", "svm", "--sentences", 1, "--graph", graph)
+    assert "5 mentions, 2 neighbours" in outcome.out
+    assert "SVMs  (plural, acronym with one expansion in the corpus)" in outcome.out
+    assert (
+        "--USED-FOR--> dependency parsing [Task]  (2 abstracts, mean score 0.70, best 0.80)"
+        in outcome.out
+    )
+    assert "a, 2001, characters 46-82, score 0.80:" in outcome.out
+    (found,) = lines(command("graph", "neighbours", "SVM", "--json", "--graph", graph).out)
+    assert found["node"]["name"] == "support vector machine"
+    assert len(found["edges"]) == 2
+    none = command("graph", "neighbours", "accuracy", "--graph", graph)
+    assert "no relations" in none.out
+
+
+def test_path(graph: Path, command: Command) -> None:
+    outcome = command("graph", "path", "SVM", "speech recognition", "--graph", graph)
+    assert outcome.out.startswith(
+        "1. support vector machine --COMPARE--> neural network  (1 abstract"
+    )
+    assert "A neural network for speech recognition." in outcome.out
+    (found,) = lines(command("graph", "path", "SVM", "treebank", "--json", "--graph", graph).out)
+    assert len(found["steps"]) == 2
+    no_way = command("graph", "path", "SVM", "accuracy", "--graph", graph)
+    assert no_way.code == 1
+    assert "no way leads" in no_way.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("neighbours", "speech recognitoin"), 1, "did you mean: speech recognition"),
+        (("path", "SVM", "nonsense"), 1, "no node is called 'nonsense'"),
+        (("top", "--type", "Gene"), 2, "it has Material, Method, Metric, Task"),
+        (("neighbours", "SVM", "--relation", "X"), 2, "it has COMPARE, USED-FOR"),
+        (("trends", "pairs", "--since", "2000"), 2, "--since does not go"),
+        (("trends", "rising", "--relation", "COMPARE"), 2, "--relation does not go"),
+        (("trends", "pairs", "--type", "a", "--type", "b", "--type", "c"), 2, "allowed are 2"),
+        (("trends", "rising"), 1, "nothing found"),
+        (("view", "SVM", "--output", "x.png"), 2, "allowed are .html, .htm, .svg"),
+        (("export", "--to", "graphml", "--output", "no/x.graphml"), 1, "no such folder"),
+    ],
+)
+def test_mistakes(
+    graph: Path, command: Command, words: tuple[str, ...], code: int, told: str
+) -> None:
+    outcome = command("graph", *words, "--graph", graph)
+    assert outcome.code == code
+    assert told in outcome.err
+    assert outcome.out == ""
+
+
+@pytest.mark.parametrize(
+    "words", [("top",), ("neighbours", "x"), ("path", "x", "y"), ("trends", "rising")]
+)
+def test_no_graph(work: Path, command: Command, words: tuple[str, ...]) -> None:
+    outcome = command("graph", *words, "--graph", "absent.graph")
+    assert outcome.code == 4
+    assert "sciextract graph build" in outcome.err
+    assert not (work / "absent.graph").exists()
+
+
+def test_trends(work: Path, command: Command) -> None:
+    documents = [
+        abstract(f"{year}{n}", f"In {year} the {n}th {'new' if n < year - 2000 else 'old'} thing.",
+                 {f"{'new' if n < year - 2000 else 'old'} thing": "Method"}, year=year)
+        for year in range(2000, 2011) for n in range(12)
+    ]  # fmt: skip
+    write(work / "p.jsonl", documents)
+    command("graph", "build", "p.jsonl", "--graph", "f.graph")
+    outcome = command("graph", "trends", "rising", "--plot", "t.svg", "--graph", "f.graph")
+    assert outcome.code == 0
+    assert outcome.out.splitlines()[1].split()[-2:] == ["new", "thing"]
+    assert "<polyline" in (work / "t.svg").read_text()
+    (falling,) = lines(command("graph", "trends", "falling", "--json", "--graph", "f.graph").out)
+    assert falling["slope"] < 0
+    refused = command("graph", "trends", "rising", "--plot", "t.svg", "--graph", "f.graph")
+    assert refused.code == 1
+    assert "exists already" in refused.err
+
+
+def test_pairs(graph: Path, command: Command) -> None:
+    outcome = command(
+        "graph", "trends", "pairs", "--type", "Task", "--type", "Material", "--graph", graph
+    )
+    assert outcome.out.splitlines()[1].strip() == "1  dependency parsing | treebanks  (USED-FOR 1)"
+
+
+@pytest.mark.parametrize("kind", ["graphml", "jsonld", "neo4j-csv", "parquet"])
+def test_export(graph: Path, command: Command, work: Path, kind: str) -> None:
+    words = ("graph", "export", "--to", kind, "--output", "out", "--graph", graph)
+    assert command(*words).code == 0
+    assert (work / "out").exists()
+    assert command(*words).code == 1
+    assert command(*words, "--force", "--json").code == 0
+
+
+def test_view(graph: Path, command: Command, work: Path) -> None:
+    outcome = command("graph", "view", "SVM", "--output", "svm.html", "--graph", graph)
+    assert "svm.html shows 3 nodes and 2 edges" in outcome.err
+    assert (work / "svm.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_hostile_names_steer_nothing(hostile: Path, command: Command) -> None:
+    for words in (
+        ("top",), ("neighbours", HOSTILE, "--sentences", "1"), ("path", HOSTILE, "[12] things"),
+        ("trends", "pairs"), ("neighbours", "\x1b[31mno"),
+    ):  # fmt: skip
+        for form in ((), ("--json",)):
+            outcome = command("graph", *words, *form, "--graph", hostile)
+            assert "\x1b" not in outcome.out + outcome.err
+            assert "\x07" not in outcome.out + outcome.err
+    assert "[12] things" in command("graph", "top", "--graph", hostile).out
+
+
+def test_the_group_alone_shows_its_help(command: Command) -> None:
+    outcome = command("graph")
+    assert outcome.code == 2
+    assert "neighbours" in outcome.err

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.graph.contribution import Contribution, contribution_of
+from sciextract.graph.naming.rules import MergeRule
+from tests.graph_samples import abstract
+
+
+def keys(contribution: Contribution) -> dict[str, str]:
+    """The key that each mention means."""
+    return {each.surface: each.key for each in contribution.namings}
+
+
+def said(document: AnnotatedDocument) -> list[tuple[str, str, str]]:
+    return [(each.head, each.label, each.tail) for each in contribution_of(document).evidence]
+
+
+def test_acronyms_mean_what_the_text_says() -> None:
+    found = contribution_of(
+        abstract(
+            "a", "A support vector machine (SVM). SVMs win.",
+            {"support vector machine (SVM)": "Method", "SVMs": "Method"},
+        )
+    )  # fmt: skip
+    assert set(keys(found).values()) == {"supportvectormachine"}
+    assert all(each.rules & MergeRule.ACRONYM for each in found.namings)
+    assert found.expansions == (("SVM", "supportvectormachine", "support vector machine"),)
+
+
+def test_an_acronym_without_expansion_keeps_its_name() -> None:
+    found = contribution_of(abstract("a", "SVMs win.", {"SVMs": "Method"}))
+    assert keys(found) == {"SVMs": "SVM"}
+
+
+def test_the_best_mention_names_a_cluster() -> None:
+    found = contribution_of(
+        abstract(
+            "a", "DyGIE++ is a span model. The model is fast.",
+            {"DyGIE++": "Method", "span model": "Method", "model#2": "Generic"},
+            groups=[["span model", "DyGIE++", "model#2"]],
+        )
+    )  # fmt: skip
+    assert keys(found) == {"DyGIE++": "DyGIE++", "span model": "DyGIE++"}
+    rules = {each.surface: each.rules for each in found.namings}
+    assert rules["span model"] & MergeRule.COREFERENCE
+    assert not rules["DyGIE++"] & MergeRule.COREFERENCE
+
+
+def test_clusters_that_share_a_mention_are_one() -> None:
+    found = contribution_of(
+        abstract(
+            "a", "A graph parser, a chart parser, a parser.",
+            {"graph parser": "Method", "chart parser": "Method", "parser#3": "Method"},
+            groups=[["graph parser", "parser#3"], ["chart parser", "parser#3"]],
+        )
+    )  # fmt: skip
+    assert len(set(keys(found).values())) == 1
+
+
+def test_what_the_text_spells_out_as_two_things_is_two() -> None:
+    text = "A hidden Markov model (HMM) and a support vector machine (SVM). The HMM and the SVM."
+    document = abstract(
+        "a", text, {"HMM#2": "Method", "SVM#2": "Method"}, groups=[["HMM#2", "SVM#2"]]
+    )
+    assert set(keys(contribution_of(document)).values()) == {
+        "hiddenmarkovmodel",
+        "supportvectormachine",
+    }
+
+
+def test_two_proper_names_without_a_common_word_are_two() -> None:
+    text = "ChatAB beats WildCD. The WildCD corpus is large."
+    mentions = {"ChatAB": "Method", "WildCD": "Material", "WildCD corpus": "Material"}
+    found = contribution_of(
+        abstract("a", text, mentions, groups=[["ChatAB", "WildCD", "WildCD corpus"]])
+    )
+    assert keys(found) == {
+        "ChatAB": "ChatAB",
+        "WildCD": "wildcdcorpus",
+        "WildCD corpus": "wildcdcorpus",
+    }
+
+
+def test_an_acronym_in_brackets_does_not_make_another_name() -> None:
+    text = "A vision transformer (VT) architecture. Vision transformer architectures win."
+    mentions = {"vision transformer (VT) architecture": "Method",
+                "Vision transformer architectures": "Method"}  # fmt: skip
+    found = contribution_of(abstract("a", text, mentions))
+    assert set(keys(found).values()) == {"visiontransformerarchitecture"}
+
+
+def test_generic_mentions_carry_relations_but_are_no_things() -> None:
+    text = "Lattice parsing. The method helps translation."
+    mentions = {"Lattice parsing": "Method", "method": "Generic", "translation": "Task"}
+    links = [("method", "USED-FOR", "translation")]
+    alone = contribution_of(abstract("a", text, mentions, links))
+    assert alone.evidence == ()
+    assert alone.nameless == 1
+    assert keys(alone) == {"Lattice parsing": "latticeparsing", "translation": "translation"}
+    together = abstract("a", text, mentions, links, [["Lattice parsing", "method"]])
+    assert said(together) == [("latticeparsing", "USED-FOR", "translation")]
+
+
+def test_a_thing_is_not_related_to_itself() -> None:
+    document = abstract(
+        "a", "A parser is a parser.", {"parser": "Method", "parser#2": "Method"},
+        [("parser", "HYPONYM-OF", "parser#2")],
+    )  # fmt: skip
+    found = contribution_of(document)
+    assert found.evidence == ()
+    assert found.loops == 1
+
+
+def test_what_is_rejected_does_not_count() -> None:
+    document = abstract(
+        "a", "A parser for speech.", {"parser": "Method", "speech": "Task"},
+        [("parser", "USED-FOR", "speech")], rejected=["speech"],
+    )  # fmt: skip
+    found = contribution_of(document)
+    assert keys(found) == {"parser": "parser"}
+    assert found.evidence == ()
+
+
+def test_evidence_is_the_sentences_of_both_arguments() -> None:
+    text = "First one. A parser is here. Speech is there. Last one."
+    document = abstract(
+        "a", text, {"parser": "Method", "Speech": "Task"}, [("parser", "USED-FOR", "Speech")]
+    )
+    (found,) = contribution_of(document).evidence
+    assert found.sentences.of(text) == "A parser is here. Speech is there."
+
+
+def test_the_year_comes_from_the_record_or_from_beside_it() -> None:
+    document = abstract("a", "A parser.", {"parser": "Method"}, year=1999)
+    assert contribution_of(document).year == 1999
+    assert contribution_of(document, year=2005).year == 2005
+
+
+def test_the_fingerprint_changes_with_what_is_said() -> None:
+    one, same, other = (
+        contribution_of(abstract("a", "A parser.", {"parser": label}))
+        for label in ("Method", "Method", "Task")
+    )
+    assert one.fingerprint == same.fingerprint != other.fingerprint
+
+
+def test_lone_surrogates_do_no_harm() -> None:
+    found = contribution_of(
+        abstract("a\ud800", "Odd \ud800 name.", {"Odd \ud800 name": "Method\ud800"})
+    )
+    ((naming, _),) = found.namings.items()
+    assert naming.surface == "Odd ? name"
+    assert found.doc_key == "a?"

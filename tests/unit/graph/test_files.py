@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from pathlib import Path
+
+import networkx as nx
+import pyarrow.parquet as pq
+import pytest
+from lxml import etree
+
+from sciextract.errors import OutputError
+from sciextract.graph.database.opening import open_graph
+from sciextract.graph.files.export import GraphFormat, export_graph
+from tests.graph_samples import HOSTILE, abstract, build
+
+
+@pytest.fixture(scope="module")
+def hostile_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hostile") / "h.graph"
+    text = f"We use {HOSTILE} for \x01 =1+1 things."
+    mentions = {HOSTILE: "Method", "=1+1 things": "=Type"}
+    build(path, abstract('=doc;"\n1', text, mentions, [(HOSTILE, "<USED>", "=1+1 things")]))
+    return path
+
+
+def export(graph: Path, format: GraphFormat, output: Path, least: int = 1) -> Path:
+    with open_graph(graph) as connection:
+        export_graph(connection, graph, format, output, least=least)
+    return output
+
+
+def test_graphml_by_networkx(field_graph: Path, tmp_path: Path) -> None:
+    found = nx.read_graphml(export(field_graph, "graphml", tmp_path / "f.graphml"))
+    names = {data["name"]: key for key, data in found.nodes(data=True)}
+    svm = found.nodes[names["support vector machine"]]
+    assert (svm["documents"], svm["label"], svm["first_year"]) == (3, "Method", 2001)
+    assert {each["surface"] for each in json.loads(svm["aliases"])} >= {"SVM", "SVMs"}
+    edge = found.get_edge_data(names["support vector machine"], names["dependency parsing"])
+    (data,) = [edge] if "label" in edge else edge.values()
+    assert (data["label"], data["documents"], data["score_max"]) == ("USED-FOR", 2, 0.8)
+    assert json.loads(data["evidence"])[0][:3] == ["a", 46, 82]
+
+
+def test_graphml_of_hostile_names(hostile_graph: Path, tmp_path: Path) -> None:
+    path = export(hostile_graph, "graphml", tmp_path / "f.graphml")
+    tree = etree.parse(path, etree.XMLParser(resolve_entities=False))
+    values = [each.text for each in tree.iter("{*}data")]
+    assert "\ufffd" + HOSTILE[1:] in values
+    assert not tree.docinfo.doctype
+
+
+def test_jsonld_by_rdflib(field_graph: Path, tmp_path: Path) -> None:
+    rdflib = pytest.importorskip("rdflib")
+    path = export(field_graph, "jsonld", tmp_path / "f.jsonld")
+    found = rdflib.Graph().parse(path, format="json-ld")
+    rows = found.query(
+        """PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+        PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
+        SELECT ?tail ?documents ?place WHERE {
+            ?s a rdf:Statement; rdf:subject <urn:sciextract:node:supportvectormachine>;
+                rdf:predicate <urn:sciextract:relation:USED-FOR>; rdf:object ?object;
+                <urn:sciextract:documents> ?documents; <urn:sciextract:evidence> ?evidence .
+            ?object skos:prefLabel ?tail . ?evidence <urn:sciextract:docKey> ?place }"""
+    )
+    found_rows = {(str(tail), int(documents), str(place)) for tail, documents, place in rows}
+    assert found_rows == {("dependency parsing", 2, "a"), ("dependency parsing", 2, "b")}
+
+
+def test_jsonld_of_hostile_names(hostile_graph: Path, tmp_path: Path) -> None:
+    path = export(hostile_graph, "jsonld", tmp_path / "f.jsonld")
+    records = json.loads(path.read_text("utf-8"))["@graph"]
+    assert HOSTILE in {each.get("prefLabel") for each in records}
+    for each in records:
+        for name in ("@id", "subject", "predicate", "object"):
+            assert "<" not in each.get(name, "")
+
+
+def test_neo4j_by_csv(field_graph: Path, tmp_path: Path) -> None:
+    folder = export(field_graph, "neo4j-csv", tmp_path / "f")
+    with open(folder / "nodes.csv", encoding="utf-8", newline="") as stream:
+        nodes = {row[":ID"]: row for row in csv.DictReader(stream)}
+    with open(folder / "relationships.csv", encoding="utf-8", newline="") as stream:
+        edges = list(csv.DictReader(stream))
+    assert {row[":START_ID"] for row in edges} | {row[":END_ID"] for row in edges} <= nodes.keys()
+    best = max(edges, key=lambda row: int(row["documents:int"]))
+    assert nodes[best[":START_ID"]]["name"] == "support vector machine"
+    assert best["evidence:string[]"].split(";")[0] == "a#char=46,82"
+
+
+def test_neo4j_cells_are_no_formulas(hostile_graph: Path, tmp_path: Path) -> None:
+    folder = export(hostile_graph, "neo4j-csv", tmp_path / "f")
+    for name in ("nodes.csv", "relationships.csv"):
+        with open(folder / name, encoding="utf-8", newline="") as stream:
+            rows = list(csv.reader(stream))
+        assert len(rows) > 1
+        assert {len(row) for row in rows} == {len(rows[0])}
+        assert not [
+            cell for row in rows[1:] for cell in row if cell.startswith(("=", "+", "@", "\t"))
+        ]
+
+
+def test_parquet(field_graph: Path, hostile_graph: Path, tmp_path: Path) -> None:
+    folder = export(field_graph, "parquet", tmp_path / "f")
+    nodes = pq.read_table(folder / "nodes.parquet").to_pylist()
+    svm = next(row for row in nodes if row["name"] == "support vector machine")
+    aliases = pq.read_table(folder / "aliases.parquet").to_pylist()
+    assert {"case", "hyphen", "plural"} in [
+        set(a["rules"]) for a in aliases if a["node"] == svm["id"]
+    ]
+    edges = pq.read_table(folder / "edges.parquet").to_pylist()
+    evidence = pq.read_table(folder / "evidence.parquet").to_pylist()
+    assert sum(row["mentions"] for row in edges) == len(evidence)
+    assert {row["edge"] for row in evidence} == {row["id"] for row in edges}
+    years = pq.read_table(folder / "years.parquet").to_pylist()
+    assert {row["year"] for row in years if row["node"] == svm["id"]} == {2001, 2002, 2003}
+    strange = export(hostile_graph, "parquet", tmp_path / "h")
+    assert HOSTILE in pq.read_table(strange / "nodes.parquet")["name"].to_pylist()
+
+
+def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> None:
+    found = nx.read_graphml(export(field_graph, "graphml", tmp_path / "f.graphml", least=3))
+    assert sorted(nx.get_node_attributes(found, "name").values()) == [
+        "support vector machine", "treebanks",
+    ]  # fmt: skip
+    assert found.number_of_edges() == 0
+    folder = export(field_graph, "parquet", tmp_path / "p", least=3)
+    assert pq.read_table(folder / "nodes.parquet").num_rows == 2
+    assert pq.read_table(folder / "edges.parquet").num_rows == 0
+
+
+@pytest.mark.parametrize("format", ["graphml", "jsonld", "neo4j-csv", "parquet"])
+def test_an_empty_graph(format: GraphFormat, tmp_path: Path) -> None:
+    build(tmp_path / "g.graph", abstract("x", "Nothing here.", {}))
+    assert export(tmp_path / "g.graph", format, tmp_path / "out").exists()
+
+
+def test_nothing_is_replaced_unasked(field_graph: Path, tmp_path: Path) -> None:
+    output = tmp_path / "f.graphml"
+    output.write_text("mine")
+    with pytest.raises(OutputError, match="exists already"):
+        export(field_graph, "graphml", output)
+    with open_graph(field_graph) as connection:
+        export_graph(connection, field_graph, "graphml", output, force=True)
+        with pytest.raises(OutputError, match="cannot be replaced"):
+            export_graph(connection, field_graph, "graphml", field_graph, force=True)
+    assert "graphml" in output.read_text()
+
+
+def test_a_failure_leaves_nothing(
+    field_graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(connection: sqlite3.Connection, least: int) -> list[object]:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sciextract.graph.files.graphml.edge_rows", fails)
+    with pytest.raises(OutputError, match="disk is full"):
+        export(field_graph, "graphml", tmp_path / "f.graphml")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sciextract.graph.naming.normal_form import normal_form
+from sciextract.graph.naming.plurals import singular
+from sciextract.graph.naming.rules import MergeRule
+from tests.strategies import PIECES
+
+SURFACES = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=6).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("support vector machine", "the Support-Vector Machines"),
+        ("data set", "Datasets"),
+        ("GPT-2", "GPT2"),
+        ("ResNet-50", "resnet50"),
+        ("encoder/decoder", "encoder-decoders"),
+        ("pre-training", "pretraining"),
+        ("LSTM", "LSTMs"),
+        ("analysis", "analyses"),
+        ("'k-means'", "k-means"),
+        ("neural network", "NEURAL NETWORKS"),
+        ("n\u2010gram", "n-gram"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("ﬁlter", "filter"),
+    ],
+)
+def test_one_name(one: str, other: str) -> None:
+    assert normal_form(one).folded == normal_form(other).folded
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("C", "C++"),
+        ("A", "A*"),
+        ("top 1 0", "top 10"),
+        ("version 1.0", "version 10"),
+        ("CAR", "car"),
+        ("AIDS", "aid"),
+        ("bias", "biased"),
+    ],
+)
+def test_two_names(one: str, other: str) -> None:
+    assert normal_form(one).key != normal_form(other).key
+
+
+@pytest.mark.parametrize("surface", ["this", "the", "it", "They", "", "  ", "...", "(", "our"])
+def test_what_names_nothing(surface: str) -> None:
+    assert normal_form(surface).key == ""
+
+
+@pytest.mark.parametrize("surface", ["IT", "US", "the US", "A"])
+def test_names_that_look_like_words(surface: str) -> None:
+    assert normal_form(surface).key
+
+
+@pytest.mark.parametrize(
+    ("surface", "rules"),
+    [
+        ("parser", MergeRule.NONE),
+        ("the parser", MergeRule.DETERMINER),
+        ("Parser", MergeRule.CASE),
+        ("parsers", MergeRule.PLURAL),
+        ("re-parser", MergeRule.HYPHEN),
+        ('"parser"', MergeRule.PUNCTUATION),
+        ("The re-Parsers", MergeRule.DETERMINER | MergeRule.CASE | MergeRule.HYPHEN | MergeRule.PLURAL),
+        ("SVM", MergeRule.NONE),
+        ("SVMs", MergeRule.PLURAL),
+    ],
+)  # fmt: skip
+def test_the_rules_tell_what_was_changed(surface: str, rules: MergeRule) -> None:
+    assert normal_form(surface).rules == rules
+
+
+@pytest.mark.parametrize(
+    "word", ["bias", "series", "news", "physics", "gas", "corpus", "loss", "cat"]
+)
+def test_singulars_stay(word: str) -> None:
+    assert singular(word) == word
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        ("matrices", "matrix"), ("devices", "device"), ("losses", "loss"), ("batches", "batch"),
+        ("caches", "cache"), ("corpora", "corpus"), ("sizes", "size"), ("theories", "theory"),
+        ("heuristics", "heuristics"),
+    ],
+)  # fmt: skip
+def test_plurals(plural: str, one: str) -> None:
+    assert singular(plural) == one
+
+
+@given(SURFACES)
+def test_any_text_has_a_normal_form(surface: str) -> None:
+    form = normal_form(surface)
+    assert form.key.strip() == form.key
+    assert form.folded == form.folded.casefold()
+    form.key.encode("utf-8")
+
+
+@given(SURFACES)
+def test_determiner_and_case_never_matter(surface: str) -> None:
+    form = normal_form(surface)
+    if form.key and surface.isascii() and surface.isprintable() and surface[0].isalpha():
+        assert normal_form(f"the {surface}").key == form.key
+
+
+def test_rules_in_words() -> None:
+    assert MergeRule(255).words[0] == "determiner"
+    assert MergeRule.NONE.words == ()

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from sciextract.errors import UsageError
+from sciextract.graph.database import derive
+from sciextract.graph.database.opening import open_graph
+from sciextract.graph.database.tables import FEW_EDGES
+from sciextract.graph.errors import UnknownNodeError
+from sciextract.graph.queries.edges import neighbours
+from sciextract.graph.queries.nodes import about, find_node
+from sciextract.graph.queries.pairs import pairs
+from sciextract.graph.queries.paths import shortest_path
+from sciextract.graph.queries.top import top
+from sciextract.graph.queries.trends import slope_and_z, trends
+from tests.graph_samples import abstract, build
+
+
+@pytest.fixture(scope="module")
+def random_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three hundred abstracts that relate random things of random years."""
+    chance = random.Random(11)
+    documents = []
+    for number in range(300):
+        one, other = sorted(chance.sample(range(60), 2))
+        text = f"In text {number} node{one}x helps node{other}x."
+        mentions = {f"node{one}x": "Method", f"node{other}x": chance.choice(["Task", "Method"])}
+        link = (f"node{one}x", "USED-FOR", f"node{other}x", chance.random())
+        documents.append(
+            abstract(str(number), text, mentions, [link], year=chance.randint(2000, 2009))
+        )
+    path = tmp_path_factory.mktemp("random") / "random.graph"
+    build(path, *documents)
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["SVM", "svm", "SVMs", "the Support Vector Machines", "support-vector machine"]
+)
+def test_a_node_by_any_name(connection: sqlite3.Connection, name: str) -> None:
+    assert find_node(connection, name).name == "support vector machine"
+
+
+def test_an_unknown_name(connection: sqlite3.Connection) -> None:
+    with pytest.raises(UnknownNodeError, match="speach recognition") as caught:
+        find_node(connection, "speach recognition")
+    assert "did you mean: speech recognition" in caught.value.hint
+    with pytest.raises(UnknownNodeError) as caught:
+        find_node(connection, "zzzzzz")
+    assert "graph top" in caught.value.hint
+    with pytest.raises(UnknownNodeError):
+        find_node(connection, "the")
+
+
+def test_aliases_tell_their_rules(connection: sqlite3.Connection) -> None:
+    found = about(connection, find_node(connection, "SVM"))
+    rules = {each.surface: each.rules for each in found.aliases}
+    assert rules == {
+        "SVM": ("acronym expanded in the same text",),
+        "support vector machine": (),
+        "Support-vector machines": ("case", "hyphen", "plural"),
+        "SVMs": ("plural", "acronym with one expansion in the corpus"),
+    }
+    assert found.years == {2001: 1, 2002: 1, 2003: 1}
+    assert found.labels == {"Method": 5}
+
+
+def test_top(connection: sqlite3.Connection) -> None:
+    first = top(connection, limit=2)
+    assert [each.name for each in first] == ["support vector machine", "treebanks"]
+    assert [each.name for each in top(connection, label="task")] == [
+        "dependency parsing", "speech recognition",
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="no entity type 'Nothing'"):
+        top(connection, label="Nothing")
+    with pytest.raises(UsageError, match="--since"):
+        top(connection, by="degree", since=2000)
+
+
+@pytest.mark.parametrize("since", [2000, 2004, 2008, 2030])
+@pytest.mark.parametrize("label", [None, "Task"])
+def test_top_since_is_what_counting_everything_gives(
+    random_graph: Path, since: int, label: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sciextract.graph.queries.top._FIRST_LOOK", 8)
+    monkeypatch.setattr("sciextract.graph.queries.top._FURTHER", 2)
+    with open_graph(random_graph) as graph:
+        found = [each.documents for each in top(graph, since=since, label=label, limit=7)]
+        rows = graph.execute(
+            """SELECT sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
+            JOIN label l ON l.id = n.label WHERE y.year >= ? AND l.name = coalesce(?, l.name)
+            GROUP BY y.node ORDER BY recent DESC LIMIT 7""",
+            (since, label),
+        ).fetchall()
+    assert found == [row[0] for row in rows]
+
+
+def test_neighbours(connection: sqlite3.Connection) -> None:
+    node = find_node(connection, "SVM")
+    out = neighbours(connection, node, relation="used-for", direction="out", sentences=1)
+    assert [(each.tail.name, each.documents) for each in out] == [("dependency parsing", 2)]
+    (sentence,) = out[0].sentences
+    assert sentence.text == "The SVM improves dependency parsing."
+    assert (sentence.doc_key, sentence.year, sentence.score) == ("a", 2001, 0.8)
+    assert neighbours(connection, node, direction="in") == []
+    with pytest.raises(UsageError, match="no relation type 'X'"):
+        neighbours(connection, node, relation="X")
+
+
+def test_a_cluster_passes_its_relations_to_the_name(connection: sqlite3.Connection) -> None:
+    edges = neighbours(connection, find_node(connection, "neural network"), direction="out")
+    assert {each.tail.name for each in edges} == {"treebanks", "speech recognition"}
+
+
+def test_a_path_with_its_evidence(connection: sqlite3.Connection) -> None:
+    start, end = find_node(connection, "SVM"), find_node(connection, "speech recognition")
+    steps = shortest_path(connection, start, end)
+    assert steps is not None
+    assert [[(each.head.name, each.label, each.tail.name) for each in step] for step in steps] == [
+        [("support vector machine", "COMPARE", "neural network")],
+        [("neural network", "USED-FOR", "speech recognition")],
+    ]
+    assert steps[0][0].sentences[0].text.startswith("SVMs are compared")
+
+
+def test_paths_that_are_none(connection: sqlite3.Connection) -> None:
+    start, end = find_node(connection, "SVM"), find_node(connection, "speech recognition")
+    assert shortest_path(connection, start, start) == []
+    assert shortest_path(connection, start, find_node(connection, "accuracy")) is None
+    assert shortest_path(connection, start, end, [find_node(connection, "neural network")]) is None
+
+
+def test_paths_are_as_short_as_those_of_networkx(random_graph: Path) -> None:
+    chance = random.Random(5)
+    with open_graph(random_graph) as graph:
+        plain = nx.Graph(graph.execute("SELECT head, tail FROM edge").fetchall())
+        nodes = top(graph, limit=60)
+        for _ in range(60):
+            one, other = chance.sample(nodes, 2)
+            steps = shortest_path(graph, one, other, sentences=0)
+            if not nx.has_path(plain, one.id, other.id):
+                assert steps is None
+                continue
+            assert steps is not None
+            assert len(steps) == nx.shortest_path_length(plain, one.id, other.id)
+            assert all(steps)
+
+
+def test_degree_counts_neighbours_once(random_graph: Path) -> None:
+    with open_graph(random_graph) as graph:
+        plain = nx.Graph(graph.execute("SELECT head, tail FROM edge").fetchall())
+        for node in top(graph, by="degree", limit=60):
+            assert node.degree == (plain.degree(node.id) if node.id in plain else 0)
+
+
+def test_the_slope_is_the_weighted_line() -> None:
+    totals = {2000: 50, 2001: 80, 2003: 20, 2004: 90}
+    counts = {2000: 5, 2001: 12, 2004: 40}
+    years = np.array(list(totals), float)
+    shares = np.array([counts.get(year, 0) / totals[year] for year in totals])
+    # polyfit squares its weights.
+    expected, _ = np.polyfit(years, shares, 1, w=np.sqrt(list(totals.values())))
+    assert slope_and_z(counts, totals)[0] == pytest.approx(expected)
+
+
+def test_armitages_statistic() -> None:
+    # Chi-square for trend as in A. Agresti, Categorical Data Analysis: z squared is its value.
+    counts, totals = {0: 10, 1: 20, 2: 30}, {0: 100, 1: 100, 2: 100}
+    _, z = slope_and_z(counts, totals)
+    assert z**2 == pytest.approx(12.5)
+
+
+def _rising(tmp_path: Path) -> Path:
+    documents = []
+    for year in range(2000, 2010):
+        for number in range(20):
+            name = "new thing" if number < 2 * (year - 2000) else "old thing"
+            text = f"Text {number} of {year} has a {name}."
+            documents.append(abstract(text, text, {name: "Method"}, year=year))
+    build(tmp_path / "g.graph", *documents)
+    return tmp_path / "g.graph"
+
+
+def test_what_rises_and_falls(tmp_path: Path) -> None:
+    with open_graph(_rising(tmp_path)) as graph:
+        (up,) = trends(graph, "rising")
+        (down,) = trends(graph, "falling")
+        assert (up.node.name, down.node.name) == ("new thing", "old thing")
+        assert up.slope == pytest.approx(0.1)
+        assert up.years[2009] == 18
+        assert up.shares[2009] == 0.9
+        assert trends(graph, "rising", least=1000) == []
+        with pytest.raises(UsageError, match="two years or more; years found: 2003"):
+            trends(graph, "rising", since=2003, until=2003)
+
+
+def test_pairs(connection: sqlite3.Connection) -> None:
+    (compared,) = pairs(connection, relation="COMPARE")
+    assert {compared.first.name, compared.second.name} == {
+        "support vector machine",
+        "neural network",
+    }
+    found = pairs(connection, first="Task", second="Material")
+    assert [(each.first.name, each.second.name, each.relations) for each in found] == [
+        ("dependency parsing", "treebanks", {"USED-FOR": 1})
+    ]
+    assert len(pairs(connection)) == 5
+
+
+def test_pairs_of_a_large_graph(
+    random_graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "large.graph"
+    copy.write_bytes(random_graph.read_bytes())
+    monkeypatch.setattr(derive, "_NODES", derive._NODES.replace(f"<= {FEW_EDGES}", "<= 0"))
+    with open_graph(copy, write=True) as graph:
+        derive.derive(graph, 1.0)
+    with open_graph(random_graph) as whole, open_graph(copy) as large:
+        full = [each for each in pairs(whole, limit=500) if each.documents > 1]
+        assert pairs(large, limit=500) == full
+
+
+@pytest.mark.parametrize(
+    "types", [(None, None), ("Method", "Task"), ("Method", "Method"), ("Task", None)]
+)
+def test_pairs_are_those_of_the_edges(
+    random_graph: Path, types: tuple[str | None, str | None]
+) -> None:
+    with open_graph(random_graph) as graph:
+        labels = dict(
+            graph.execute("SELECT n.id, l.name FROM node n JOIN label l ON l.id = n.label")
+        )
+        expected: Counter[frozenset[int]] = Counter()
+        for head, tail, documents in graph.execute("SELECT head, tail, documents FROM edge"):
+            for one, other in ((head, tail), (tail, head)):
+                if types[0] in (None, labels[one]) and types[1] in (None, labels[other]):
+                    expected[frozenset((head, tail))] += documents
+                    break
+        found = pairs(graph, first=types[0], second=types[1], limit=1000)
+    assert {
+        frozenset((each.first.id, each.second.id)): each.documents for each in found
+    } == expected
+    assert all(types[0] in (None, each.first.label) for each in found)
+    assert all(types[1] in (None, each.second.label) for each in found)
+    assert [each.documents for each in found] == sorted(expected.values(), reverse=True)

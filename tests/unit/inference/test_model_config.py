@@ -1,0 +1,47 @@
+"""``config.json``: groups and cut words are optional, and only models with them ask for a new program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sciextract.errors import ModelDamagedError, ModelVersionError
+from sciextract.inference.model_config import FORMAT_VERSION, ModelConfig
+from tests.cli.fakes import CONFIG
+
+GROUPED = replace(
+    CONFIG,
+    labels=replace(
+        CONFIG.labels,
+        groups=(("Task", "Method"), ("Metric", "Material", "OtherScientificTerm", "Generic")),
+    ),
+)
+
+
+@pytest.mark.parametrize("config", [CONFIG, GROUPED, replace(CONFIG, cuts_words=True)])
+def test_round_trip(config: ModelConfig) -> None:
+    assert ModelConfig.from_json(config.to_json(), "here") == config
+
+
+def test_older_programs_read_what_they_understand() -> None:
+    assert CONFIG.to_json()["format_version"] == 1
+    assert replace(CONFIG, given_entities=True).to_json()["format_version"] == 2
+    assert GROUPED.to_json()["format_version"] == 3
+    assert replace(CONFIG, cuts_words=True).to_json()["format_version"] == 3
+    assert "groups" not in CONFIG.to_json()["labels"] and "cuts_words" not in CONFIG.to_json()
+
+
+@pytest.mark.parametrize("groups", [[["Task"]], [["Nothing"]], "Task", [1]])
+def test_groups_that_cannot_be(groups: Any) -> None:
+    values = GROUPED.to_json()
+    values["labels"]["groups"] = groups
+    with pytest.raises(ModelDamagedError, match="here"):
+        ModelConfig.from_json(values, "here")
+
+
+def test_a_newer_version_is_refused() -> None:
+    values = {**CONFIG.to_json(), "format_version": FORMAT_VERSION + 1}
+    with pytest.raises(ModelVersionError, match="here"):
+        ModelConfig.from_json(values, "here")

@@ -1,0 +1,1 @@
+"""Scores that say how often predictions are right: one temperature per task, fitted on dev."""

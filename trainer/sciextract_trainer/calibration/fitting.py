@@ -1,0 +1,90 @@
+"""Thresholds of a model, and the scale of its scores, fitted on dev one task after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.settings import TASKS, DecodeSettings, calibrated_score
+from sciextract.store.state.rows import Layer
+from sciextract_trainer.calibration.items import items_of
+from sciextract_trainer.calibration.platt import TaskCalibration, calibrate_task
+from sciextract_trainer.evaluate import LAYER_OF, Serve, served
+from sciextract_trainer.thresholds import fit_settings
+
+Calibrations = dict[str, TaskCalibration]
+"""By task; tasks without any item are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dev:
+    """What settings are fitted on.
+
+    Attributes:
+        documents: Gold documents.
+        complete: Complete layers of each; all of them when ``None``.
+        given: Whether entities are given instead of predicted.
+        serve: Makes a pipeline with settings to something that annotates documents.
+    """
+
+    documents: Sequence[AnnotatedDocument]
+    complete: Sequence[Collection[Layer]] | None = None
+    given: bool = False
+    serve: Serve = served
+
+    def telling(self, task: str) -> list[AnnotatedDocument]:
+        """The documents that are complete in the layer of a task."""
+        if self.given and task != "relation":
+            return []
+        layers = self.complete or [frozenset(Layer)] * len(self.documents)
+        pairs = zip(self.documents, layers, strict=True)
+        return [item for item, done in pairs if LAYER_OF[task] in done]
+
+
+def fit_calibrated(
+    pipeline: Pipeline, dev: Dev, start: DecodeSettings
+) -> tuple[DecodeSettings, Calibrations]:
+    """Thresholds with the best F1, then the scale; what is predicted depends on the thresholds alone."""
+    settings = fit_settings(pipeline, dev.documents, start.plain, dev.complete, dev.serve)
+    return calibrated_settings(pipeline, dev, settings)
+
+
+def calibrated_settings(
+    pipeline: Pipeline, dev: Dev, settings: DecodeSettings
+) -> tuple[DecodeSettings, Calibrations]:
+    """Settings that predict the same, with scores that say how often predictions are right.
+
+    A task with too few dev documents keeps the network's own probabilities, and so do entities with groups of labels:
+    each of their dev documents is annotated for some of the groups only.
+    """
+    found: Calibrations = {}
+    for task in TASKS:
+        partial = task == "entity" and pipeline.labels.groups
+        items = items_of(task, pipeline, [] if partial else dev.telling(task), settings, dev.given)
+        calibration = calibrate_task(items)
+        if calibration is not None:
+            found[task] = calibration
+    return scaled(settings.plain, found), found
+
+
+def scaled(plain: DecodeSettings, calibrations: Calibrations) -> DecodeSettings:
+    """Settings of the network's own probabilities with the scales of some tasks; thresholds move along."""
+    moved = {
+        task: calibrated_score(getattr(plain.thresholds, task), each.temperature, each.shift)
+        for task, each in calibrations.items()
+    }
+    warm = {task: each.temperature for task, each in calibrations.items()}
+    shifts = {task: each.shift for task, each in calibrations.items()}
+    return replace(
+        plain.with_thresholds(moved),
+        temperatures=replace(plain.temperatures, **warm),
+        shifts=replace(plain.shifts, **shifts),
+    )
+
+
+def stated(calibrations: Calibrations) -> dict[str, Any]:
+    """What a model's configuration states of its calibration."""
+    return {task: each.to_json() for task, each in calibrations.items()}

@@ -1,0 +1,120 @@
+"""A model with the gold documents that it is measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import ModelMismatchError
+from sciextract.formats.splits import Part
+from sciextract.inference.folder import PAIRS_GRAPH, ModelFolder, open_folder
+from sciextract.inference.locate import locate_model
+from sciextract.inference.onnx_network import OnnxNetwork
+from sciextract.inference.pipeline import Pipeline
+from sciextract_trainer.calibration.fitting import Dev
+from sciextract_trainer.data.gold import read_gold, sha256
+from sciextract_trainer.evaluate import GivenPredictor, Serve, served
+from sciextract_trainer.network.remembering import RememberingNetwork
+from sciextract_trainer.warm_start.start_model import piece_rules
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredModel:
+    """A verified model folder and its dev documents.
+
+    Attributes:
+        folder: The model.
+        schema: Its label schema.
+        dev: Gold documents.
+        dev_file: Where they are from.
+    """
+
+    folder: ModelFolder
+    schema: LabelSchema
+    dev: Sequence[AnnotatedDocument]
+    dev_file: Path
+
+    @property
+    def serve(self) -> Serve:
+        """What makes a pipeline with settings to something that annotates documents."""
+        return GivenPredictor if self.folder.config.given_entities else served
+
+    @property
+    def fitted_on(self) -> Dev:
+        """The documents as settings are fitted on them."""
+        return Dev(self.dev, given=self.folder.config.given_entities, serve=self.serve)
+
+    @property
+    def dev_origin(self) -> str:
+        """What a model card says of them."""
+        return origin_of_dev(self.dev_file)
+
+    def pipeline(self, graph: Path | None = None) -> Pipeline:
+        """The model as it predicts, remembering what it said; with another encoder graph if one is given."""
+        return self.plain_pipeline(graph, remembering=True)
+
+    def plain_pipeline(self, graph: Path | None = None, remembering: bool = False) -> Pipeline:
+        """The model as it predicts."""
+        config, pairs = self.folder.config, self.folder.path / PAIRS_GRAPH
+        network = OnnxNetwork(graph or self.folder.graph(None), pairs if pairs.is_file() else None)
+        rules = piece_rules(self.folder.path, config)
+        return Pipeline(
+            RememberingNetwork(network) if remembering else network,
+            rules.encoder(), config.labels, config.piece_limit,
+        )  # fmt: skip
+
+
+def open_measured(model: str | Path, dev: Path, schema: str | None = None) -> MeasuredModel:
+    """A model by name or folder with its dev documents.
+
+    Args:
+        model: What ``sciextract annotate --model`` takes.
+        dev: Gold documents, or a folder with such a split.
+        schema: Name of a label schema or a TOML file; the one that the model names when ``None``.
+
+    Raises:
+        ModelNotFoundError: No such model; ``ModelDamagedError`` where it is not whole.
+        ModelMismatchError: The schema is not the one that the model was trained with.
+        UsageError: The documents have labels that the schema does not know.
+    """
+    folder = open_folder(locate_model(model))
+    found = schema_of(folder, schema)
+    return MeasuredModel(folder, found, read_gold(dev, found, Part.DEV), dev)
+
+
+def read_dev(file: Path, schema: LabelSchema, given: bool) -> tuple[Dev, str]:
+    """Gold documents as settings are fitted on them, and what a model card says of them.
+
+    Raises:
+        UsageError: They have labels that the schema does not know.
+        InputMissingError: There is no such file.
+    """
+    serve = GivenPredictor if given else served
+    documents = read_gold(file, schema, Part.DEV)
+    return Dev(documents, given=given, serve=serve), origin_of_dev(file)
+
+
+def origin_of_dev(file: Path) -> str:
+    """What a model card says of dev documents."""
+    return f"{file.name}, sha256 {sha256(file, Part.DEV)}"
+
+
+def schema_of(folder: ModelFolder, schema: str | None = None) -> LabelSchema:
+    """The label schema that a model was trained with.
+
+    Raises:
+        ModelMismatchError: It is another one; says what to give.
+    """
+    config = folder.config
+    found = load_schema(schema or config.schema_name)
+    if found.content_hash != config.schema_hash:
+        raise ModelMismatchError(
+            f"{folder.path} was trained with a schema {config.schema_name!r} of the hash "
+            f"{config.schema_hash[:12]}, {schema or config.schema_name} has {found.content_hash[:12]}",
+            "give the schema that it was trained with: --schema FILE",
+        )
+    return found

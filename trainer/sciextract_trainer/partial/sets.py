@@ -1,0 +1,134 @@
+"""Which data sets a model learns from, and what each of them teaches: a TOML file.
+
+```toml
+groups = [["Chemical"], ["Gene"], ["protein", "DNA"]]
+
+[[sets]]
+name = "chemprot"                   # folder with train.jsonl and dev.jsonl
+teaches = ["Chemical", "Gene"]      # labels of the schema; all others stay masked
+relations = true                    # what is not related counts as unrelated
+rename = { CHEMICAL = "Chemical", GENE = "Gene" }
+join = 6                            # sentences that are documents are joined by so many
+```
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import InputMissingError, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaughtSet:
+    """A data set and what it teaches.
+
+    Attributes:
+        name: Its folder.
+        teaches: Labels of the schema that it was annotated for.
+        licence: What is stated of its licence; ends up in the model card.
+        relations: Whether it was annotated for the schema's relations.
+        rename: Labels of the set by those of the schema.
+        join: Documents of one sentence are joined by so many; 1 leaves documents as they are.
+        singles: Share of the joined sentences (0 to 1) that also stay documents of their own.
+        repeat: How often a pass sees its documents.
+        empty: Share of the documents without any entity (0 to 1) that are kept.
+        train: Whether it trains; else it is scored only.
+        nested: Whether its entities may lie in one another.
+    """
+
+    name: str
+    teaches: list[str]
+    licence: str
+    relations: bool = False
+    rename: dict[str, str] = field(default_factory=dict)
+    join: int = 1
+    singles: float = 0.0
+    repeat: int = 1
+    empty: float = 1.0
+    train: bool = True
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetPlan:
+    """All sets of a model.
+
+    Attributes:
+        sets: The sets.
+        groups: Groups of labels that exclude each other.
+    """
+
+    sets: tuple[TaughtSet, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+
+def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
+    """Reads and checks a plan.
+
+    Raises:
+        InputMissingError: The file does not exist.
+        UsageError: It is not TOML, or a set has an unknown key, a label that the schema lacks, or a value that
+            cannot work; names the place, the value and the values allowed.
+    """
+    if not path.is_file():
+        raise InputMissingError(f"no plan of data sets at {path}")
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}", "a plan is a TOML file in UTF-8") from error
+    sets = tuple(
+        _set_of(each, f"{path}: sets[{row}]", schema)
+        for row, each in enumerate(values.get("sets", []))
+    )
+    if not sets:
+        raise UsageError(f"{path}: no [[sets]]", "name at least one data set and what it teaches")
+    groups = tuple(tuple(group) for group in values.get("groups", []))
+    _check_groups(groups, schema, path)
+    return SetPlan(sets, groups)
+
+
+def _set_of(values: dict[str, Any], place: str, schema: LabelSchema) -> TaughtSet:
+    known = {each.name for each in fields(TaughtSet)}
+    if unknown := sorted(values.keys() - known):
+        raise UsageError(
+            f"{place}: unknown key {unknown[0]!r}", f"known: {', '.join(sorted(known))}"
+        )
+    if missing := sorted({"name", "teaches", "licence"} - values.keys()):
+        raise UsageError(f"{place}: the key {missing[0]!r} is missing")
+    found = TaughtSet(**values)
+    labels = set(schema.entity_labels)
+    allowed = f"labels of the schema {schema.name}: {', '.join(schema.entity_labels)}"
+    for label in found.teaches:
+        if label not in labels:
+            raise UsageError(f"{place}: teaches {label!r}", allowed)
+    for label in found.rename.values():
+        if label not in found.teaches:
+            raise UsageError(
+                f"{place}: renames to {label!r}, which it does not teach",
+                f"it teaches {', '.join(found.teaches)}",
+            )
+    _check_numbers(found, place)
+    return found
+
+
+def _check_numbers(found: TaughtSet, place: str) -> None:
+    for key in ("join", "repeat"):
+        if getattr(found, key) < 1:
+            raise UsageError(f"{place}: {key} = {getattr(found, key)}", "at least 1")
+    for key in ("singles", "empty"):
+        if not 0 <= getattr(found, key) <= 1:
+            raise UsageError(f"{place}: {key} = {getattr(found, key)}", "between 0 and 1")
+
+
+def _check_groups(groups: tuple[tuple[str, ...], ...], schema: LabelSchema, path: Path) -> None:
+    named = sorted(label for group in groups for label in group)
+    if groups and named != sorted(schema.entity_labels):
+        raise UsageError(
+            f"{path}: the groups hold {', '.join(named)}",
+            f"each label of the schema once: {', '.join(schema.entity_labels)}",
+        )

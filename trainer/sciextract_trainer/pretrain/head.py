@@ -1,0 +1,103 @@
+"""The head that tells hidden pieces, kept beside the weights of its encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelNotFoundError
+from sciextract_trainer.encoders.files import encoder_file
+from sciextract_trainer.pretrain.network import MaskedLanguageModel
+
+HEAD = "mlm_head.safetensors"
+_WEIGHTS = "model.safetensors"
+
+_OWN = ("dense.weight", "dense.bias", "norm.weight", "norm.bias", "bias")
+
+_FAMILIES = (
+    ("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions"),
+    ("lm_head.dense", "lm_head.layer_norm", "lm_head"),
+    ("vocab_transform", "vocab_layer_norm", "vocab_projector"),
+    ("predictions.dense", "predictions.LayerNorm", "predictions"),
+)
+"""What BERT, RoBERTa, DistilBERT and ALBERT checkpoints call dense layer, norm and owner of the bias."""
+
+
+def head_weights(network: MaskedLanguageModel) -> dict[str, Tensor]:
+    """The head's tensors by name; the output matrix is the encoder's own input embeddings."""
+    found = network.state_dict()
+    return {name: found[name].detach().cpu().contiguous() for name in _OWN}
+
+
+def read_head(network: MaskedLanguageModel, source: str) -> bool:
+    """Puts the head of an encoder folder or hub id into a network on that encoder.
+
+    It is the file that a pretraining writes, or else the head that a published checkpoint kept.
+
+    Returns:
+        Whether there is one; without one the network stays as it is.
+
+    Raises:
+        ModelDamagedError: The file cannot be read.
+        ModelMismatchError: The head is of an encoder of another width or vocabulary.
+    """
+    for name in (HEAD, _WEIGHTS):
+        path = encoder_file(source, name)
+        found = _tensors(path) if path else {}
+        if path and found:
+            _put(network, found, path)
+            return True
+    return False
+
+
+def require_head(network: MaskedLanguageModel, source: str) -> None:
+    """Like :func:`read_head`, for a teacher, which nothing can be learned from without a head.
+
+    Raises:
+        ModelNotFoundError: The encoder has none.
+        ModelDamagedError: The file cannot be read.
+        ModelMismatchError: The head is of an encoder of another width or vocabulary.
+    """
+    if not read_head(network, source):
+        raise ModelNotFoundError(
+            f"the teacher {source!r} has no head that tells hidden pieces: neither {HEAD} nor one of "
+            f"BERT's kin in {_WEIGHTS}",
+            f"sciextract-trainer pretrain TEXTS --encoder {source} --run DIR  trains and keeps one in "
+            "DIR/encoder",
+        )
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    """The head in a file under the names of :class:`MaskedLanguageModel`; empty when there is none."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            stored = set(file.keys())
+            places = next((each for each in _places() if stored >= set(each.values())), {})
+            return {own: file.get_tensor(place) for own, place in places.items()}
+    except (OSError, SafetensorError) as error:
+        raise ModelDamagedError(f"{path} cannot be read: {error}", "get it again") from error
+
+
+def _places() -> list[dict[str, str]]:
+    """Where each tensor is stored, by family; our own names come first."""
+    places = [dict(zip(_OWN, _OWN, strict=True))]
+    for dense, norm, owner in _FAMILIES:
+        names = (f"{dense}.weight", f"{dense}.bias", f"{norm}.weight", f"{norm}.bias")
+        places.append(dict(zip(_OWN, (*names, f"{owner}.bias"), strict=True)))
+    return places
+
+
+def _put(network: MaskedLanguageModel, found: Mapping[str, Tensor], path: Path) -> None:
+    wanted: dict[str, Any] = network.state_dict()
+    for name, value in found.items():
+        if value.shape != wanted[name].shape:
+            raise ModelMismatchError(
+                f"{path}: {name} of the head has shape {tuple(value.shape)}, the encoder beside it "
+                f"needs {tuple(wanted[name].shape)}",
+                "take encoder and head from the same place",
+            )
+    network.load_state_dict({name: value.float() for name, value in found.items()}, strict=False)

@@ -1,0 +1,60 @@
+"""Long work in slices of time: a call stops where it can go on, and the same call goes on."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sciextract_trainer.checkpoint import TrainingState, save_checkpoint
+from sciextract_trainer.hardware.distributed import Group
+
+CHECKPOINT_SECONDS = 300.0
+"""Within an epoch a checkpoint is written this often: what a killed process loses at most."""
+
+
+class TimeIsUp(Exception):
+    """The time of a call is over; what is finished is kept, and the same call goes on."""
+
+
+def deadline(minutes: float) -> float:
+    """``time.monotonic()`` in so many minutes."""
+    return time.monotonic() + 60 * minutes
+
+
+def require_time(until: float) -> None:
+    """Stops a call whose time is over.
+
+    Raises:
+        TimeIsUp: It is later than ``until``.
+    """
+    if time.monotonic() >= until:
+        raise TimeIsUp
+
+
+@dataclass(slots=True)
+class Slice:
+    """The part of an epoch that one call may take.
+
+    Attributes:
+        folder: Where the checkpoint goes.
+        until: ``time.monotonic()`` at which the call is over.
+        saved: When a checkpoint was written last.
+    """
+
+    folder: Path
+    until: float
+    saved: float = field(default_factory=time.monotonic)
+
+    def after_step(self, state: TrainingState, group: Group) -> None:
+        """Writes a checkpoint now and then, and when time is up.
+
+        Raises:
+            TimeIsUp: The call is over.
+        """
+        now = time.monotonic()
+        if group.size > 1 or now < min(self.until, self.saved + CHECKPOINT_SECONDS):
+            return
+        save_checkpoint(self.folder, state)
+        self.saved = time.monotonic()
+        require_time(self.until)
