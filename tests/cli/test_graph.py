@@ -37,6 +37,13 @@ def test_build_tells_what_it_did(work: Path, command: Command) -> None:
     assert json.loads(again.out)["known"] == 4
 
 
+def test_texts_without_predictions_are_noticed(work: Path, command: Command) -> None:
+    (work / "plain.txt").write_text("We rank proteins with kernels.\n", encoding="utf-8")
+    outcome = command("graph", "build", "plain.txt", "--graph", "f.graph")
+    assert outcome.code == 0
+    assert "no entity was found" in outcome.err and "sciextract annotate" in outcome.err
+
+
 def test_build_reads_a_pipe(work: Path, command: Command) -> None:
     piped = write(work / "predictions.jsonl", field()).read_bytes()
     assert command("graph", "build", "-", "--graph", "f.graph", stdin=piped).code == 0

@@ -97,6 +97,11 @@ def build(
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         screen.end()
+    if found.totals.documents and not found.totals.nodes:
+        say(
+            "Warning", "no entity was found in any of the abstracts",
+            "a graph is built from predictions: sciextract annotate FILE --export jsonl --output out.jsonl",
+        )  # fmt: skip
     report(found.to_json(), _in_words(found), as_json=as_json, aside=False, quiet=quiet)
     raise typer.Exit(found.exit_code)
 
