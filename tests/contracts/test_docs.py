@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.inference.folder import open_folder
 from sciextract.resources import bundled_models
 from tests.contracts.test_imports import PARTS, modules_of
 from tests.shared_data import ROOT
@@ -51,6 +52,13 @@ def test_the_index_lists_every_page() -> None:
 def needs_the_bundled_model() -> None:
     if not (bundled_models() / "sci" / "manifest.json").is_file():
         pytest.skip("bundled model absent: make model")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_shown_runs_are_those_of_the_bundled_models(page: Path) -> None:
+    needs_the_bundled_model()
+    for name, shown in re.findall(r"\b(sci|bio)@([0-9a-f]{8})\b", page.read_text("utf-8")):
+        assert open_folder(bundled_models() / name).hash.startswith(shown)
 
 
 MODULES = [
