@@ -47,7 +47,7 @@ def test_the_second_edition_has_the_first_one_as_a_teacher() -> None:
 def test_a_plan_that_extends_another_has_its_stages_first() -> None:
     base, ladder = load_plan("sci-2"), load_plan("ladder")
     assert list(ladder.stages)[: len(base.stages)] == list(base.stages)
-    assert ladder.models["6x384"].network == "student-2" and "sci" not in ladder.models
+    assert ladder.models["6x384"].network == "student-6x384" and "sci" not in ladder.models
 
 
 @pytest.mark.parametrize(
