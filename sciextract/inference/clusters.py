@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciextract.inference.network import Floats, Ints
+from sciextract.inference.pairs import NO_PAIRS
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,15 @@ class AntecedentScores:
 
     links: Ints
     probabilities: Floats
+
+    @classmethod
+    def none(cls) -> AntecedentScores:
+        """Not a single link."""
+        return cls(NO_PAIRS, np.zeros(0, dtype=np.float32))
+
+    def renumbered(self, rows: Ints) -> AntecedentScores:
+        """The same links when mention ``k`` is called ``rows[k]``."""
+        return AntecedentScores(rows[self.links], self.probabilities)
 
 
 def antecedent_probabilities(
@@ -48,6 +58,10 @@ class PredictedCluster:
 
     mentions: tuple[int, ...]
     scores: tuple[float, ...]
+
+    def renumbered(self, rows: Ints) -> PredictedCluster:
+        """The same cluster when mention ``k`` is called ``rows[k]``."""
+        return PredictedCluster(tuple(int(rows[each]) for each in self.mentions), self.scores)
 
 
 def predict_clusters(

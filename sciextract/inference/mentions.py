@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,12 @@ class Mentions:
 
     def __len__(self) -> int:
         return len(self.spans)
+
+    def at(self, rows: Ints | slice) -> Mentions:
+        """Some of the mentions."""
+        return Mentions(
+            self.spans[rows], self.types[rows], self.features[rows], self.predicted[rows]
+        )
 
     @property
     def labels(self) -> Ints:
@@ -99,11 +105,12 @@ def _resolved(mentions: Mentions, settings: DecodeSettings, word_count: int) -> 
         if free[index]:
             predicted[index] = True
             free &= ~_conflicts(mentions.spans, index, settings.nesting)
+    decided = replace(mentions, predicted=predicted)
     if not settings.candidates:
-        return _subset(mentions, np.flatnonzero(predicted), predicted)
+        return decided.at(np.flatnonzero(predicted))
     best = order[: max(16, int(word_count * MOST_CANDIDATES_PER_WORD))]
     kept = np.union1d(best, np.flatnonzero(predicted))
-    return _subset(mentions, kept, predicted)
+    return decided.at(kept)
 
 
 def _conflicts(spans: Ints, index: int, nesting: bool) -> NDArray[np.bool_]:
@@ -116,9 +123,3 @@ def _conflicts(spans: Ints, index: int, nesting: bool) -> NDArray[np.bool_]:
         same = inside & around
         overlap &= ~(inside | around) | same
     return np.asarray(overlap)
-
-
-def _subset(mentions: Mentions, rows: Ints, predicted: NDArray[np.bool_]) -> Mentions:
-    return Mentions(
-        mentions.spans[rows], mentions.types[rows], mentions.features[rows], predicted[rows]
-    )

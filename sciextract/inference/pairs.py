@@ -13,6 +13,8 @@ DISTANCE_BUCKETS = 10
 RELATION_DISTANCES = 2 * DISTANCE_BUCKETS
 """Signed: tail after head first, then tail before head."""
 
+NO_PAIRS: Ints = np.zeros((0, 2), dtype=np.int64)
+
 _EDGES = np.array([1, 2, 3, 4, 5, 8, 16, 32, 64])
 
 

@@ -18,7 +18,7 @@ from sciextract.inference.clusters import (
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.mentions import Mentions, select_mentions
 from sciextract.inference.network import Floats, Ints, Network, WordStates
-from sciextract.inference.pair_input import NO_PAIRS, link_input, relation_input
+from sciextract.inference.pair_input import link_inputs, relation_input
 from sciextract.inference.pieces import EncoderInput, PieceEncoder
 from sciextract.inference.relations import (
     PredictedRelation,
@@ -30,9 +30,6 @@ from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.spans import sentence_ends, span_mask
 from sciextract.inference.type_groups import Columns, columns_of
 from sciextract.inference.windows import Window, plan_windows
-
-LINKS_PER_CALL = 5_000
-"""Antecedent links scored in one call, so that a text of 100,000 words stays within memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +151,7 @@ class Pipeline:
         sums: list[Floats] = []
         for plan in self._plan(0, document):
             [states] = self.network.encode([plan.frame])
-            start = plan.window.seen.token_start
-            kept = slice(plan.window.kept.token_start - start, plan.window.kept.token_end - start)
+            kept = plan.window.kept_rows
             sums.append((states.first[kept] + states.last[kept]).sum(axis=0) / 2)
         if not sums:
             return np.zeros(0, dtype=np.float32)
@@ -184,10 +180,10 @@ class Pipeline:
         return _WindowResult(moved, first, last, pairs)
 
     def _predicted(self, plan: _Plan, states: WordStates, settings: DecodeSettings) -> Mentions:
-        offset, kept = plan.window.seen.token_start, plan.window.kept
+        kept = plan.window.kept_rows
         allowed = span_mask(plan.ends, self.labels.max_span_width)
-        allowed[: kept.token_start - offset] = False
-        allowed[kept.token_end - offset :] = False
+        allowed[: kept.start] = False
+        allowed[kept.stop :] = False
         return select_mentions(states.span_logits, allowed, settings, self.labels.group_columns)
 
     def _relations(
@@ -195,7 +191,7 @@ class Pipeline:
     ) -> ScoredPairs:
         pairs = pairing.relation_pairs(mentions.spans, sentences)
         if not self.labels.relations.labels or not len(pairs):
-            return ScoredPairs(NO_PAIRS, np.zeros((0, 1), dtype=np.float32))
+            return ScoredPairs.none()
         given = relation_input(states, mentions, pairs, self.labels.max_span_width)
         scores = self.network.score_pairs(given)
         return combine_directions(pairs, scores.relation_logits, self.labels.relations, 1.0)
@@ -203,10 +199,8 @@ class Pipeline:
     def _joined(self, results: list[_WindowResult], settings: DecodeSettings) -> RawPrediction:
         mentions = _concatenated(results, 1 + len(self.labels.entities))
         pairs = _all_pairs(results)
-        predicted = mentions.predicted
-        relations = predict_relations(
-            _between(pairs, predicted), self.labels.relations, settings.thresholds.relation
-        )
+        between = pairs.between(mentions.predicted)
+        relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)
         links, clusters = self._clusters(results, mentions, settings)
         return RawPrediction(mentions, relations, clusters, pairs, links)
 
@@ -216,34 +210,19 @@ class Pipeline:
         rows = np.flatnonzero(mentions.predicted)
         links = pairing.antecedent_pairs(len(rows), settings.max_antecedents)
         if not self.labels.coreference or not len(links):
-            return AntecedentScores(NO_PAIRS, np.zeros(0, dtype=np.float32)), []
+            return AntecedentScores.none(), []
         scores = self._link_scores(results, mentions, rows, links)
         scored = antecedent_probabilities(links, scores, len(rows), 1.0)
         clusters = predict_clusters(scored, len(rows), settings.thresholds.coreference)
-        renumbered = [
-            PredictedCluster(tuple(int(rows[m]) for m in cluster.mentions), cluster.scores)
-            for cluster in clusters
-        ]
-        return AntecedentScores(rows[scored.links], scored.probabilities), renumbered
+        return scored.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
 
     def _link_scores(
         self, results: list[_WindowResult], mentions: Mentions, rows: Ints, links: Ints
     ) -> Floats:
-        """Scores of all links; long texts take several calls, each with the mentions it needs."""
         first = np.concatenate([result.first for result in results])[rows]
         last = np.concatenate([result.last for result in results])[rows]
-        spans, types = mentions.spans[rows], mentions.features[rows]
-        scores = []
-        for start in range(0, len(links), LINKS_PER_CALL):
-            chunk = links[start : start + LINKS_PER_CALL]
-            low, high = int(chunk.min()), int(chunk.max()) + 1
-            part = slice(low, high)
-            given = link_input(
-                spans[part], first[part], last[part], types[part], chunk - low,
-                self.labels.max_span_width,
-            )  # fmt: skip
-            scores.append(self.network.score_pairs(given).link_scores)
-        return np.concatenate(scores)
+        calls = link_inputs(mentions.at(rows), first, last, links, self.labels.max_span_width)
+        return np.concatenate([self.network.score_pairs(call).link_scores for call in calls])
 
 
 def _given_within(mentions: Mentions, window: Window) -> Mentions:
@@ -251,16 +230,14 @@ def _given_within(mentions: Mentions, window: Window) -> Mentions:
     starts, ends = mentions.spans[:, 0], mentions.spans[:, 1]
     seen, kept = window.seen, window.kept
     mine = (starts >= kept.token_start) & (starts < kept.token_end) & (ends < seen.token_end)
-    rows = np.flatnonzero(mine)
-    spans = mentions.spans[rows] - seen.token_start
-    types, features = mentions.types[rows], mentions.features[rows]
-    return Mentions(spans, types, features, mentions.predicted[rows])
+    within = mentions.at(np.flatnonzero(mine))
+    return replace(within, spans=within.spans - seen.token_start)
 
 
 def _concatenated(results: list[_WindowResult], classes: int) -> Mentions:
     if not results:
         none = np.zeros((0, classes), np.float32)
-        return Mentions(NO_PAIRS, none, none, np.zeros(0, np.bool_))
+        return Mentions(pairing.NO_PAIRS, none, none, np.zeros(0, np.bool_))
     parts = [result.mentions for result in results]
     return Mentions(
         np.concatenate([part.spans for part in parts]),
@@ -279,16 +256,8 @@ def _all_pairs(results: list[_WindowResult]) -> ScoredPairs:
         if len(result.pairs.pairs)
     ]
     if not parts:
-        return ScoredPairs(NO_PAIRS, np.zeros((0, 1), dtype=np.float32))
+        return ScoredPairs.none()
     return ScoredPairs(
         np.concatenate([pairs for pairs, _ in parts]),
         np.concatenate([probabilities for _, probabilities in parts]),
     )
-
-
-def _between(pairs: ScoredPairs, predicted: np.ndarray) -> ScoredPairs:
-    """Only the pairs whose two spans are predictions."""
-    if not len(pairs.pairs) or predicted.all():
-        return pairs
-    rows = np.flatnonzero(predicted[pairs.pairs].all(axis=1))
-    return ScoredPairs(pairs.pairs[rows], pairs.probabilities[rows])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.network import Floats, Ints
+from sciextract.inference.pairs import NO_PAIRS
 from sciextract.inference.type_groups import softmax
 
 
@@ -22,6 +24,18 @@ class ScoredPairs:
 
     pairs: Ints
     probabilities: Floats
+
+    @classmethod
+    def none(cls) -> ScoredPairs:
+        """Not a single pair."""
+        return cls(NO_PAIRS, np.zeros((0, 1), dtype=np.float32))
+
+    def between(self, chosen: NDArray[np.bool_]) -> ScoredPairs:
+        """The pairs whose two spans are both chosen; ``chosen`` is bool (spans,)."""
+        if not len(self.pairs) or chosen.all():
+            return self
+        rows = np.flatnonzero(chosen[self.pairs].all(axis=1))
+        return ScoredPairs(self.pairs[rows], self.probabilities[rows])
 
 
 def combine_directions(

@@ -21,6 +21,12 @@ class Window:
     seen: TokenRange
     kept: TokenRange
 
+    @property
+    def kept_rows(self) -> slice:
+        """The kept words, counted from the first one that the encoder sees."""
+        first = self.seen.token_start
+        return slice(self.kept.token_start - first, self.kept.token_end - first)
+
 
 def plan_windows(
     piece_counts: NDArray[np.int64], sentences: tuple[TokenRange, ...], limit: int

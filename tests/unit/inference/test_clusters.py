@@ -64,3 +64,13 @@ def test_scores_of_mentions_are_probabilities() -> None:
     [cluster] = predict_clusters(scored, 3, 0.5)
     assert all(0.5 <= score <= 1.0 for score in cluster.scores)
     assert len(cluster.scores) == len(cluster.mentions)
+
+
+def test_mentions_get_the_numbers_that_they_have_in_the_document() -> None:
+    links = antecedent_pairs(3, 100)
+    scored = antecedent_probabilities(links, np.array([9, -9, -9], np.float32), 3, 1.0)
+    [cluster] = predict_clusters(scored, 3, 0.5)
+    rows = np.array([2, 5, 6])
+    assert cluster.renumbered(rows).mentions == (2, 5)
+    assert cluster.renumbered(rows).scores == cluster.scores
+    assert scored.renumbered(rows).links.tolist() == [[5, 2], [6, 2], [6, 5]]

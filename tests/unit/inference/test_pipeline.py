@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sciextract.inference import pair_input
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
@@ -43,6 +44,19 @@ def test_clusters_join_mentions_of_different_windows() -> None:
         for cluster in predicted.clusters
     ]
     assert max(reach) > 200
+
+
+def test_many_links_are_scored_in_calls_with_the_mentions_that_each_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    document = fakes.random_document(5, sentences=9, words=9)
+    whole = fakes.pipeline().predict(document, SETTINGS)
+    monkeypatch.setattr(pair_input, "LINKS_PER_CALL", 7)
+    assert len(whole.links.links) > 3 * 7
+    parts = fakes.pipeline().predict(document, SETTINGS)
+    assert parts.links.links.tolist() == whole.links.links.tolist()
+    assert parts.links.probabilities.tolist() == whole.links.probabilities.tolist()
+    assert parts.clusters == whole.clusters
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 7])

@@ -65,3 +65,12 @@ def test_no_pairs_no_relations() -> None:
     empty = ScoredPairs(np.zeros((0, 2), np.int64), np.zeros((0, 1), np.float32))
     assert predict_relations(empty, LAYOUT, 0.0) == []
     assert combine_directions(empty.pairs, empty.probabilities, LAYOUT, 1.0).pairs.shape == (0, 2)
+
+
+def test_pairs_stand_between_two_chosen_spans() -> None:
+    scored = ScoredPairs(np.array([[0, 1], [0, 2], [1, 2]]), np.eye(3, 6, dtype=np.float32))
+    assert scored.between(np.array([True, True, True])) is scored
+    chosen = scored.between(np.array([True, False, True]))
+    assert chosen.pairs.tolist() == [[0, 2]]
+    assert chosen.probabilities.tolist() == [scored.probabilities[1].tolist()]
+    assert not len(ScoredPairs.none().between(np.array([False])).pairs)

@@ -23,8 +23,8 @@ from sciextract.inference.clusters import (
 )
 from sciextract.inference.mentions import Mentions, select_mentions
 from sciextract.inference.network import Floats, Ints, WordStates
-from sciextract.inference.pair_input import NO_PAIRS, link_input, relation_input
-from sciextract.inference.pipeline import LINKS_PER_CALL, Labels, Pipeline, RawPrediction
+from sciextract.inference.pair_input import link_inputs, relation_input
+from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.relations import ScoredPairs, combine_directions, predict_relations
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.spans import sentence_ends, span_mask
@@ -102,7 +102,7 @@ class Committee:
         pairs = self._relations(views, mentions, ends)
         links, clusters = self._links(views, mentions, settings)
         relations = predict_relations(
-            _between(pairs, mentions.predicted),
+            pairs.between(mentions.predicted),
             self.labels.relations,
             settings.thresholds.relation,
         )
@@ -127,7 +127,7 @@ class Committee:
         layout = self.labels.relations
         pairs = pairing.relation_pairs(mentions.spans, ends[mentions.spans[:, 0]])
         if not layout.labels or not len(pairs):
-            return ScoredPairs(NO_PAIRS, np.zeros((0, 1), dtype=np.float32))
+            return ScoredPairs.none()
         said = []
         for view in views:
             pipeline = view.member.pipeline
@@ -142,7 +142,7 @@ class Committee:
         rows = np.flatnonzero(mentions.predicted)
         links = pairing.antecedent_pairs(len(rows), settings.max_antecedents)
         if not self.labels.coreference or not len(links):
-            return AntecedentScores(NO_PAIRS, np.zeros(0, dtype=np.float32)), []
+            return AntecedentScores.none(), []
         said = [
             antecedent_probabilities(
                 links, _link_scores(view, mentions, rows, links), len(rows), self._temperature
@@ -151,11 +151,7 @@ class Committee:
         ]
         mean = AntecedentScores(links, self._mean(each.probabilities for each in said))
         clusters = predict_clusters(mean, len(rows), settings.thresholds.coreference)
-        renumbered = [
-            PredictedCluster(tuple(int(rows[m]) for m in cluster.mentions), cluster.scores)
-            for cluster in clusters
-        ]
-        return AntecedentScores(rows[links], mean.probabilities), renumbered
+        return mean.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
 
 
 def _as_logits(types: Floats, groups: Columns) -> Floats:
@@ -178,7 +174,7 @@ def _states(pipeline: Pipeline, document: Document, labels: Labels) -> WordState
     for window in plan_windows(split.counts, document.tokens.sentences, pipeline.piece_limit):
         frame = pipeline.pieces.frame(split, window.seen.token_start, window.seen.token_end)
         [states] = pipeline.network.encode([frame])
-        kept = _kept(window)
+        kept = window.kept_rows
         first.append(states.first[kept])
         last.append(states.last[kept])
         said = states.span_logits[kept]
@@ -191,11 +187,6 @@ def _states(pipeline: Pipeline, document: Document, labels: Labels) -> WordState
     return WordStates(np.concatenate(first), np.concatenate(last), logits)
 
 
-def _kept(window: Window) -> slice:
-    start = window.seen.token_start
-    return slice(window.kept.token_start - start, window.kept.token_end - start)
-
-
 def _visible_cells(window: Window, width: int) -> NDArray[np.bool_]:
     """Cells (kept words, width) of spans that end within what the encoder saw."""
     starts = np.arange(window.kept.token_start, window.kept.token_end)
@@ -203,18 +194,8 @@ def _visible_cells(window: Window, width: int) -> NDArray[np.bool_]:
 
 
 def _link_scores(view: _View, mentions: Mentions, rows: Ints, links: Ints) -> Floats:
-    """Scores of all links; texts with many mentions take several calls."""
-    spans, types = mentions.spans[rows], mentions.features[rows]
-    first, last = view.states.first[spans[:, 0]], view.states.last[spans[:, 1]]
-    width = view.member.pipeline.labels.max_span_width
-    scores = []
-    for start in range(0, len(links), LINKS_PER_CALL):
-        given = link_input(spans, first, last, types, links[start : start + LINKS_PER_CALL], width)
-        scores.append(view.member.pipeline.network.score_pairs(given).link_scores)
-    return np.concatenate(scores)
-
-
-def _between(pairs: ScoredPairs, predicted: NDArray[np.bool_]) -> ScoredPairs:
-    """The pairs whose two spans are predictions."""
-    rows = predicted[pairs.pairs].all(axis=1)
-    return ScoredPairs(pairs.pairs[rows], pairs.probabilities[rows])
+    linked, pipeline = mentions.at(rows), view.member.pipeline
+    first = view.states.first[linked.spans[:, 0]]
+    last = view.states.last[linked.spans[:, 1]]
+    calls = link_inputs(linked, first, last, links, pipeline.labels.max_span_width)
+    return np.concatenate([pipeline.network.score_pairs(call).link_scores for call in calls])
