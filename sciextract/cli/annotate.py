@@ -86,6 +86,12 @@ def annotate(
             help="Least probability for entity, relation or coreference; may be repeated.",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL,...", help="Entity labels to look for (default: all the model's)."
+        ),
+    ] = None,
     batch_size: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Abstracts a call, for fp32 models.")
     ] = None,
@@ -122,11 +128,13 @@ def annotate(
         cat abstract.txt | sciextract annotate - --export jsonl --threshold relation=0.4
     """
     from sciextract.workflows.annotate_job import AnnotateJob, Target, output_path
-    from sciextract.workflows.model_choice import ModelChoice, parse_thresholds
+    from sciextract.workflows.model_choice import ModelChoice, parse_labels, parse_thresholds
 
     thresholds = parse_thresholds(threshold or [])
     path = output_path(output)
-    choice = ModelChoice(model, thresholds, candidates, threads, precision, batch_size)
+    choice = ModelChoice(
+        model, thresholds, candidates, threads, precision, batch_size, parse_labels(only or [])
+    )
     found = _project(project, inputs or [], sample)
     if found is not None:
         from sciextract.cli.annotate_project import annotate_project
@@ -134,7 +142,7 @@ def annotate(
         wanted = export or ("jsonl" if output else None)
         _refuse(
             resume=resume, candidates=candidates, schema=schema is not None, sample=sample,
-            given_entities=given_entities,
+            given_entities=given_entities, only=bool(only),
         )  # fmt: skip
         annotate_project(
             found, inputs or [], input_format, choice, wanted, path, force, as_json, quiet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -101,16 +101,19 @@ class Extractor:
         )
 
     def with_settings(
-        self, thresholds: Mapping[str, float] | None = None, candidates: bool = False
+        self,
+        thresholds: Mapping[str, float] | None = None,
+        candidates: bool = False,
+        only: Collection[str] = (),
     ) -> Extractor:
-        """The same model with other thresholds (task to probability), or with candidates.
+        """The same model with other thresholds (task to probability), with candidates, or for some entity labels only.
 
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
         """
         other = Extractor(self._pipeline, self.config, self.model, self.batch_size, self.workers)
         settings: DecodeSettings = self.settings.with_thresholds(dict(thresholds or {}))
-        other.settings = replace(settings, candidates=candidates)
+        other.settings = replace(settings, candidates=candidates, only=frozenset(only))
         return other
 
     def __call__(self, texts: Iterable[str]) -> list[AnnotatedDocument]:

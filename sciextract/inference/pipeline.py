@@ -28,7 +28,7 @@ from sciextract.inference.relations import (
 )
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.spans import sentence_ends, span_mask
-from sciextract.inference.type_groups import Columns, columns_of
+from sciextract.inference.type_groups import Columns, columns_of, without_classes
 from sciextract.inference.windows import Window, plan_windows
 
 
@@ -54,6 +54,14 @@ class Labels:
     def group_columns(self) -> Columns:
         """The groups as classes of the entity head."""
         return columns_of(self.entities, self.groups)
+
+    def classes_without(self, wanted: frozenset[str]) -> list[int]:
+        """Classes of the entity labels that are not wanted; none when nothing is said."""
+        return [
+            number
+            for number, label in enumerate(self.entities, 1)
+            if wanted and label not in wanted
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +192,8 @@ class Pipeline:
         allowed = span_mask(plan.ends, self.labels.max_span_width)
         allowed[: kept.start] = False
         allowed[kept.stop :] = False
-        return select_mentions(states.span_logits, allowed, settings, self.labels.group_columns)
+        logits = without_classes(states.span_logits, self.labels.classes_without(settings.only))
+        return select_mentions(logits, allowed, settings, self.labels.group_columns)
 
     def _relations(
         self, states: WordStates, mentions: Mentions, sentences: Ints, settings: DecodeSettings

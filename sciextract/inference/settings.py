@@ -66,6 +66,7 @@ class DecodeSettings:
         max_antecedents: How many earlier mentions a mention is compared with.
         candidates: Whether to report also what stayed below the thresholds.
         candidate_score: Least probability of a reported candidate.
+        only: Entity labels to look for, as if the model had no others; all of them when empty.
     """
 
     thresholds: PerTask = PerTask(0.5, 0.5, 0.5)
@@ -75,6 +76,7 @@ class DecodeSettings:
     max_antecedents: int = 100
     candidates: bool = False
     candidate_score: float = 0.05
+    only: frozenset[str] = frozenset()
 
     @property
     def calibrated(self) -> bool:

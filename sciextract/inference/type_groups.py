@@ -6,6 +6,8 @@ of data sets that each know some types only (``Gene`` here, ``protein`` there) h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,19 @@ def columns_of(labels: tuple[str, ...], groups: tuple[tuple[str, ...], ...]) -> 
     if sorted(named) != sorted(labels):
         raise ValueError(f"the groups {groups} do not hold each of {labels} once")
     return tuple(tuple(1 + labels.index(label) for label in group) for group in groups)
+
+
+def without_classes(logits: Floats, classes: Sequence[int]) -> Floats:
+    """The logits of a model without some of its labels: what those had goes to the others and to "no entity".
+
+    >>> softmax(without_classes(np.zeros((1, 3), dtype=np.float32), [2])).tolist()
+    [[0.5, 0.5, 0.0]]
+    """
+    if not classes:
+        return logits
+    kept = logits.copy()
+    kept[..., list(classes)] = -np.inf
+    return kept
 
 
 def type_probabilities(logits: Floats, groups: Columns) -> Floats:

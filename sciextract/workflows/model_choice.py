@@ -40,6 +40,7 @@ class ModelChoice:
         threads: Threads per call; all usable cores when ``None``.
         precision: ``int8`` or ``fp32``; the folder's preferred one when ``None``.
         batch_size: Windows per call of an fp32 graph.
+        only: Entity labels to look for; all of the model's when empty.
     """
 
     model: str | None = None
@@ -48,6 +49,7 @@ class ModelChoice:
     threads: int | None = None
     precision: str | None = None
     batch_size: int | None = None
+    only: tuple[str, ...] = ()
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -61,8 +63,14 @@ class ModelChoice:
             ModelDamagedError: A file of it is missing or changed.
             ModelVersionError: It needs a newer version.
             ModelMismatchError: It was trained on other features.
-            UsageError: It is an encoder without trained heads, or several models have the name.
+            UsageError: It is an encoder without trained heads, several models have the name, or it lacks one
+                of the labels of ``only``.
         """
+        found = self._predictor(project)
+        check_labels(found.config, self.only)
+        return found
+
+    def _predictor(self, project: Project | None) -> Extractor | AutoExtractor:
         if self.model is None:
             return self._loaded(self._chosen(project).model.folder)
         if self.model != AUTO:
@@ -82,7 +90,7 @@ class ModelChoice:
             precision=self.precision,
             batch_size=self.batch_size,
         )
-        return extractor.with_settings(self.thresholds, self.candidates)
+        return extractor.with_settings(self.thresholds, self.candidates, self.only)
 
     def load_for(self, path: Path) -> Extractor | AutoExtractor:
         """The extractor for a project that is not open in this thread: see :meth:`load`."""
@@ -138,6 +146,30 @@ def parse_thresholds(words: Collection[str]) -> dict[str, float]:
     thresholds = dict(map(_threshold, words))
     DecodeSettings().with_thresholds(thresholds)
     return thresholds
+
+
+def parse_labels(words: Collection[str]) -> tuple[str, ...]:
+    """``Disease,Chemical`` and its like as labels.
+
+    >>> parse_labels(["Disease, Chemical", "Gene"])
+    ('Disease', 'Chemical', 'Gene')
+    """
+    found = (part.strip() for word in words for part in word.split(","))
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def check_labels(config: ModelConfig, wanted: Collection[str]) -> None:
+    """Refuse entity labels that a model does not have.
+
+    Raises:
+        UsageError: Names them and those that it has.
+    """
+    unknown = [label for label in wanted if label not in config.labels.entities]
+    if unknown:
+        raise UsageError(
+            f"model {config.name!r} has no entity label {', '.join(map(repr, unknown))}",
+            f"its labels: {', '.join(config.labels.entities)}",
+        )
 
 
 def check_schema(config: ModelConfig, schema: LabelSchema) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -59,11 +59,15 @@ class RuleExtractor:
         self.candidates = candidates
         self.loaded: dict[str, Any] = {}
         self.thresholds: Mapping[str, float] = {}
+        self.only: Collection[str] = ()
 
     def with_settings(
-        self, thresholds: Mapping[str, float] | None = None, candidates: bool = False
+        self,
+        thresholds: Mapping[str, float] | None = None,
+        candidates: bool = False,
+        only: Collection[str] = (),
     ) -> RuleExtractor:
-        self.thresholds, self.candidates = thresholds or {}, candidates
+        self.thresholds, self.candidates, self.only = thresholds or {}, candidates, only
         return self
 
     def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:

@@ -91,6 +91,16 @@ def test_candidates_hold_the_predictions_and_change_none(seed: int) -> None:
     }
 
 
+def test_labels_that_are_not_wanted_are_as_if_the_model_had_none() -> None:
+    pipeline, document = fakes.pipeline(), fakes.random_document(2)
+    wanted = frozenset({pipeline.labels.entities[0]})
+    every = pipeline.predict(document, SETTINGS)
+    some = pipeline.predict(document, replace(SETTINGS, only=wanted))
+    assert set(every.mentions.labels) != {0}
+    assert len(some.mentions) and set(some.mentions.labels) == {0}
+    assert not some.mentions.types[:, 2:].any()
+
+
 def test_a_document_without_words_predicts_nothing() -> None:
     predicted = fakes.pipeline().predict(fakes.document([], []), SETTINGS)
     assert not len(predicted.mentions) and not predicted.relations and not predicted.clusters

@@ -11,8 +11,10 @@ from sciextract.errors import ModelMismatchError, UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.workflows.model_choice import (
     ModelChoice,
+    check_labels,
     check_schema,
     display_schema,
+    parse_labels,
     parse_thresholds,
 )
 from tests.cli.fakes import CONFIG
@@ -34,6 +36,14 @@ def test_thresholds() -> None:
     ):
         with pytest.raises(UsageError):
             parse_thresholds([word])
+
+
+def test_labels_to_look_for() -> None:
+    first, second, *_ = CONFIG.labels.entities
+    check_labels(CONFIG, parse_labels([f"{first}, {second}"]))
+    with pytest.raises(UsageError) as caught:
+        check_labels(CONFIG, parse_labels([first, "Gene"]))
+    assert "'Gene'" in caught.value.message and second in caught.value.hint
 
 
 def test_schemas() -> None:
