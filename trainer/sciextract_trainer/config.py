@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import InputMissingError, UsageError
 from sciextract_trainer.config_checks import check_settings
+from sciextract_trainer.settings_file import plain_values, read_toml, settings_from
+
+RECIPE_HINT = "a recipe is a TOML file in UTF-8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,7 @@ class TrainConfig:
 
     def to_json(self) -> dict[str, Any]:
         """All settings by name; lists, as in JSON and TOML, where there are several values."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return plain_values(self)
 
 
 def load_config(path: Path, **changes: Any) -> TrainConfig:
@@ -140,13 +141,7 @@ def load_config(path: Path, **changes: Any) -> TrainConfig:
         InputMissingError: The file does not exist.
         UsageError: It is not TOML, has an unknown setting, or a value that cannot work.
     """
-    if not path.is_file():
-        raise InputMissingError(f"no recipe at {path}")
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}", "a recipe is a TOML file in UTF-8") from error
-    return config_from({**values, **changes}, str(path))
+    return config_from({**read_toml(path, "recipe", RECIPE_HINT), **changes}, str(path))
 
 
 def config_from(values: dict[str, Any], place: str) -> TrainConfig:
@@ -155,19 +150,7 @@ def config_from(values: dict[str, Any], place: str) -> TrainConfig:
     Raises:
         UsageError: Names the key, the value and what is allowed.
     """
-    kinds = {field.name: str(field.type) for field in fields(TrainConfig)}
-    for key, value in values.items():
-        if key not in kinds:
-            raise UsageError(f"{place}: unknown setting {key!r}", f"known: {', '.join(kinds)}")
-        if not _has_kind(value, kinds[key]):
-            kind = _SPOKEN.get(kinds[key], kinds[key])
-            raise UsageError(f"{place}: {key} = {value!r} is not of type {kind}")
-    if "encoder" not in values:
-        raise UsageError(f"{place}: the setting 'encoder' is missing", "use a hub id or a folder")
-    frozen: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
-    }
-    return TrainConfig(**frozen)
+    return settings_from(TrainConfig, values, place, missing="use a hub id or a folder")
 
 
 def with_later_settings(stored: dict[str, Any]) -> dict[str, Any]:
@@ -181,17 +164,3 @@ def with_later_settings(stored: dict[str, Any]) -> dict[str, Any]:
         if field.default is not MISSING
     }
     return {**neutral, **stored}
-
-
-_NUMBERS = "tuple[int, ...]"
-_SPOKEN = {_NUMBERS: "list of int"}
-
-
-def _has_kind(value: object, kind: str) -> bool:
-    if kind == _NUMBERS:
-        return isinstance(value, list | tuple) and all(_has_kind(each, "int") for each in value)
-    if isinstance(value, bool) or kind == "bool":
-        return isinstance(value, bool) and kind == "bool"
-    if kind == "float":
-        return isinstance(value, int | float)
-    return isinstance(value, {"int": int, "str": str}[kind])

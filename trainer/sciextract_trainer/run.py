@@ -13,7 +13,6 @@ import torch
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import InputMissingError
 from sciextract.formats.splits import Part
 from sciextract.metrics.report import EvaluationReport
 from sciextract.workflows.correction.beginning import circumstances
@@ -33,6 +32,7 @@ from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.progress import Report
 from sciextract_trainer.record import recorded
+from sciextract_trainer.settings_file import packaged_file
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"
@@ -112,12 +112,7 @@ def find_recipe(recipe: str) -> Path:
     Raises:
         InputMissingError: Neither a file nor a packaged recipe; names the packaged ones.
     """
-    path = Path(recipe)
-    packaged = RECIPES / f"{recipe}.toml"
-    if path.is_file() or packaged.is_file():
-        return path if path.is_file() else packaged
-    names = ", ".join(sorted(file.stem for file in RECIPES.glob("*.toml")))
-    raise InputMissingError(f"no recipe is called {recipe!r}", f"packaged recipes: {names}")
+    return packaged_file(recipe, RECIPES, "recipe")
 
 
 def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:

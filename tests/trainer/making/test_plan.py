@@ -60,6 +60,10 @@ def test_a_plan_that_extends_another_has_its_stages_first() -> None:
         (HEAD + '[stage.teacher]\nkind = "bake"', "stage.teacher: kind = 'bake' is unknown"),
         (HEAD + TEACHER + "speed = 1", "stage.teacher: unknown setting 'speed'"),
         (HEAD + TEACHER + 'gold_times = "2"', "gold_times = '2' is not of type int"),
+        (
+            HEAD + TEACHER + "[model.m]\nnetwork = 'teacher'\ncard = { data = 3 }",
+            "type table of str",
+        ),
         (HEAD + '[stage.a]\nkind = "train"\nencoder = "small"', "the setting 'recipe' is missing"),
         (
             HEAD + TEACHER.replace('"small"', '"large"'),

@@ -36,6 +36,15 @@ def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
         (GOOD + 'rename = { GENE = "protein" }', "'protein'"),
         (GOOD + "join = 0", "join = 0"),
         (GOOD + "empty = 1.5", "empty = 1.5"),
+        (GOOD + 'join = "x"', "sets[0]: join = 'x' is not of type int"),
+        (
+            GOOD.replace('["Gene"]', '"Gene"'),
+            "sets[0]: teaches = 'Gene' is not of type list of str",
+        ),
+        (GOOD + "rename = { GENE = 1 }", "rename = {'GENE': 1} is not of type table of str"),
+        ("sets = 3", "sets = 3 is not of type list of table"),
+        ("colour = 3\n" + GOOD, "unknown setting 'colour'"),
+        ('groups = "Gene"\n' + GOOD, "groups = 'Gene' is not of type list of list of str"),
         ('groups = [["Gene"]]\n' + GOOD, "groups hold Gene"),
     ],
 )

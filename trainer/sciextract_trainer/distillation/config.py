@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import InputMissingError
 from sciextract_trainer.distillation.objectives import METHODS
 from sciextract_trainer.pretrain.config import BlockSettings, load_settings, require
+from sciextract_trainer.settings_file import packaged_file
 
 RECIPES = Path(__file__).resolve().parent.parent / "recipes"
-_PREFIX = "distil-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +73,5 @@ def load_distil_config(recipe: str, **changes: Any) -> DistilConfig:
         InputMissingError: Neither a file nor a packaged recipe; names the packaged ones.
         UsageError: A setting is unknown, of another type or cannot work.
     """
-    return load_settings(DistilConfig, _find(recipe), **changes)
-
-
-def _find(recipe: str) -> Path:
-    path, packaged = Path(recipe), RECIPES / f"{_PREFIX}{recipe}.toml"
-    if path.is_file() or packaged.is_file():
-        return path if path.is_file() else packaged
-    names = sorted(file.stem.removeprefix(_PREFIX) for file in RECIPES.glob(f"{_PREFIX}*.toml"))
-    raise InputMissingError(
-        f"no distillation recipe is called {recipe!r}", f"packaged recipes: {', '.join(names)}"
-    )
+    file = packaged_file(recipe, RECIPES, "distillation recipe", prefix="distil-")
+    return load_settings(DistilConfig, file, **changes)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
-from sciextract.errors import InputMissingError, UsageError
+from sciextract.errors import UsageError
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.making.products import EncoderMade, NetworkMade, Product
 from sciextract_trainer.making.stage import Stage
+from sciextract_trainer.settings_file import (
+    Kind,
+    Table,
+    packaged_file,
+    read_toml,
+    refuse_unknown,
+    settings_from,
+)
 
 PLANS = Path(__file__).resolve().parent / "plans"
-
-Table = dict[str, Any]
-Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +84,7 @@ def load_plan(name: str) -> Plan:
         UsageError: It is not TOML, or something in it cannot be: names the place, the value and what is allowed.
     """
     path = find_plan(name)
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}", "a plan is a TOML file in UTF-8") from error
-    return _plan(path, values)
+    return _plan(path, read_toml(path, "plan", "a plan is a TOML file in UTF-8"))
 
 
 def find_plan(name: str) -> Path:
@@ -94,16 +93,12 @@ def find_plan(name: str) -> Path:
     Raises:
         InputMissingError: Neither a file nor a packaged plan; names the packaged ones.
     """
-    path, packaged = Path(name), PLANS / f"{name}.toml"
-    if path.is_file() or packaged.is_file():
-        return path if path.is_file() else packaged
-    names = ", ".join(sorted(file.stem for file in PLANS.glob("*.toml")))
-    raise InputMissingError(f"no plan is called {name!r}", f"packaged plans: {names}")
+    return packaged_file(name, PLANS, "plan")
 
 
 def _plan(path: Path, values: Table) -> Plan:
     known = ("extends", "schema", "dev", "encoder", "stage", "model")
-    _refuse_unknown(values, known, str(path))
+    refuse_unknown(values, known, str(path))
     base = _base(path, values)
     for key in ("schema", "dev"):
         if not isinstance(values.get(key), str):
@@ -154,7 +149,7 @@ def _tables(values: Table, key: str, place: str) -> dict[str, Table]:
 
 
 def _each(kind: type[Kind], tables: dict[str, Table], place: str) -> dict[str, Kind]:
-    return {name: read_table(kind, table, f"{place}.{name}") for name, table in tables.items()}
+    return {name: settings_from(kind, table, f"{place}.{name}") for name, table in tables.items()}
 
 
 def _stage(place: str, table: Table) -> Stage:
@@ -163,51 +158,7 @@ def _stage(place: str, table: Table) -> Stage:
     kind = table.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise UsageError(f"{place}: kind = {kind!r} is unknown", f"kinds: {', '.join(KINDS)}")
-    return read_table(KINDS[kind], {k: v for k, v in table.items() if k != "kind"}, place)
-
-
-def read_table(kind: type[Kind], table: Table, place: str) -> Kind:
-    """A frozen dataclass from a TOML table, each value checked for name and type.
-
-    Raises:
-        UsageError: Names the key, the value and what is allowed.
-    """
-    known = {each.name: each for each in fields(kind)}  # type: ignore[arg-type]
-    _refuse_unknown(table, tuple(known), place)
-    for name, each in known.items():
-        needed = each.default is MISSING and each.default_factory is MISSING
-        if needed and name not in table:
-            raise UsageError(f"{place}: the setting {name!r} is missing", f"add {name} = ...")
-    values = {
-        key: _value(value, str(known[key].type), f"{place}: {key}") for key, value in table.items()
-    }
-    return kind(**values)
-
-
-def _value(value: Any, kind: str, place: str) -> Any:
-    """A TOML value as what a field holds; lists become tuples."""
-    if kind.startswith("tuple["):
-        inner = kind.removeprefix("tuple[").split(",")[0]
-        if isinstance(value, list) and all(_is(each, inner) for each in value):
-            return tuple(value)
-    elif kind.startswith("Mapping["):
-        if isinstance(value, dict):
-            return value
-    elif _is(value, kind):
-        return value
-    raise UsageError(f"{place} = {value!r} is not of type {kind}")
-
-
-def _is(value: Any, kind: str) -> bool:
-    if isinstance(value, bool) or kind == "bool":
-        return isinstance(value, bool) and kind == "bool"
-    allowed: dict[str, Any] = {"int": int, "float": int | float, "str": str}
-    return isinstance(value, allowed[kind])
-
-
-def _refuse_unknown(values: Table, known: tuple[str, ...], place: str) -> None:
-    if unknown := sorted(set(values) - set(known)):
-        raise UsageError(f"{place}: unknown setting {unknown[0]!r}", f"known: {', '.join(known)}")
+    return settings_from(KINDS[kind], {k: v for k, v in table.items() if k != "kind"}, place)
 
 
 def _require_references(plan: Plan, place: str) -> None:

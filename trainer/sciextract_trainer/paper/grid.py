@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.paper.published import Published, published_from
 from sciextract_trainer.paper.reading import check_keys, text_of, texts_of
 from sciextract_trainer.paper.scores import TASK_OF, is_scored
+from sciextract_trainer.settings_file import has_kind, read_toml
 
 GRIDS = Path(__file__).resolve().parent.parent / "recipes" / "paper"
 PREFIX = "paper-"
@@ -118,10 +118,7 @@ def load_grid(name: str) -> Grid:
         UsageError: It is not TOML, or a key or value in it cannot work.
     """
     path = grid_file(name)
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}", "a grid is a TOML file in UTF-8") from error
+    values = read_toml(path, "grid", "a grid is a TOML file in UTF-8")
     packaged = path.parent == GRIDS
     return _grid(PREFIX + path.stem if packaged else path.stem, values, str(path))
 
@@ -158,10 +155,10 @@ def _grid(name: str, values: dict[str, Any], place: str) -> Grid:
     return grid
 
 
-def _runs(value: object, place: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+def _runs(value: Any, place: str) -> int:
+    if not has_kind(value, "int") or value < 1:
         raise UsageError(f"{place}: runs = {value!r} is not possible", "use a number from 1")
-    return value
+    return int(value)
 
 
 def _encoder(values: Mapping[str, Any], place: str) -> KnownEncoder:
@@ -190,7 +187,7 @@ def _check_settings(grid: Grid, place: str) -> None:
             for column in grid.columns:
                 settings = grid.settings_of(network, variant, column)
                 top = settings.pop(TOP_LAYERS, 0)
-                if isinstance(top, bool) or not isinstance(top, int) or top < 0:
+                if not has_kind(top, "int") or top < 0:
                     raise UsageError(
                         f"{place}: {TOP_LAYERS} = {top!r} is not possible",
                         "use the number of upper layers that begin anew, from 0",

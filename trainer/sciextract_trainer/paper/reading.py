@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sciextract.errors import UsageError
+from sciextract_trainer.settings_file import has_kind, refuse_unknown
 
 
 def check_keys(
@@ -18,10 +19,7 @@ def check_keys(
     """
     if not isinstance(values, Mapping):
         raise UsageError(f"{place}: {values!r} is no table", "write it as [name] or [[name]]")
-    allowed = sorted(known)
-    for key in values:
-        if key not in allowed:
-            raise UsageError(f"{place}: unknown key {key!r}", f"known: {', '.join(allowed)}")
+    refuse_unknown(values, sorted(known), place, "key")
     for key in needed:
         if key not in values:
             raise UsageError(f"{place}: {key!r} is missing", f"it needs: {', '.join(needed)}")
@@ -39,13 +37,13 @@ def text_of(values: Mapping[str, Any], key: str, place: str) -> str:
     return value
 
 
-def texts_of(values: object, place: str) -> tuple[str, ...]:
+def texts_of(values: Any, place: str) -> tuple[str, ...]:
     """A list of texts.
 
     Raises:
         UsageError: It is something else.
     """
-    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+    if not has_kind(values, "list[str]"):
         raise UsageError(f"{place} = {values!r} is not possible", 'use a list such as ["a", "b"]')
     return tuple(values)
 
@@ -59,6 +57,6 @@ def number_of(values: Mapping[str, Any], key: str, place: str) -> float | None:
     value = values.get(key)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not has_kind(value, "float"):
         raise UsageError(f"{place}: {key} = {value!r} is not possible", "use a number")
     return float(value)

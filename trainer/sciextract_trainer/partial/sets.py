@@ -14,13 +14,18 @@ join = 6                            # sentences that are documents are joined by
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import InputMissingError, UsageError
+from sciextract.errors import UsageError
+from sciextract_trainer.settings_file import (
+    Table,
+    check_kind,
+    read_toml,
+    refuse_unknown,
+    settings_from,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,20 +72,21 @@ class SetPlan:
     groups: tuple[tuple[str, ...], ...]
 
 
+_KEYS = {"sets": "list[dict[str, Any]]", "groups": "list[list[str]]"}
+
+
 def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
     """Reads and checks a plan.
 
     Raises:
         InputMissingError: The file does not exist.
-        UsageError: It is not TOML, or a set has an unknown key, a label that the schema lacks, or a value that
-            cannot work; names the place, the value and the values allowed.
+        UsageError: It is not TOML, or a set has an unknown key, a value of another type or one that cannot work,
+            or a label that the schema lacks; names the place, the value and the values allowed.
     """
-    if not path.is_file():
-        raise InputMissingError(f"no plan of data sets at {path}")
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}", "a plan is a TOML file in UTF-8") from error
+    values = read_toml(path, "plan of data sets", "a plan is a TOML file in UTF-8")
+    refuse_unknown(values, _KEYS, str(path))
+    for key, kind in _KEYS.items():
+        check_kind(values.get(key, []), kind, f"{path}: {key}")
     sets = tuple(
         _set_of(each, f"{path}: sets[{row}]", schema)
         for row, each in enumerate(values.get("sets", []))
@@ -92,15 +98,8 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
     return SetPlan(sets, groups)
 
 
-def _set_of(values: dict[str, Any], place: str, schema: LabelSchema) -> TaughtSet:
-    known = {each.name for each in fields(TaughtSet)}
-    if unknown := sorted(values.keys() - known):
-        raise UsageError(
-            f"{place}: unknown key {unknown[0]!r}", f"known: {', '.join(sorted(known))}"
-        )
-    if missing := sorted({"name", "teaches", "licence"} - values.keys()):
-        raise UsageError(f"{place}: the key {missing[0]!r} is missing")
-    found = TaughtSet(**values)
+def _set_of(values: Table, place: str, schema: LabelSchema) -> TaughtSet:
+    found = settings_from(TaughtSet, values, place)
     labels = set(schema.entity_labels)
     allowed = f"labels of the schema {schema.name}: {', '.join(schema.entity_labels)}"
     for label in found.teaches:

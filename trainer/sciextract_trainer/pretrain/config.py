@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sciextract.errors import InputMissingError, UsageError
+from sciextract.errors import UsageError
+from sciextract_trainer.config import RECIPE_HINT
+from sciextract_trainer.settings_file import plain_values, read_toml, settings_from
 
 SettingsT = TypeVar("SettingsT", bound="BlockSettings")
 
@@ -57,7 +58,7 @@ class BlockSettings:
 
     def to_json(self) -> dict[str, Any]:
         """All settings by name; lists, as in JSON and TOML, where there are several values."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return plain_values(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,42 +89,13 @@ def load_settings(kind: type[SettingsT], path: Path, **changes: Any) -> Settings
         InputMissingError: There is no such file.
         UsageError: It is not TOML, or a setting is unknown, of another type or cannot work.
     """
-    values = {**_read(path), **changes}
-    known = {each.name: each for each in fields(kind)}
-    unknown = sorted(set(values) - set(known))
-    if unknown:
+    values = {**read_toml(path, "recipe", RECIPE_HINT), **changes}
+    known = [each.name for each in fields(kind)]
+    if unknown := sorted(set(values) - set(known)):
         raise UsageError(
-            f"{path}: unknown settings: {', '.join(unknown)}", f"known: {', '.join(sorted(known))}"
+            f"{path}: unknown settings: {', '.join(unknown)}", f"known: {', '.join(known)}"
         )
-    for name, value in values.items():
-        if not _is(value, str(known[name].type)):
-            raise UsageError(f"{path}: {name} = {value!r} is not of type {known[name].type}")
-    missing = sorted(
-        name for name, each in known.items() if each.default is MISSING and name not in values
-    )
-    if missing:
-        raise UsageError(f"{path}: missing settings: {', '.join(missing)}")
-    frozen: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return kind(**frozen)
-
-
-def _is(value: object, kind: str) -> bool:
-    """Whether a value of a TOML file is of the type of a setting."""
-    if kind.startswith("tuple"):
-        return isinstance(value, list | tuple) and all(_is(each, "int") for each in value)
-    if kind == "bool" or isinstance(value, bool):
-        return isinstance(value, bool) and kind == "bool"
-    wanted = {"int": (int,), "float": (int, float), "str": (str,)}[kind]
-    return isinstance(value, wanted)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise InputMissingError(f"no recipe at {path}")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}", "a recipe is a TOML file in UTF-8") from error
+    return settings_from(kind, values, str(path))
 
 
 def require(settings: BlockSettings, name: str, holds: bool, allowed: str) -> None:

@@ -7,7 +7,6 @@ lies between threshold and floor is unknown and gives no gradient: it is not tau
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,17 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from sciextract.errors import InputMissingError, UsageError
+from sciextract.errors import UsageError
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.store.state.rows import Layer
 from sciextract_trainer.data.examples import Bools, Floats, Ints, Mask, Targets, one_hot
+from sciextract_trainer.settings_file import read_toml
 from sciextract_trainer.teaching.labelling import TEACHER_SETTINGS
 
 COREFERENCE = "COREFERENCE"
 """The name of links in a table of thresholds."""
 
 DEFAULT_THRESHOLD, DEFAULT_FLOOR = 0.7, 0.2
+
+_HINT = "thresholds are TOML lines such as USED-FOR = 0.82"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def certainty(
         UsageError: A label is unknown, or a number lies outside floor to 1; says what is allowed.
         InputMissingError: There is no such file.
     """
-    values = _read(file) if file else {}
+    values = read_toml(file, "thresholds", _HINT) if file else {}
     for word in words:
         label, _, number = word.rpartition("=")
         values[label or "default"] = number
@@ -86,17 +88,6 @@ def certainty(
         )
     _number("floor", floor, 0.0)
     return Certainty(floor, default, numbers)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    if not file.is_file():
-        raise InputMissingError(f"no thresholds at {file}")
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{file}: {error}", "thresholds are TOML lines such as USED-FOR = 0.82"
-        ) from error
 
 
 def _number(name: str, value: Any, least: float) -> float:
