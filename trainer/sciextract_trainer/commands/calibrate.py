@@ -8,16 +8,14 @@ from typing import Annotated
 import typer
 
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import ModelArgument, ModelOutputOption, SchemaOption
 
 
 def calibrate(
-    model: Annotated[str, typer.Argument(metavar="NAME|DIR", help="The model.")],
+    model: ModelArgument,
     dev: Annotated[Path, typer.Option(metavar="FILE", help="Gold that it was not trained on.")],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The new model folder.")],
-    schema: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="Label schema (default: the model's)."),
-    ] = None,
+    output: ModelOutputOption,
+    schema: SchemaOption = None,
 ) -> None:
     """Fit the scale of a model's scores on gold; what it predicts stays the same.
 

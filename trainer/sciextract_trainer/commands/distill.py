@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sciextract_trainer.commands.distill_model import distill_model
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import (
+    NO_LIMIT,
+    EncoderRunOption,
+    MinutesOption,
+    ReadMostOption,
+    StepsOption,
+    TextsArgument,
+)
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -20,29 +27,19 @@ def _distill() -> None:
 
 @app.command()
 def encoder(
-    texts: Annotated[
-        list[Path],
-        typer.Argument(metavar="SHARD...", help="JSON Lines (.gz) with id, title, abstract."),
-    ],
+    texts: TextsArgument,
     teacher: Annotated[
         str, typer.Option(metavar="ID|DIR", help="Encoder with the head of its pretraining.")
     ],
     student: Annotated[str, typer.Option(metavar="DIR", help="Encoder that learns.")],
-    run: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR", help="Blocks, checkpoints and the encoder; goes on from there."
-        ),
-    ],
+    run: EncoderRunOption,
     recipe: Annotated[
         str,
         typer.Option(metavar="NAME|FILE", help="distilbio, tinybio, compactbio or a TOML file."),
     ] = "distilbio",
-    most: Annotated[int, typer.Option(min=1, help="Abstracts to read.")] = 100_000,
-    steps: Annotated[int | None, typer.Option(help="Steps, instead of the recipe's.")] = None,
-    minutes: Annotated[
-        float, typer.Option(min=0.0, help="Stop after this time; the same command goes on.")
-    ] = float("inf"),
+    most: ReadMostOption = 100_000,
+    steps: StepsOption = None,
+    minutes: MinutesOption = NO_LIMIT,
 ) -> None:
     """Let a small encoder learn what a large one with the same pieces makes of abstracts.
 

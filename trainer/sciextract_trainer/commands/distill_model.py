@@ -8,14 +8,25 @@ from typing import Annotated
 import typer
 
 from sciextract_trainer.commands.extra import needs_extra
-from sciextract_trainer.commands.sliced import sliced
+from sciextract_trainer.commands.options import (
+    NO_LIMIT,
+    DeviceOption,
+    EpochsOption,
+    GoldTimesOption,
+    LabelMostOption,
+    MinutesOption,
+    ModelOutputOption,
+    ModelRunOption,
+    RecipeOption,
+    SeedOption,
+    SkipOption,
+    TextsArgument,
+)
+from sciextract_trainer.commands.sliced import done_model, sliced
 
 
 def distill_model(
-    texts: Annotated[
-        list[Path],
-        typer.Argument(metavar="TEXTS...", help="JSON Lines (.gz) with id, title, abstract."),
-    ],
+    texts: TextsArgument,
     teacher: Annotated[
         list[str],
         typer.Option(metavar="NAME|DIR", help="A model that teaches; give it again for more."),
@@ -24,13 +35,9 @@ def distill_model(
     dev: Annotated[
         Path, typer.Option(metavar="FILE", help="Gold to choose the epoch and thresholds on.")
     ],
-    run: Annotated[
-        Path, typer.Option(metavar="DIR", help="Labels and checkpoints; goes on from there.")
-    ],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The model folder to write.")],
-    recipe: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Training recipe (TOML).")
-    ] = "sci-student",
+    run: ModelRunOption,
+    output: ModelOutputOption,
+    recipe: RecipeOption = "sci-student",
     weight: Annotated[
         list[float] | None,
         typer.Option(help="Weight of a teacher, one per --teacher (default: all the same)."),
@@ -41,21 +48,17 @@ def distill_model(
     gold: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Gold to learn from beside the labels.")
     ] = None,
-    gold_times: Annotated[
-        int, typer.Option(min=1, help="How often an epoch has each gold document.")
-    ] = 1,
+    gold_times: GoldTimesOption = 1,
     schema: Annotated[
         str | None,
         typer.Option(metavar="NAME|FILE", help="Label schema (default: that of the teachers)."),
     ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Abstracts to label.")] = 8_000,
-    skip: Annotated[int, typer.Option(min=0, help="Abstracts to leave out before these.")] = 0,
-    seed: Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs, instead of the recipe's.")] = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.")] = "auto",
-    minutes: Annotated[
-        float, typer.Option(min=0.0, help="Stop after this time; the same command goes on.")
-    ] = float("inf"),
+    most: LabelMostOption = 8_000,
+    skip: SkipOption = 0,
+    seed: SeedOption = None,
+    epochs: EpochsOption = None,
+    device: DeviceOption = "auto",
+    minutes: MinutesOption = NO_LIMIT,
 ) -> None:
     """Teach a compact model what one or several models say about unlabelled abstracts.
 
@@ -80,6 +83,7 @@ def distill_model(
     wanted = distillation.Texts(texts, most, skip)
     sliced(
         minutes,
-        lambda report, until: distillation.distil_model(panel, wanted, lesson, report, until),
-        output,
+        lambda report, until: done_model(
+            output, distillation.distil_model(panel, wanted, lesson, report, until)
+        ),
     )

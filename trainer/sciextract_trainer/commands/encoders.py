@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import EncoderOutputArgument
 
 
 def vectors(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="GloVe or word2vec text (.gz).")],
-    output: Annotated[Path, typer.Argument(metavar="DIR", help="New encoder folder.")],
+    output: EncoderOutputArgument,
     lstm_layers: Annotated[
         int, typer.Option(min=0, help="Layers of a bidirectional LSTM over them.")
     ] = 0,
@@ -36,7 +37,7 @@ def vectors(
 
 def safetensors(
     source: Annotated[str, typer.Argument(metavar="ID|DIR", help="Encoder with a pickle.")],
-    output: Annotated[Path, typer.Argument(metavar="DIR", help="New encoder folder.")],
+    output: EncoderOutputArgument,
 ) -> None:
     """Write an encoder's pickled weights as safetensors, the only kind that is trained on.
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sciextract.errors import UsageError
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import NO_LIMIT, MinutesOption
+from sciextract_trainer.commands.sliced import sliced
+
+if TYPE_CHECKING:
+    from sciextract_trainer.progress import Report
 
 
 def make(
@@ -27,9 +32,7 @@ def make(
         list[str] | None,
         typer.Option(metavar="STAGE=DIR", help="Take a stage over that was made by hand."),
     ] = None,
-    minutes: Annotated[
-        float, typer.Option(min=0.0, help="Stop after this time; the same command goes on.")
-    ] = float("inf"),
+    minutes: MinutesOption = NO_LIMIT,
 ) -> None:
     """Make the models of a plan, from encoders and data to the folders that are shipped.
 
@@ -44,25 +47,16 @@ def make(
     module = needs_extra("sciextract_trainer.making.make")
     from sciextract_trainer.making.plan import load_plan
     from sciextract_trainer.making.workshop import Workshop
-    from sciextract_trainer.progress import json_report
-    from sciextract_trainer.slices import TimeIsUp, deadline
 
-    shop = Workshop(
-        load_plan(plan),
-        data,
-        runs,
-        _folders("--encoder", encoder or ()),
-        json_report,
-        deadline(minutes),
-    )
-    adopted = _folders("--adopt", adopt or ())
-    try:
+    wanted = load_plan(plan)
+    encoders, adopted = _folders("--encoder", encoder or ()), _folders("--adopt", adopt or ())
+
+    def work(report: Report, until: float) -> dict[str, Any]:
+        shop = Workshop(wanted, data, runs, encoders, report, until)
         made = module.make(shop, output, adopted)
-    except TimeIsUp:
-        told = "the time is over; the same command goes on from here"
-        json_report({"event": "stopped", "message": told})
-        return
-    json_report({"event": "done", "models": {name: str(path) for name, path in made.items()}})
+        return {"models": {name: str(path) for name, path in made.items()}}
+
+    sliced(minutes, work)
 
 
 def _folders(option: str, words: Sequence[str]) -> dict[str, Path]:

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import (
+    NO_LIMIT,
+    EncoderRunOption,
+    MinutesOption,
+    ReadMostOption,
+    StepsOption,
+    TextsArgument,
+)
 
 
 def pretrain(
-    texts: Annotated[
-        list[Path],
-        typer.Argument(metavar="SHARD...", help="JSON Lines (.gz) with id, title, abstract."),
-    ],
-    run: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR", help="Blocks, checkpoints and the encoder; goes on from there."
-        ),
-    ],
+    texts: TextsArgument,
+    run: EncoderRunOption,
     encoder: Annotated[str, typer.Option(metavar="ID|DIR", help="Encoder to start from.")],
     recipe: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Pretraining recipe (TOML).")
     ] = "mlm-minilm",
-    most: Annotated[int, typer.Option(min=1, help="Abstracts to read.")] = 100_000,
-    steps: Annotated[int | None, typer.Option(help="Steps, instead of the recipe's.")] = None,
-    minutes: Annotated[
-        float, typer.Option(min=0.0, help="Stop after this time; the same command goes on.")
-    ] = float("inf"),
+    most: ReadMostOption = 100_000,
+    steps: StepsOption = None,
+    minutes: MinutesOption = NO_LIMIT,
 ) -> None:
     """Continue the masked-language training of an encoder on unlabelled abstracts.
 

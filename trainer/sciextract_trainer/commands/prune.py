@@ -9,14 +9,11 @@ import typer
 
 from sciextract.errors import UsageError
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import DevOption, ModelArgument, SchemaOption
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-Model = Annotated[str, typer.Argument(metavar="NAME|DIR", help="The model.")]
 Output = Annotated[Path, typer.Option(metavar="DIR", help="The new folder.")]
-Schema = Annotated[
-    str | None, typer.Option(metavar="NAME|FILE", help="Label schema (default: the model's).")
-]
 Weights = Annotated[
     bool, typer.Option("--weights/--no-weights", help="Keep weights for training on.")
 ]
@@ -41,7 +38,7 @@ def vocabulary(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="Texts to read.")] = 100_000,
     at_least: Annotated[int, typer.Option(min=1, help="Occurrences that make a piece used.")] = 1,
-    schema: Schema = None,
+    schema: SchemaOption = None,
     weights: Weights = True,
 ) -> None:
     """Cut piece embeddings to the pieces that texts use.
@@ -72,14 +69,14 @@ def vocabulary(
 
 @app.command()
 def heads(
-    model: Model,
+    model: ModelArgument,
     data: Annotated[
         Path, typer.Option(metavar="FILE", help="Gold that importance is measured on.")
     ],
-    dev: Annotated[Path, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")],
+    dev: DevOption,
     output: Output,
     share: Annotated[float, typer.Option(help="Share of all heads to remove, 0 to 1.")] = 0.25,
-    schema: Schema = None,
+    schema: SchemaOption = None,
     weights: Weights = True,
 ) -> None:
     """Take out the attention heads that the loss depends on least.

@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import DevOption, ModelOutputOption, SchemaOption
 
 
 def quantise(
     model: Annotated[
         str, typer.Argument(metavar="NAME|DIR", help="A model with fp32 graph or weights.")
     ],
-    dev: Annotated[Path, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The new model folder.")],
+    dev: DevOption,
+    output: ModelOutputOption,
     scheme: Annotated[
         str, typer.Option(metavar="NAME", help="dynamic, static (both int8) or weights4.")
     ] = "dynamic",
@@ -39,9 +40,7 @@ def quantise(
     weights: Annotated[
         bool, typer.Option("--weights", help="Keep weights for training on, if there are some.")
     ] = False,
-    schema: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="Label schema (default: the model's).")
-    ] = None,
+    schema: SchemaOption = None,
 ) -> None:
     """Write a model with its encoder in 8 or 4 bits, and measure what that costs.
 

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sciextract_trainer.commands.extra import needs_extra
-from sciextract_trainer.commands.sliced import sliced
+from sciextract_trainer.commands.options import (
+    NO_LIMIT,
+    DeviceOption,
+    EpochsOption,
+    GoldTimesOption,
+    LabelMostOption,
+    MinutesOption,
+    ModelOutputOption,
+    ModelRunOption,
+    RecipeOption,
+    SchemaOption,
+    SeedOption,
+    SkipOption,
+    TextsArgument,
+)
+from sciextract_trainer.commands.sliced import done_model, sliced
+
+if TYPE_CHECKING:
+    from sciextract_trainer.teaching.student import Lesson
+    from sciextract_trainer.teaching.teachers import Panel
 
 
 def selftrain(
-    texts: Annotated[
-        list[Path],
-        typer.Argument(metavar="TEXTS...", help="JSON Lines (.gz) with id, title, abstract."),
-    ],
+    texts: TextsArgument,
     model: Annotated[
         str, typer.Option(metavar="NAME|DIR", help="The model that labels in the first round.")
     ],
@@ -25,19 +41,15 @@ def selftrain(
     dev: Annotated[
         Path, typer.Option(metavar="FILE", help="Gold to choose epochs, thresholds and round on.")
     ],
-    run: Annotated[
-        Path, typer.Option(metavar="DIR", help="Labels and checkpoints; goes on from there.")
-    ],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The model folder to write.")],
+    run: ModelRunOption,
+    output: ModelOutputOption,
     encoder: Annotated[
         str | None,
         typer.Option(
             metavar="ID|DIR", help="Encoder of the students (default: train on from the model)."
         ),
     ] = None,
-    recipe: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Training recipe (TOML).")
-    ] = "self-training",
+    recipe: RecipeOption = "self-training",
     rounds: Annotated[int, typer.Option(min=1, help="Students, each taught by the last one.")] = 1,
     hard: Annotated[
         bool, typer.Option("--hard", help="Learn the labels that the model is sure of.")
@@ -52,21 +64,14 @@ def selftrain(
     floor: Annotated[
         float, typer.Option(help="With --hard: what is less likely is none; between is unknown.")
     ] = 0.2,
-    gold_times: Annotated[
-        int, typer.Option(min=1, help="How often an epoch has each gold document.")
-    ] = 1,
-    schema: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="Label schema (default: that of the model)."),
-    ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Abstracts to label.")] = 8_000,
-    skip: Annotated[int, typer.Option(min=0, help="Abstracts to leave out before these.")] = 0,
-    seed: Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs, instead of the recipe's.")] = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.")] = "auto",
-    minutes: Annotated[
-        float, typer.Option(min=0.0, help="Stop after this time; the same command goes on.")
-    ] = float("inf"),
+    gold_times: GoldTimesOption = 1,
+    schema: SchemaOption = None,
+    most: LabelMostOption = 8_000,
+    skip: SkipOption = 0,
+    seed: SeedOption = None,
+    epochs: EpochsOption = None,
+    device: DeviceOption = "auto",
+    minutes: MinutesOption = NO_LIMIT,
 ) -> None:
     """Let a model learn from its own labels of unlabelled abstracts, beside gold.
 
@@ -93,16 +98,14 @@ def selftrain(
         (lambda panel: certainty(panel.labels, threshold or (), thresholds, floor)) if hard else None,
         run, output,
     )  # fmt: skip
+
+    def lesson(panel: Panel, folder: Path, target: Path) -> Lesson:
+        return open_lesson(
+            panel, recipe, changes, schema=schema, dev=dev, gold=gold, gold_times=gold_times,
+            run=folder, output=target, device=device,
+        )  # fmt: skip
+
     sliced(
         minutes,
-        lambda report, until: module.self_train(
-            job,
-            lambda panel, folder, target: open_lesson(
-                panel, recipe, changes, schema=schema, dev=dev, gold=gold, gold_times=gold_times,
-                run=folder, output=target, device=device,
-            ),
-            report,
-            until,
-        ),
-        output,
-    )  # fmt: skip
+        lambda report, until: done_model(output, module.self_train(job, lesson, report, until)),
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sciextract_trainer.progress import Report, json_report
 
@@ -12,20 +12,24 @@ if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
 
 
-def sliced(minutes: float, work: Callable[[Report, float], ModelConfig], output: Path) -> None:
-    """Runs what makes a model for so many minutes; the last line says whether it is finished.
+def sliced(minutes: float, work: Callable[[Report, float], Mapping[str, Any]]) -> None:
+    """Works for so many minutes; the last line says whether it is finished.
 
     Args:
         minutes: After them the work stops where it can go on.
-        work: Gets a report and the ``time.monotonic()`` at which to stop.
-        output: Where the model is then.
+        work: Gets a report and the ``time.monotonic()`` at which to stop; gives what the last line says.
     """
     from sciextract_trainer.slices import TimeIsUp, deadline
 
     try:
-        config = work(json_report, deadline(minutes))
+        made = work(json_report, deadline(minutes))
     except TimeIsUp:
         told = "the time is over; the same command goes on from here"
         json_report({"event": "stopped", "message": told})
         return
-    json_report({"event": "done", "model": str(output), "scores": config.scores})
+    json_report({"event": "done", **made})
+
+
+def done_model(folder: Path, config: ModelConfig) -> dict[str, Any]:
+    """What the last line says of a finished model."""
+    return {"model": str(folder), "scores": config.scores}

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sciextract_trainer.commands.extra import needs_extra
+from sciextract_trainer.commands.options import ModelOutputOption
 
 
 def soup(
@@ -18,7 +19,7 @@ def soup(
     dev: Annotated[
         Path, typer.Option(metavar="FILE", help="Gold to choose members and thresholds on.")
     ],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The new model folder.")],
+    output: ModelOutputOption,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="uniform: all members; greedy: those that help.")
     ] = "greedy",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from sciextract_trainer.distillation.pair import load_pair
 from sciextract_trainer.pretrain.command import room_of
 from sciextract_trainer.pretrain.result import write_encoder
 from sciextract_trainer.progress import Report
+from sciextract_trainer.slices import deadline
 
 
 def run_distillation(
@@ -42,7 +42,7 @@ def run_distillation(
         UsageError: Too little text, or the folder belongs to a distillation with other settings.
         OutputError: Something cannot be written; the last whole checkpoint stays.
     """
-    until = time.monotonic() + 60 * minutes
+    until = deadline(minutes)
     pair = load_pair(config)
     room = room_of(config, config.student, shards, most, folder, report)
     student = distil(config, pair, room, folder, report, until)

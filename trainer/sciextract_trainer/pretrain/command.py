@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from sciextract_trainer.pretrain.packing import packed_blocks
 from sciextract_trainer.pretrain.result import write_encoder
 from sciextract_trainer.pretrain.steps import Room
 from sciextract_trainer.progress import Report
+from sciextract_trainer.slices import deadline
 from sciextract_trainer.unlabelled import unlabelled_texts
 
 
@@ -45,7 +45,7 @@ def run_pretraining(
         UsageError: Too little text, or the folder belongs to a pretraining with other settings.
         OutputError: Something cannot be written; the last whole checkpoint stays.
     """
-    until = time.monotonic() + 60 * minutes
+    until = deadline(minutes)
     room = room_of(config, config.encoder, shards, most, folder, report)
     network = pretrain(config, room, folder, report, until)
     return write_encoder(network, config.encoder, folder / "encoder")
