@@ -87,6 +87,7 @@ def test_from_data_to_folder(shop: make_bio.BioWorkshop, tmp_path: Path) -> None
     folder = open_folder(output)
     assert folder.config.cuts_words and folder.config.labels.groups == shop.plan.groups
     sets = folder.config.scores["sets"]
+    assert "calibration" in folder.config.scores
     assert set(sets) == {"chemprot", "plagues", "unseen"}
     assert sets["chemprot"]["given"]["gold"] == 8 and not sets["unseen"]["trained"]
     card = (output / "README.md").read_text()

@@ -10,7 +10,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import TASKS, DecodeSettings, calibrated_score
 from sciextract.store.state.rows import Layer
-from sciextract_trainer.calibration.items import items_of
+from sciextract_trainer.calibration.items import items_of, joined
 from sciextract_trainer.calibration.platt import TaskCalibration, calibrate_task
 from sciextract_trainer.evaluate import LAYER_OF, Serve, served
 from sciextract_trainer.thresholds import fit_settings
@@ -28,20 +28,30 @@ class Dev:
         complete: Complete layers of each; all of them when ``None``.
         given: Whether entities are given instead of predicted.
         serve: Makes a pipeline with settings to something that annotates documents.
+        taught: Entity labels that each was annotated for, where a model learns from sets that each know some
+            labels only; ``None`` where all were annotated for all.
     """
 
     documents: Sequence[AnnotatedDocument]
     complete: Sequence[Collection[Layer]] | None = None
     given: bool = False
     serve: Serve = served
+    taught: Sequence[frozenset[str]] | None = None
 
-    def telling(self, task: str) -> list[AnnotatedDocument]:
-        """The documents that are complete in the layer of a task."""
+    def telling(self, task: str) -> dict[frozenset[str], list[AnnotatedDocument]]:
+        """The documents that are complete in the layer of a task, by the labels that they were annotated for.
+
+        No labels stand for all of them.
+        """
+        found: dict[frozenset[str], list[AnnotatedDocument]] = {}
         if self.given and task != "relation":
-            return []
+            return found
         layers = self.complete or [frozenset(Layer)] * len(self.documents)
-        pairs = zip(self.documents, layers, strict=True)
-        return [item for item, done in pairs if LAYER_OF[task] in done]
+        labels = self.taught or [frozenset()] * len(self.documents)
+        for item, done, known in zip(self.documents, layers, labels, strict=True):
+            if LAYER_OF[task] in done:
+                found.setdefault(known, []).append(item)
+        return found
 
 
 def fit_calibrated(
@@ -57,14 +67,17 @@ def calibrated_settings(
 ) -> tuple[DecodeSettings, Calibrations]:
     """Settings that predict the same, with scores that say how often predictions are right.
 
-    A task with too few dev documents keeps the network's own probabilities, and so do entities with groups of labels:
-    each of their dev documents is annotated for some of the groups only.
+    A task with too few dev documents keeps the network's own probabilities. So do entities with groups of labels
+    where it is not said which labels each document was annotated for.
     """
     found: Calibrations = {}
     for task in TASKS:
-        partial = task == "entity" and pipeline.labels.groups
-        items = items_of(task, pipeline, [] if partial else dev.telling(task), settings, dev.given)
-        calibration = calibrate_task(items)
+        unknown = task == "entity" and pipeline.labels.groups and dev.taught is None
+        parts = [
+            items_of(task, pipeline, documents, replace(settings, only=labels), dev.given)
+            for labels, documents in ({} if unknown else dev.telling(task)).items()
+        ]
+        calibration = calibrate_task(joined(parts))
         if calibration is not None:
             found[task] = calibration
     return scaled(settings.plain, found), found

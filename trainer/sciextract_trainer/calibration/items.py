@@ -72,6 +72,24 @@ class Items:
         return float(-np.log(np.maximum(likely, _LEAST_LIKELY)).mean())
 
 
+def joined(parts: Sequence[Items]) -> Items:
+    """The items of several lists of documents, one behind the other.
+
+    Documents keep different owners: those of a list are numbered on from the list before.
+    """
+    if not parts:
+        return Items(np.zeros(0), np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64))
+    owners, first = [], 0
+    for part in parts:
+        owners.append(part.owners + first)
+        first = int(owners[-1].max(initial=first - 1)) + 1
+    return Items(
+        np.concatenate([part.plain for part in parts]),
+        np.concatenate([part.hits for part in parts]),
+        np.concatenate(owners),
+    )
+
+
 Scored = Iterable[tuple[float, float, bool]]
 """Probability that decides whether something is an item, score, whether it is right."""
 

@@ -15,7 +15,10 @@ from sciextract.inference.folder import CARD, CONFIG, GRAPHS, open_folder, write
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
+from sciextract.store.state.rows import Layer
 from sciextract_trainer.build import PieceRules
+from sciextract_trainer.calibration.command import events
+from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
@@ -51,7 +54,7 @@ def export_network(
 def finish_folder(
     exported: Path, output: Path, dev: Samples, plan: SetPlan, report: Report
 ) -> None:
-    """Fits thresholds for the int8 graph, scores every set, and puts the folder with that graph into place.
+    """Fits thresholds and the scale of scores for the int8 graph, scores every set, and puts the folder with that graph into place.
 
     Args:
         exported: What :func:`export_network` wrote.
@@ -67,8 +70,12 @@ def finish_folder(
     write_manifest(work)
     small = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
     served, config = load_pipeline(open_folder(work)), open_folder(work).config
-    settings = fit_set_settings(served, small, START)
+    settings, calibrations = calibrated_settings(
+        served, _calibration_dev(small), fit_set_settings(served, small, START)
+    )
     report({"event": "thresholds", **settings.thresholds.to_json()})
+    for event in events(calibrations):
+        report(event)
     full = load_pipeline(open_folder(exported))
     sets: dict[str, Any] = {}
     for taught in plan.sets:
@@ -82,11 +89,27 @@ def finish_folder(
     finished = replace(
         config,
         settings=settings,
-        scores={"split": "dev", "parity": config.scores["parity"], "sets": sets},
+        scores={
+            "split": "dev",
+            "parity": config.scores["parity"],
+            "sets": sets,
+            "calibration": stated(calibrations),
+        },
     )
     _write(work, finished)
     shutil.rmtree(output, ignore_errors=True)
     work.rename(output)
+
+
+def _calibration_dev(samples: Samples) -> Dev:
+    """What the scale of the scores is fitted on: each document tells about the types of its set only."""
+    documents = [each for several in samples.values() for each in several]
+    both, alone = {Layer.ENTITIES, Layer.RELATIONS}, {Layer.ENTITIES}
+    return Dev(
+        [each.annotated for each in documents],
+        [both if each.taught.relations else alone for each in documents],
+        taught=[frozenset(each.taught.teaches) for each in documents],
+    )
 
 
 def _write(folder: Path, config: ModelConfig) -> None:

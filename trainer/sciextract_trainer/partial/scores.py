@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.given import annotate_given
-from sciextract.inference.network import Network, PairInput, PairScores, WordStates
-from sciextract.inference.pieces import EncoderInput
-from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate
 from sciextract.inference.settings import DecodeSettings
 from sciextract.metrics.report import PRF, EvaluationReport, Interval
@@ -20,37 +16,6 @@ from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.given import classification_of
 from sciextract_trainer.partial.documents import SetDocument
 from sciextract_trainer.partial.sets import TaughtSet
-
-NEVER = np.float32(-1e4)
-"""A logit that no other one loses to."""
-
-
-class TypesOnly:
-    """A network that knows some of its entity types only.
-
-    Args:
-        network: The network that is asked.
-        labels: Its labels.
-        kept: Labels that may be predicted.
-    """
-
-    def __init__(self, network: Network, labels: Labels, kept: Iterable[str]) -> None:
-        self._network = network
-        wanted = set(kept)
-        self._dropped = [1 + row for row, each in enumerate(labels.entities) if each not in wanted]
-
-    def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
-        """States and span scores of each window."""
-        return [self._restricted(states) for states in self._network.encode(windows)]
-
-    def _restricted(self, states: WordStates) -> WordStates:
-        logits = states.span_logits.copy()
-        logits[:, :, self._dropped] = NEVER
-        return replace(states, span_logits=logits)
-
-    def score_pairs(self, pairs: PairInput) -> PairScores:
-        """Relation and antecedent scores."""
-        return self._network.score_pairs(pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +51,10 @@ def _rounded(value: Any) -> Any:
     return round(value, 2) if isinstance(value, float) else value
 
 
-def set_pipeline(pipeline: Pipeline, taught: TaughtSet) -> Pipeline:
-    """The pipeline with the taught types only."""
-    narrow = TypesOnly(pipeline.network, pipeline.labels, taught.teaches)
-    return replace(pipeline, network=narrow)
-
-
 def set_settings(settings: DecodeSettings, taught: TaughtSet) -> DecodeSettings:
-    """The settings with the set's overlap rule."""
-    return replace(settings, nesting=taught.nested, candidates=False)
+    """The settings with the set's types and overlap rule."""
+    only = frozenset(taught.teaches)
+    return replace(settings, nesting=taught.nested, candidates=False, only=only)
 
 
 def score_set(
@@ -117,19 +77,18 @@ def score_set(
             that the set does not teach are only left out of the count.
         intervals: Whether documents are resampled for an interval.
     """
-    asked = pipeline if competing else set_pipeline(pipeline, taught)
     rules = replace(settings, candidates=False) if competing else set_settings(settings, taught)
     gold = [_taught_only(each.annotated, taught) for each in documents]
     found = report_on(
         gold,
-        lambda item: _taught_only(annotate(asked, item.document, rules), taught),
+        lambda item: _taught_only(annotate(pipeline, item.document, rules), taught),
         intervals=intervals,
     )
     labels = {label: prf.f1 for label, prf in found.ner.labels.items()}
     scores = SetScores(len(gold), found.ner.all, labels, found.intervals.get("ner.all"))
     if not taught.relations:
         return scores
-    between = report_on(gold, lambda item: annotate_given(asked, item, rules))
+    between = report_on(gold, lambda item: annotate_given(pipeline, item, rules))
     given = classification_of(between)
     return replace(
         scores,
