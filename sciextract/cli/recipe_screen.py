@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from sciextract.cli.console import duration
 from sciextract.text.visible import visible
-
-Report = Callable[[dict[str, Any]], None]
+from sciextract.workflows.events import Report
 
 
 @contextmanager

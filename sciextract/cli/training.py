@@ -10,12 +10,13 @@ import typer
 from sciextract.cli.console import say
 from sciextract.cli.options import ProjectOption
 from sciextract.cli.training_frame import needs_extra, same_command, stoppable
-from sciextract.cli.training_screen import Report, reporting, show_ending, show_seeds
+from sciextract.cli.training_screen import reporting, show_ending, show_seeds
 from sciextract.errors import InputMissingError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from sciextract.workflows.correction.ending import Ending
     from sciextract.workflows.correction.order import Order
+    from sciextract.workflows.events import Report
     from sciextract.workflows.runs import Run
     from sciextract_trainer.run import TrainingJob
 

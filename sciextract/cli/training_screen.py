@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sciextract.text.visible import visible
+from sciextract.workflows.events import Report, json_report
 
 if TYPE_CHECKING:
     from sciextract.workflows.correction.ending import Ending
-
-Report = Callable[[dict[str, Any]], None]
 
 
 def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Report]:
     """Who gets the events: a person, or a program that reads lines; nobody, of all but the first process."""
     if not first:
         return nullcontext(lambda event: None)
-    return nullcontext(_json_line) if as_json else live_report()
+    return nullcontext(json_report) if as_json else live_report()
 
 
 def show_ending(ending: Ending) -> None:
@@ -46,10 +44,6 @@ def show_seeds(scores: Mapping[str, Any]) -> None:
     typer.echo(line("mean", scores["mean"]))
     if len(scores["seeds"]) > 1:
         typer.echo(line("sd", scores["sd"]))
-
-
-def _json_line(event: dict[str, Any]) -> None:
-    print(json.dumps(event), flush=True)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
 from sciextract.store.state.rows import Layer
+from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import (
     Progress,
@@ -39,7 +40,6 @@ from sciextract_trainer.hardware.encoder_modes import Compilation, enable_checkp
 from sciextract_trainer.optimisation.average import WeightAverage
 from sciextract_trainer.optimisation.optimiser import make_optimiser
 from sciextract_trainer.optimisation.schedules import make_schedule
-from sciextract_trainer.progress import Report
 from sciextract_trainer.slices import Slice, require_time
 from sciextract_trainer.step import Pull, Stepper
 

@@ -20,6 +20,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
 from sciextract.inference.folder import MANIFEST
 from sciextract.inference.pipeline import Labels
+from sciextract.workflows.events import json_report
 from sciextract_trainer.build import PieceRules, build_network, labels_of, load_piece_rules
 from sciextract_trainer.checkpoint import trainable
 from sciextract_trainer.config import TrainConfig, load_config
@@ -27,6 +28,7 @@ from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.loop import TrainingData, train
+from sciextract_trainer.making.plan import load_plan
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.partial.documents import (
     SetDocument,
@@ -39,13 +41,13 @@ from sciextract_trainer.partial.documents import (
 from sciextract_trainer.partial.examples import partial_examples
 from sciextract_trainer.partial.model_folder import export_network, finish_folder, origin_lines
 from sciextract_trainer.partial.sets import SetPlan, TaughtSet, load_sets
-from sciextract_trainer.progress import json_report
 from sciextract_trainer.run import find_recipe
 
 PLAN = Path(__file__).resolve().parent / "partial" / "bio.toml"
 LAST = "last.safetensors"
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of the ``model.safetensors`` that the recipe starts from."""
+MINILM = load_plan("sci-1").encoders["minilm"]
+"""What the recipe starts from, as the other bundled model does."""
+MINILM_SHA256 = MINILM.sha256
 
 LIMITS = (
     "names are found in English abstracts; Gene and protein may fit the same words, then the surer one is shown; "
@@ -145,7 +147,7 @@ def origin_of(shop: BioWorkshop) -> dict[str, Any]:
         for each in shop.plan.sets
     }
     return {
-        "encoder": "all-MiniLM-L6-v2 (Apache-2.0), model.safetensors sha256 " + MINILM_SHA256,
+        "encoder": f"{MINILM.origin}, model.safetensors sha256 {MINILM_SHA256}",
         **origin_lines(shop.plan, hashes),
         "seed": shop.config.seed,
         "licence": "Apache-2.0 for the weights; some of the data states no licence, none of it is in the package",

@@ -18,6 +18,7 @@ from sciextract.metrics.report import EvaluationReport
 from sciextract.workflows.correction.beginning import circumstances
 from sciextract.workflows.correction.curves import draw_curves
 from sciextract.workflows.correction.curves import origin_of as curves_origin
+from sciextract.workflows.events import Report
 from sciextract.workflows.runs import Run
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.config import TrainConfig, load_config
@@ -30,7 +31,6 @@ from sciextract_trainer.hardware.distributed import Group, joined, own_device
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.progress import Report
 from sciextract_trainer.record import recorded
 from sciextract_trainer.settings_file import packaged_file
 

@@ -10,10 +10,10 @@ from statistics import mean, stdev
 from typing import Any
 
 from sciextract.errors import UsageError
+from sciextract.workflows.events import Report
 from sciextract.workflows.runs import Run
 from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.evaluate import learned_tasks
-from sciextract_trainer.progress import Report
 from sciextract_trainer.run import TrainingJob, origin_of, run_training
 
 SCORES = "seeds.json"

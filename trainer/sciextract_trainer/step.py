@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 
 from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
+from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.batches import PieceBatch, Sized
@@ -21,7 +22,6 @@ from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.hardware.encoder_modes import Compilation, CompileFailure, reason_of
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation.average import WeightAverage
-from sciextract_trainer.progress import Report
 
 
 class LossError(SciextractError):

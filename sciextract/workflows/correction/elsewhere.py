@@ -15,8 +15,9 @@ from sciextract.workflows.correction.beginning import opened_snapshot, start_mod
 from sciextract.workflows.correction.curves import FIGURES, draw_curves, figure_of
 from sciextract.workflows.correction.ending import Ending
 from sciextract.workflows.correction.judging import judge
-from sciextract.workflows.correction.narrator import Listener, Narrator
+from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.correction.order import Order, is_begun, open_run, stored_order
+from sciextract.workflows.events import Report
 from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.jobs import THERE, Place, Standing
@@ -50,7 +51,7 @@ class Where:
 
 
 def retrain_elsewhere(
-    order: Order, folder: Path | None, where: Where, listener: Listener, *, detach: bool = False
+    order: Order, folder: Path | None, where: Where, listener: Report, *, detach: bool = False
 ) -> Ending | Run:
     """Begin a round, train it on another machine, and judge its model here.
 
@@ -81,7 +82,7 @@ def retrain_elsewhere(
         return _attend(run, place, narrator)
 
 
-def attach(run: Run, listener: Listener, *, again: bool = False) -> Ending:
+def attach(run: Run, listener: Report, *, again: bool = False) -> Ending:
     """Follow a job of an earlier command to its end, bring its model here and judge it.
 
     Args:
@@ -111,7 +112,7 @@ def attach(run: Run, listener: Listener, *, again: bool = False) -> Ending:
         return _attend(run, place, narrator)
 
 
-def _looked_at(where: Where, folder: Path | None, listener: Listener) -> Machine:
+def _looked_at(where: Where, folder: Path | None, listener: Report) -> Machine:
     """What the machine has; a run folder that waits for it keeps the reason where it will not do."""
     if folder is None or not folder.is_dir() or is_begun(folder):
         return _inspected(where)

@@ -10,10 +10,8 @@ from typing import Any
 
 from sciextract.errors import JobStoppedError, SciextractError
 from sciextract.workflows.correction.curves import draw_curves
+from sciextract.workflows.events import Report
 from sciextract.workflows.runs import Run, Status
-
-Listener = Callable[[dict[str, Any]], None]
-"""Gets every event of a round as it happens."""
 
 SHARES: Mapping[str, tuple[float, float]] = {
     "preparing": (0.0, 0.1),
@@ -36,7 +34,7 @@ class Narrator:
         listener: Gets every event.
     """
 
-    def __init__(self, run: Run, listener: Listener) -> None:
+    def __init__(self, run: Run, listener: Report) -> None:
         self._run = run
         self._listener = listener
         self._began = time.monotonic()

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.inference.model_config import ModelConfig
+from sciextract.workflows.events import Report
 from sciextract_trainer.calibration.fitting import Calibrations, calibrated_settings, stated
 from sciextract_trainer.compression.opened import MeasuredModel
 from sciextract_trainer.compression.rewriting import new_folder, write_like
-from sciextract_trainer.progress import Report
 
 
 def calibrate(model: MeasuredModel, output: Path, report: Report) -> ModelConfig:

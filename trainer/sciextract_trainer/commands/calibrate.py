@@ -28,8 +28,8 @@ def calibrate(
         sciextract-trainer calibrate sci --dev dev.jsonl --output sci-calibrated
     """
     module = needs_extra("sciextract_trainer.calibration.command")
+    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
-    from sciextract_trainer.progress import json_report
 
     module.calibrate(open_measured(model, dev, schema), output, json_report)
     json_report({"event": "done", "model": str(output)})

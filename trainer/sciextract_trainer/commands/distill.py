@@ -47,7 +47,7 @@ def encoder(
 
         sciextract-trainer distill encoder cs.jsonl.gz --teacher mlm/encoder --student 3x384 --run compact
     """
-    from sciextract_trainer.progress import json_report
+    from sciextract.workflows.events import json_report
 
     run_distillation = needs_extra("sciextract_trainer.distillation.command").run_distillation
     load = needs_extra("sciextract_trainer.distillation.config").load_distil_config

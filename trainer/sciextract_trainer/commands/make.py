@@ -14,7 +14,7 @@ from sciextract_trainer.commands.options import NO_LIMIT, MinutesOption
 from sciextract_trainer.commands.sliced import sliced
 
 if TYPE_CHECKING:
-    from sciextract_trainer.progress import Report
+    from sciextract.workflows.events import Report
 
 
 def make(

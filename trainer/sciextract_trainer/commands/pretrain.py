@@ -35,8 +35,8 @@ def pretrain(
         sciextract-trainer pretrain cs-000.jsonl.gz --encoder minilm --run runs/mlm --minutes 10
     """
     run_pretraining = needs_extra("sciextract_trainer.pretrain.command").run_pretraining
+    from sciextract.workflows.events import json_report
     from sciextract_trainer.pretrain.config import load_pretrain_config
-    from sciextract_trainer.progress import json_report
     from sciextract_trainer.run import find_recipe
 
     changes = {"encoder": encoder} | ({} if steps is None else {"steps": steps})

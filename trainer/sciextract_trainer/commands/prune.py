@@ -51,9 +51,9 @@ def vocabulary(
     """
     module = needs_extra("sciextract_trainer.compression.pruned")
     from sciextract.inference.folder import MANIFEST
+    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.calibration_texts import read_texts
     from sciextract_trainer.compression.opened import open_measured
-    from sciextract_trainer.progress import json_report
 
     is_encoder = Path(source).is_dir() and not (Path(source) / MANIFEST).is_file()
     documents = read_texts(texts, most)
@@ -89,9 +89,9 @@ def heads(
     """
     module = needs_extra("sciextract_trainer.compression.pruned")
     from sciextract.formats.splits import Part
+    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
     from sciextract_trainer.data.gold import read_gold
-    from sciextract_trainer.progress import json_report
 
     measured = open_measured(model, dev, schema)
     gold = read_gold(data, measured.schema, Part.TRAIN)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sciextract_trainer.progress import Report, json_report
+from sciextract.workflows.events import Report, json_report
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig

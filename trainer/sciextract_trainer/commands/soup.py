@@ -43,9 +43,9 @@ def soup(
         sciextract-trainer soup runs/order-1 runs/order-2 runs/order-3 --dev dev.jsonl --output my-soup
     """
     module = needs_extra("sciextract_trainer.compression.soup")
+    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.ingredients import Hints, open_ingredients
     from sciextract_trainer.compression.opened import read_dev
-    from sciextract_trainer.progress import json_report
 
     found = open_ingredients(members, Hints(schema, recipe, encoder))
     documents, origin = read_dev(dev, found[0].schema, found[0].given)

@@ -44,7 +44,7 @@ def student(
 
         sciextract-trainer student --encoder mlm/encoder --fresh 4 --hidden 312 --output 4x312
     """
-    from sciextract_trainer.progress import json_report
+    from sciextract.workflows.events import json_report
 
     if sum((bool(layers), bool(every), bool(fresh))) != 1:
         raise UsageError(

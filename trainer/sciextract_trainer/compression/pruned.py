@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.folder import GRAPHS
 from sciextract.inference.model_config import ModelConfig
+from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules, load_piece_rules
 from sciextract_trainer.compression.heads import head_importance, least_important
 from sciextract_trainer.compression.opened import MeasuredModel
@@ -24,7 +25,6 @@ from sciextract_trainer.full_disk import explained
 from sciextract_trainer.network.encoder import load_encoder
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.progress import Report
 from sciextract_trainer.warm_start.start_model import StartModel, open_start_model
 
 

@@ -15,6 +15,7 @@ from sciextract.inference.folder import GRAPHS
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
+from sciextract.workflows.events import Report
 from sciextract_trainer.calibration.fitting import fit_calibrated, stated
 from sciextract_trainer.compression.calibration_texts import windows_of
 from sciextract_trainer.compression.opened import MeasuredModel
@@ -25,7 +26,6 @@ from sciextract_trainer.compression.speed import milliseconds_per_abstract
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.evaluate import dev_scores
 from sciextract_trainer.export import export_encoder
-from sciextract_trainer.progress import Report
 from sciextract_trainer.warm_start.start_model import WEIGHTS, open_start_model
 
 

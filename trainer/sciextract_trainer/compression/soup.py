@@ -13,6 +13,7 @@ from torch import Tensor
 from sciextract.errors import UsageError
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Pipeline
+from sciextract.workflows.events import Report
 from sciextract_trainer.calibration.fitting import Dev
 from sciextract_trainer.compression.ingredients import Ingredient
 from sciextract_trainer.compression.rewriting import require_new
@@ -22,7 +23,6 @@ from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.remembering import RememberingNetwork
 from sciextract_trainer.network.torch_network import TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.progress import Report
 from sciextract_trainer.thresholds import fit_settings
 
 METHODS = ("uniform", "greedy")

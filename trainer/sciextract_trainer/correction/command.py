@@ -13,9 +13,9 @@ from sciextract.workflows.correction.ending import Ending
 from sciextract.workflows.correction.judging import judge
 from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.correction.order import Order, open_run
+from sciextract.workflows.events import Report
 from sciextract_trainer.correction.round import Round
 from sciextract_trainer.hardware.device import choose_device
-from sciextract_trainer.progress import Report
 
 
 def retrain_project(order: Order, folder: Path | None, device: str, report: Report) -> Ending:

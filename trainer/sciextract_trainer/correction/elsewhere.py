@@ -12,10 +12,10 @@ from sciextract.errors import ExitCode, SciextractError
 from sciextract.workflows.correction.beginning import same_model
 from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.correction.order import stored_order
+from sciextract.workflows.events import json_report
 from sciextract.workflows.runs import Run
 from sciextract_trainer.correction.round import Round
 from sciextract_trainer.hardware.device import choose_device
-from sciextract_trainer.progress import json_report
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -18,12 +18,12 @@ from sciextract.inference.cores import usable_cores
 from sciextract.inference.folder import PAIRS_GRAPH
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
+from sciextract.workflows.events import Report
 from sciextract.workflows.snapshot import Origin, TrainingDocument, read_undecided
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.decided import decided_examples
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.soft import soft_examples
-from sciextract_trainer.progress import Report
 from sciextract_trainer.teaching.labelling import label_softly
 from sciextract_trainer.warm_start.start_model import StartModel
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from sciextract.workflows.events import Report
 from sciextract_trainer.distillation.config import DistilConfig
 from sciextract_trainer.distillation.loop import distil
 from sciextract_trainer.distillation.pair import load_pair
 from sciextract_trainer.pretrain.command import room_of
 from sciextract_trainer.pretrain.result import write_encoder
-from sciextract_trainer.progress import Report
 from sciextract_trainer.slices import deadline
 
 

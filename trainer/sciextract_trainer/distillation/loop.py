@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from sciextract.workflows.events import Report
 from sciextract_trainer.distillation.config import DistilConfig
 from sciextract_trainer.distillation.objectives import Lesson, weighted
 from sciextract_trainer.distillation.pair import Pair
@@ -18,7 +19,6 @@ from sciextract_trainer.pretrain.steps import (
     start_state,
     train_on_blocks,
 )
-from sciextract_trainer.progress import Report
 
 
 def distil(

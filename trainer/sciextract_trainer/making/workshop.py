@@ -13,11 +13,11 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ModelDamagedError, UsageError
 from sciextract.formats.splits import Part
+from sciextract.workflows.events import Report
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.making.plan import Plan
 from sciextract_trainer.making.products import ENCODER_WEIGHTS, EncoderMade, Product
 from sciextract_trainer.making.record import BuildRecord
-from sciextract_trainer.progress import Report
 
 Wanted = TypeVar("Wanted", bound=Product)
 

@@ -14,6 +14,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
+from sciextract.workflows.events import Report
 from sciextract.workflows.runs import runs_folder
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.config import TrainConfig
@@ -28,7 +29,6 @@ from sciextract_trainer.paper.grid import Grid, load_grid
 from sciextract_trainer.paper.scores import scores_of
 from sciextract_trainer.paper.store import CellFolder, Result, write_whole
 from sciextract_trainer.paper.table import Sitting, Table, as_json, as_markdown
-from sciextract_trainer.progress import Report
 from sciextract_trainer.step import LossError
 
 _NOTE_SECONDS = 20.0

@@ -16,6 +16,7 @@ from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.store.state.rows import Layer
+from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.calibration.command import events
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
@@ -26,12 +27,13 @@ from sciextract_trainer.partial.documents import SetDocument
 from sciextract_trainer.partial.scores import score_set
 from sciextract_trainer.partial.sets import SetPlan
 from sciextract_trainer.partial.thresholds import Samples, fit_set_settings
-from sciextract_trainer.progress import Report
 from sciextract_trainer.teaching.teachers import load_pipeline
 
 START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)
 FIT_WORDS = 5_000
-"""Dev words of each set that thresholds are fitted on."""
+"""Dev words of each set that thresholds and the scale of entity scores are fitted on."""
+RELATION_WORDS = 40_000
+"""Dev words of each set with relations that the scale of their scores is fitted on."""
 
 
 def export_network(
@@ -71,7 +73,7 @@ def finish_folder(
     small = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
     served, config = load_pipeline(open_folder(work)), open_folder(work).config
     settings, calibrations = calibrated_settings(
-        served, _calibration_dev(small), fit_set_settings(served, small, START)
+        served, _calibration_dev(dev), fit_set_settings(served, small, START)
     )
     report({"event": "thresholds", **settings.thresholds.to_json()})
     for event in events(calibrations):
@@ -101,14 +103,21 @@ def finish_folder(
     work.rename(output)
 
 
-def _calibration_dev(samples: Samples) -> Dev:
-    """What the scale of the scores is fitted on: each document tells about the types of its set only."""
-    documents = [each for several in samples.values() for each in several]
-    both, alone = {Layer.ENTITIES, Layer.RELATIONS}, {Layer.ENTITIES}
+def _calibration_dev(dev: Samples) -> Dev:
+    """What the scale of the scores is fitted on: each document tells about the types of its set only.
+
+    Every set has the same weight in the scale of entities; relations are few, so that theirs takes more documents.
+    """
+    told: list[tuple[SetDocument, set[Layer]]] = []
+    for documents in dev.values():
+        few = _first_words(documents, FIT_WORDS)
+        more = [each for each in _first_words(documents, RELATION_WORDS) if each.taught.relations]
+        told += [(each, {Layer.ENTITIES}) for each in few]
+        told += [(each, {Layer.RELATIONS}) for each in more]
     return Dev(
-        [each.annotated for each in documents],
-        [both if each.taught.relations else alone for each in documents],
-        taught=[frozenset(each.taught.teaches) for each in documents],
+        [each.annotated for each, _ in told],
+        [layers for _, layers in told],
+        taught=[frozenset(each.taught.teaches) for each, _ in told],
     )
 
 

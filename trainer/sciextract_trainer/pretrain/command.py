@@ -7,13 +7,13 @@ from pathlib import Path
 
 import torch
 
+from sciextract.workflows.events import Report
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.pretrain.config import BlockSettings, PretrainConfig
 from sciextract_trainer.pretrain.loop import pretrain
 from sciextract_trainer.pretrain.packing import packed_blocks
 from sciextract_trainer.pretrain.result import write_encoder
 from sciextract_trainer.pretrain.steps import Room
-from sciextract_trainer.progress import Report
 from sciextract_trainer.slices import deadline
 from sciextract_trainer.unlabelled import unlabelled_texts
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from sciextract.workflows.events import Report
 from sciextract_trainer.network.encoder import load_encoder
 from sciextract_trainer.pretrain.config import PretrainConfig
 from sciextract_trainer.pretrain.head import read_head
 from sciextract_trainer.pretrain.network import MaskedLanguageModel
 from sciextract_trainer.pretrain.steps import Batch, Room, start_state, train_on_blocks
-from sciextract_trainer.progress import Report
 
 
 def pretrain(

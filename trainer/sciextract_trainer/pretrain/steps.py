@@ -15,6 +15,7 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import UsageError
+from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
 from sciextract_trainer.optimisation.average import WeightAverage
@@ -22,7 +23,6 @@ from sciextract_trainer.optimisation.schedules import linear
 from sciextract_trainer.pretrain.config import BlockSettings
 from sciextract_trainer.pretrain.masking import Masked, mask_pieces
 from sciextract_trainer.pretrain.packing import Blocks
-from sciextract_trainer.progress import Report
 
 TOLD_STEPS = 10
 

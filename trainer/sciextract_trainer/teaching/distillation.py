@@ -12,10 +12,10 @@ from sciextract.documents.document import Document
 from sciextract.errors import TrainingDataError
 from sciextract.inference.cores import usable_cores
 from sciextract.inference.model_config import ModelConfig
+from sciextract.workflows.events import Report
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.data.soft import SoftDocument
 from sciextract_trainer.full_disk import explained
-from sciextract_trainer.progress import Report
 from sciextract_trainer.teaching.labelling import describe_labels, label_softly
 from sciextract_trainer.teaching.student import Lesson, teach
 from sciextract_trainer.teaching.teachers import Panel

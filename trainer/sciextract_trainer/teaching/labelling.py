@@ -17,6 +17,7 @@ from sciextract.errors import ModelDamagedError, UsageError
 from sciextract.inference.ordered import in_order
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
+from sciextract.workflows.events import Report
 from sciextract_trainer.data.examples import Targets
 from sciextract_trainer.data.soft import (
     Shard,
@@ -26,7 +27,6 @@ from sciextract_trainer.data.soft import (
     targets_from,
 )
 from sciextract_trainer.full_disk import replacing
-from sciextract_trainer.progress import Report
 from sciextract_trainer.slices import require_time
 
 SHARD_DOCUMENTS = 500

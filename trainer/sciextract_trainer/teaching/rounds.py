@@ -16,11 +16,11 @@ from typing import Any
 from sciextract.errors import UsageError
 from sciextract.inference.folder import MANIFEST, open_folder
 from sciextract.inference.model_config import ModelConfig
+from sciextract.workflows.events import Report
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.soft import SoftDocument
 from sciextract_trainer.evaluate import DevScores, dev_scores, served
 from sciextract_trainer.full_disk import explained, replacing
-from sciextract_trainer.progress import Report
 from sciextract_trainer.teaching.confidence import Certainty, believed
 from sciextract_trainer.teaching.distillation import LABELS, Texts, label_texts, origin_of
 from sciextract_trainer.teaching.labelling import describe_labels

@@ -16,6 +16,7 @@ from sciextract.formats.splits import Part
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.workflows.correction.beginning import circumstances
+from sciextract.workflows.events import Report
 from sciextract.workflows.runs import Run
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
@@ -27,7 +28,6 @@ from sciextract_trainer.full_disk import explained
 from sciextract_trainer.hardware.device import CPU
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.progress import Report
 from sciextract_trainer.record import recorded
 
 
