@@ -1,26 +1,20 @@
-"""Items of a document of a corpus format: several fragments, and clusters that list their mentions.
+"""Items of one imported document: entities of several fragments, relations, clusters that list their mentions.
 
 Ids depend on what the items say only.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.ids import stable_id
 from sciextract.documents.spans import Span
 
-
-def live_mentions(cluster: Cluster) -> list[str]:
-    """The mentions (ids) of a cluster to be written: all but those whose membership was rejected."""
-    states = cluster.mention_states or (cluster.state,) * len(cluster.mentions)
-    return [
-        mention
-        for mention, state in zip(cluster.mentions, states, strict=True)
-        if state is not State.REJECTED
-    ]
+UNLABELLED = "relation"
+"""The label of relations that have none in their file."""
 
 
 class CorpusItems:
@@ -28,16 +22,34 @@ class CorpusItems:
 
     Equal entities are kept apart, since other items of the file may mean one of them; a relation or
     cluster that is there already is not added again.
+
+    Args:
+        doc_key: The document's key, part of every id.
+        provenance: The source of all items.
+        state: The state of all items.
+        owner: Part of every id where several sources annotate one document.
     """
 
-    def __init__(self, doc_key: str, provenance: str) -> None:
-        """Items of the document ``doc_key``, with ``provenance`` as their source."""
+    _SECOND: ClassVar[int] = 2
+    """What the id of the second of equal items ends with."""
+
+    def __init__(
+        self, doc_key: str, provenance: str, state: State = State.IMPORTED, owner: str = ""
+    ) -> None:
         self._doc_key = doc_key
         self._provenance = provenance
+        self._state = state
+        self._owner = owner
+        self._equal: Counter[tuple[object, ...]] = Counter()
         self._entities: dict[str, Entity] = {}
         self._on: defaultdict[Span, list[Entity]] = defaultdict(list)
         self._relations: dict[str, Relation] = {}
         self._clusters: dict[str, Cluster] = {}
+
+    @property
+    def entities(self) -> list[Entity]:
+        """All entities so far."""
+        return list(self._entities.values())
 
     @property
     def spans(self) -> list[Span]:
@@ -47,12 +59,8 @@ class CorpusItems:
     def entity(self, fragments: Sequence[Span], label: str, score: float | None = None) -> Entity:
         """Add an entity; ``fragments`` are ascending."""
         edges = [edge for span in fragments for edge in (span.char_start, span.char_end)]
-        item_id = stable_id("entity", self._doc_key, *edges, label)
-        ordinal = 1
-        while item_id in self._entities:
-            ordinal += 1
-            item_id = stable_id("entity", self._doc_key, *edges, label, ordinal)
-        made = Entity(item_id, tuple(fragments), label, score, State.IMPORTED, self._provenance)
+        item_id = self._own_id("entity", *edges, label)
+        made = Entity(item_id, tuple(fragments), label, score, self._state, self._provenance)
         self._entities[item_id] = made
         if len(fragments) == 1:
             self._on[fragments[0]].append(made)
@@ -74,17 +82,13 @@ class CorpusItems:
     def relation(self, head: Entity, tail: Entity, label: str, score: float | None) -> Relation:
         """Add a relation."""
         ends = (head.id, tail.id, label)
-        item_id = stable_id("relation", self._doc_key, *ends)
-        made = Relation(item_id, *ends, score, State.IMPORTED, self._provenance)
-        return self._relations.setdefault(item_id, made)
+        return self._relation(self._id("relation", *ends), ends, score)
 
     def cluster(self, mentions: Iterable[Entity], score: float | None) -> Cluster:
         """Add a cluster; its mentions are put in text order, each once."""
         unique = {mention.id: mention for mention in mentions}
-        ids = tuple(sorted(unique, key=lambda each: (unique[each].fragments, each)))
-        item_id = stable_id("cluster", self._doc_key, *ids)
-        made = Cluster(item_id, ids, score, State.IMPORTED, self._provenance)
-        return self._clusters.setdefault(item_id, made)
+        ids = sorted(unique, key=lambda each: (unique[each].fragments, each))
+        return self._cluster(ids, score)
 
     def annotations(self) -> Annotations:
         """All that was added."""
@@ -93,3 +97,33 @@ class CorpusItems:
             tuple(self._relations.values()),
             tuple(self._clusters.values()),
         )
+
+    def _relation(self, item_id: str, ends: tuple[str, str, str], score: float | None) -> Relation:
+        made = Relation(item_id, *ends, score, self._state, self._provenance)
+        return self._relations.setdefault(item_id, made)
+
+    def _cluster(self, mentions: Sequence[str], score: float | None) -> Cluster:
+        """Add a cluster of mentions (ids) in this order."""
+        item_id = self._id("cluster", *mentions)
+        made = Cluster(item_id, tuple(mentions), score, self._state, self._provenance)
+        return self._clusters.setdefault(item_id, made)
+
+    def _id(self, kind: str, *parts: object) -> str:
+        """An id that equal items share."""
+        owner = (self._owner,) if self._owner else ()
+        return stable_id(kind, self._doc_key, *parts, *owner)
+
+    def _own_id(self, kind: str, *parts: object) -> str:
+        """An id that equal items do not share: from the second on it ends with a number."""
+        before = self._equal[kind, *parts]
+        self._equal[kind, *parts] += 1
+        owner = (self._owner,) if self._owner else ()
+        number = (before - 1 + self._SECOND,) if before else ()
+        return stable_id(kind, self._doc_key, *parts, *owner, *number)
+
+
+def warnings_of(remarks: Mapping[str, int]) -> tuple[str, ...]:
+    """One warning a kind, with how often it occurred."""
+    return tuple(
+        [f"{kind} ({'once' if n == 1 else f'{n} times'})" for kind, n in remarks.items() if n]
+    )

@@ -9,6 +9,7 @@ from sciextract.documents.annotations import Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.documents.tokens import TokenTable
+from sciextract.formats.live import live
 from sciextract.text.analyse import split_at
 
 ScoredRange = tuple[TokenRange, float | None]
@@ -42,15 +43,12 @@ def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLa
     """
     builder = _Builder(annotated, split)
     annotations = annotated.annotations
-    for entity in annotations.entities:
-        if entity.state is not State.REJECTED:
-            builder.add_entity(entity)
-    for relation in annotations.relations:
-        if relation.state is not State.REJECTED:
-            builder.add_relation(relation)
-    for cluster in annotations.clusters:
-        if cluster.state is not State.REJECTED:
-            builder.add_cluster(cluster)
+    for entity in live(annotations.entities):
+        builder.add_entity(entity)
+    for relation in live(annotations.relations):
+        builder.add_relation(relation)
+    for cluster in live(annotations.clusters):
+        builder.add_cluster(cluster)
     builder.count_untyped()
     return builder.layers
 
@@ -146,10 +144,8 @@ def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> 
     """The table with tokens cut at the edges of entities; its sentences stay as they are."""
     cutting = [
         entity.span
-        for entity in entities
-        if len(entity.fragments) == 1
-        and entity.state is not State.REJECTED
-        and table.aligned(entity.span) is None
+        for entity in live(entities)
+        if len(entity.fragments) == 1 and table.aligned(entity.span) is None
     ]
     edges = {edge for span in cutting for edge in (span.char_start, span.char_end)}
     # Empty spans: they cut tokens but, unlike whole entities, never join two sentences.

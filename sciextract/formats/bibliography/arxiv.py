@@ -18,7 +18,7 @@ from sciextract.formats.bibliography.bibliographic import (
     string_of,
     unwrapped,
 )
-from sciextract.formats.bibliography.json_items import JsonItem, read_items
+from sciextract.formats.bibliography.json_items import JsonItem, read_records
 from sciextract.formats.json_lines import unknown_fields
 from sciextract.formats.safe_xml import numbered_elements
 
@@ -40,7 +40,7 @@ def read_arxiv(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, binary, neither XML nor JSON, or holds no entry.
     """
     source, start = _opened(source)
-    yield from _feed(source) if start.startswith(_XML_STARTS) else _snapshot(source)
+    yield from _feed(source) if start.startswith(_XML_STARTS) else read_records(source, _record)
 
 
 def _opened(source: Source) -> tuple[Source, bytes]:
@@ -97,18 +97,7 @@ def _text(element: Element, path: str) -> str:
     return unwrapped(element.findtext(path) or "")
 
 
-def _snapshot(source: Source) -> Iterator[ReadItem]:
-    for item in read_items(source):
-        try:
-            yield _record(item, source)
-        except FormatError as error:
-            yield BadRecord(error)
-
-
-def _record(item: JsonItem, source: Source) -> ReadItem:
-    if isinstance(item.value, FormatError):
-        return BadRecord(item.value)
-    record = item.value
+def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
     place = Place(source.path, item.line, str(record.get("id") or f"{source.stem}:{item.number}"))
     title = unwrapped(string_of(record, "title", place))
     abstract = unwrapped(string_of(record, "abstract", place))

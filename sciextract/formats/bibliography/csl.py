@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
-from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliography.bibliographic import keep_unusable, make_record, string_of
-from sciextract.formats.bibliography.json_items import JsonItem, read_items
+from sciextract.formats.bibliography.json_items import JsonItem, read_records
 from sciextract.formats.json_lines import unknown_fields
 
 #: The rich-text tags of CSL 1.0.2; any other angle bracket is text.
@@ -33,17 +32,10 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, or no JSON at all.
     """
-    for item in read_items(source, ("items",)):
-        try:
-            yield _record(item, source)
-        except FormatError as error:
-            yield BadRecord(error)
+    yield from read_records(source, _record, ("items",))
 
 
-def _record(item: JsonItem, source: Source) -> ReadItem:
-    if isinstance(item.value, FormatError):
-        return BadRecord(item.value)
-    record = item.value
+def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
     key = next(
         (
             str(record[name])

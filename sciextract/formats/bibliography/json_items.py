@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from sciextract.errors import FormatError
-from sciextract.formats.base import MAX_LINE_BYTES, Place, Source, shown
+from sciextract.formats.base import MAX_LINE_BYTES, BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.decoding import refuse_binary
 
 _CONTENT = re.compile(r"[^\s,]")
@@ -53,6 +53,31 @@ def read_items(source: Source, list_keys: Sequence[str] = ()) -> Iterator[JsonIt
         yield JsonItem(number, line, value)
     if not number:
         raise FormatError("the file holds no record", path=source.path)
+
+
+def read_records(
+    source: Source,
+    record_of: Callable[[dict[str, Any], JsonItem, Source], ReadItem],
+    list_keys: Sequence[str] = (),
+) -> Iterator[ReadItem]:
+    """The file's objects as records; a bad one does not stop the others.
+
+    Args:
+        source: The file.
+        record_of: Makes a record of an object; a FormatError says what is wrong with it.
+        list_keys: Keys of an outer object under which the items may stand.
+
+    Raises:
+        FormatError: The file is empty, binary, or no JSON at all.
+    """
+    for item in read_items(source, list_keys):
+        if isinstance(item.value, FormatError):
+            yield BadRecord(item.value)
+            continue
+        try:
+            yield record_of(item.value, item, source)
+        except FormatError as error:
+            yield BadRecord(error)
 
 
 def _values(source: Source, list_keys: Sequence[str]) -> Iterator[tuple[int, Any]]:

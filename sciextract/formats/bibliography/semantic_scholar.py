@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from sciextract.documents.bibliography import bare_doi, bibliography_of, family_first
-from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliography.bibliographic import keep_unusable, make_record, string_of
-from sciextract.formats.bibliography.json_items import JsonItem, read_items
+from sciextract.formats.bibliography.json_items import JsonItem, read_records
 from sciextract.formats.json_lines import unknown_fields
 
 _LISTS = ("data", "papers", "recommendedPapers")
@@ -24,17 +23,10 @@ def read_semantic_scholar(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, or no JSON at all.
     """
-    for item in read_items(source, _LISTS):
-        try:
-            yield _record(item, source)
-        except FormatError as error:
-            yield BadRecord(error)
+    yield from read_records(source, _record, _LISTS)
 
 
-def _record(item: JsonItem, source: Source) -> ReadItem:
-    if isinstance(item.value, FormatError):
-        return BadRecord(item.value)
-    record = item.value
+def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
     bibliography = bibliography_of(record)
     key = next((str(record[name]) for name in _KEYS if record.get(name)), "")
     fallback = bibliography.doi or _arxiv_id(record) or f"{source.stem}:{item.number}"

@@ -28,10 +28,9 @@ from sciextract.formats.corpora.bioc_fields import (
     unused,
 )
 from sciextract.formats.corpora.bioc_text import UNITS, BiocText, Passage, passages_at
-from sciextract.formats.corpus_items import CorpusItems
+from sciextract.formats.corpus_items import UNLABELLED, CorpusItems, warnings_of
 from sciextract.formats.given_tokens import token_table
 from sciextract.formats.json_lines import Record, unknown_fields
-from sciextract.formats.tools.imported import UNLABELLED, warnings_of
 
 CLUSTER_TYPE = "COREF"
 CLUSTER_ROLE = "mention"

@@ -12,8 +12,8 @@ from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.corpora.bioc_documents import CLUSTER_ROLE, CLUSTER_TYPE
 from sciextract.formats.corpora.bioc_fields import INFON_NAMES
-from sciextract.formats.corpus_items import live_mentions
-from sciextract.formats.standoff.standoff import live, live_entities
+from sciextract.formats.live import live, live_mentions
+from sciextract.formats.standoff.standoff import live_entities
 
 HEAD_ROLE = "head"
 TAIL_ROLE = "tail"

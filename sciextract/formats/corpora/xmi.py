@@ -29,10 +29,9 @@ from sciextract.formats.corpora.xmi_types import (
     is_silent,
 )
 from sciextract.formats.corpora.xmi_writer import XmiWriter
-from sciextract.formats.corpus_items import CorpusItems
+from sciextract.formats.corpus_items import CorpusItems, warnings_of
 from sciextract.formats.given_tokens import are_sound, token_table
 from sciextract.formats.safe_xml import local_name, parse
-from sciextract.formats.tools.imported import warnings_of
 
 __all__ = ["XmiWriter", "read_xmi"]
 

@@ -28,9 +28,9 @@ from sciextract.formats.corpora.xmi_types import (
     TOKEN,
 )
 from sciextract.formats.corpora.xml_characters import xml_safe
-from sciextract.formats.corpus_items import live_mentions
+from sciextract.formats.live import live, live_mentions
 from sciextract.formats.output_folder import FileNames, new_folder
-from sciextract.formats.standoff.standoff import live, live_entities
+from sciextract.formats.standoff.standoff import live_entities
 
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"

@@ -10,9 +10,10 @@ from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.formats.corpus_items import CorpusItems
+from sciextract.formats.live import live
 from sciextract.formats.standoff.brat_lines import FIELD, AnnLines, event_of, ids_of, references
 from sciextract.formats.standoff.brat_notes import joined, pieces_of
-from sciextract.formats.standoff.standoff import LabelNames, live, live_entities
+from sciextract.formats.standoff.standoff import LabelNames, live_entities
 
 COREFERENCE = "COREF"
 

@@ -14,6 +14,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.documents.tokens import TokenTable
 from sciextract.formats.json_lines import dump_line
+from sciextract.formats.live import live
 from sciextract.formats.sink import LineSink
 from sciextract.formats.standoff.conll_columns import (
     COMMENT,
@@ -24,7 +25,7 @@ from sciextract.formats.standoff.conll_columns import (
     tags_of,
     written_form,
 )
-from sciextract.formats.standoff.standoff import LabelNames, live, live_entities
+from sciextract.formats.standoff.standoff import LabelNames, live_entities
 from sciextract.formats.token_layers import token_layers
 
 # What ends a cell for programs that split at any white space.

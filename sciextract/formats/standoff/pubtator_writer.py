@@ -11,6 +11,7 @@ from typing import TextIO
 
 from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats.live import live
 from sciextract.formats.sink import LineSink
 from sciextract.formats.standoff.pubtator_lines import (
     FIELD,
@@ -22,7 +23,7 @@ from sciextract.formats.standoff.pubtator_lines import (
     label_of,
     nearest_pair,
 )
-from sciextract.formats.standoff.standoff import encodable, live, live_entities, one_line
+from sciextract.formats.standoff.standoff import encodable, live_entities, one_line
 
 _REFUSED_IN_KEYS = re.compile(r"[|\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _LINE_END = re.compile(r"[\r\n]")

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError
 from sciextract.formats.base import shown
+from sciextract.formats.live import live
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """Every character at which some program ends a line."""
 
 _BLANKED = re.compile(rf"\r\n|[\t{LINE_BREAKS}]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_Item = TypeVar("_Item", Entity, Relation, Cluster)
 
 
 class LabelNames:
@@ -50,11 +49,6 @@ class LabelNames:
             number += 1
             name = f"{base}_{number}"
         return name
-
-
-def live(items: Iterable[_Item]) -> list[_Item]:
-    """The items to be written: all but the rejected ones."""
-    return [item for item in items if item.state is not State.REJECTED]
 
 
 def live_entities(annotated: AnnotatedDocument) -> list[Entity]:

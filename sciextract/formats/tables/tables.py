@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.formats.live import live
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables.cells import (
     cell_of,
@@ -99,18 +100,16 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
     for relation in live_relations(annotated, entities, losses):
         head, tail = entities[relation.head], entities[relation.tail]
         yield {"kind": "relation", **common, **_relation(relation, head, tail, document)}
-    for cluster in annotations.clusters:
-        if cluster.state is not State.REJECTED:
-            missing = sum(mention not in known for mention in cluster.mentions)
-            _count(losses, "mention of an entity that is not there", missing)
-            for row in _mentions(cluster, entities, document):
-                yield {"kind": "mention", **common, **row}
+    for cluster in live(annotations.clusters):
+        missing = sum(mention not in known for mention in cluster.mentions)
+        _count(losses, "mention of an entity that is not there", missing)
+        for row in _mentions(cluster, entities, document):
+            yield {"kind": "mention", **common, **row}
 
 
 def live_entities(annotated: AnnotatedDocument) -> dict[str, Entity]:
     """The entities that are not rejected, by id."""
-    entities = annotated.annotations.entities
-    return {entity.id: entity for entity in entities if entity.state is not State.REJECTED}
+    return {entity.id: entity for entity in live(annotated.annotations.entities)}
 
 
 def live_relations(
@@ -119,9 +118,7 @@ def live_relations(
     """The relations that are not rejected, between ``entities``; broken ones are counted."""
     known = {entity.id for entity in annotated.annotations.entities}
     found = []
-    for relation in annotated.annotations.relations:
-        if relation.state is State.REJECTED:
-            continue
+    for relation in live(annotated.annotations.relations):
         if relation.head in entities and relation.tail in entities:
             found.append(relation)
         elif not {relation.head, relation.tail} <= known:

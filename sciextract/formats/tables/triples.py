@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
-from sciextract.documents.annotations import Entity, Relation, State
+from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span, TokenRange
+from sciextract.formats.live import live
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables.cells import cell_of, field_cell, mention_text, tsv_row
 from sciextract.formats.tables.tables import live_entities, live_relations
@@ -54,10 +55,9 @@ class TriplesWriter:
         self, document: AnnotatedDocument, entities: dict[str, Entity], relations: list[Relation]
     ) -> None:
         related = {end for relation in relations for end in (relation.head, relation.tail)}
-        clusters = document.annotations.clusters
         left_out = {
             "entity without a relation": len(entities.keys() - related),
-            "cluster": sum(cluster.state is not State.REJECTED for cluster in clusters),
+            "cluster": len(live(document.annotations.clusters)),
         }
         self.losses.update({kind: number for kind, number in left_out.items() if number})
 

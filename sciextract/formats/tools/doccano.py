@@ -51,10 +51,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     for name in _SPAN_COLUMNS:
         if fields.get(name):
             reader.items.remarks[f"label of the whole document, kept as the field {name!r}"] += 1
-    entities = reader.items.entities
-    tokens = analyse(
-        text, [each.span for each in entities], title_length=title_length_of(text, fields)
-    )
+    tokens = analyse(text, reader.items.spans, title_length=title_length_of(text, fields))
     annotations = reader.items.annotations()
     yield AnnotatedDocument(
         Document(key, text, tokens, fields), annotations, warnings=reader.items.warnings()
@@ -120,7 +117,7 @@ class _Reader:
         if remark:
             self.items.remarks[remark] += 1
         for (given, label, number), span in zip(self._given, spans, strict=True):
-            entity = self.items.add_entity(span, label)
+            entity = self.items.entity([span], label)
             if number is None:
                 continue
             if not isinstance(number, int | str) or number in self._by_id:

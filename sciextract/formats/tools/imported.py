@@ -1,103 +1,67 @@
-"""Collects the items of one imported document: unique ids that do not change between runs, clusters from links."""
+"""Items as annotation tools have them, with clusters from links; what the readers and writers of tools share."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.documents.ids import stable_id
-from sciextract.documents.spans import Span
+from sciextract.documents.annotations import Annotations, Entity, State
+from sciextract.formats.corpus_items import UNLABELLED, CorpusItems, warnings_of
 
 COREFERENCE = "COREF"
 """The label of relations that link mentions of the same thing, as Prodigy's coreference recipe has it."""
-
-UNLABELLED = "relation"
-"""The label of relations that have none in their file."""
 
 BIBLIOGRAPHIC = ("title", "year", "doi", "pmid", "venue", "authors", "url", "keywords")
 """Names of the bibliographic fields of a document."""
 
 
-@dataclass(slots=True)
-class ImportedItems:
-    """The items of one document.
+class ImportedItems(CorpusItems):
+    """The items of one document as annotation tools have them.
 
-    Attributes:
-        doc_key: The document's key, part of every id.
-        source: The ``source`` of all items.
-        state: The state of all items.
-        owner: Part of every id where several sources annotate one document.
-        remarks: What was not read as it stands, by kind.
+    Relations labelled ``COREF`` link the mentions of a cluster; equal relations are kept apart. ``remarks`` count
+    what was not read as it stands, by kind.
     """
 
-    doc_key: str
-    source: str
-    state: State = State.IMPORTED
-    owner: str = ""
-    remarks: Counter[str] = field(default_factory=Counter)
-    entities: list[Entity] = field(default_factory=list)
-    relations: list[Relation] = field(default_factory=list)
-    _links: list[tuple[Entity, Entity]] = field(default_factory=list)
-    _seen: Counter[tuple[object, ...]] = field(default_factory=Counter)
+    _SECOND: ClassVar[int] = 1
 
-    def add_entity(self, span: Span, label: str, score: float | None = None) -> Entity:
-        """A new entity of one fragment; an equal one gets an id of its own."""
-        item_id = self._id("entity", span.char_start, span.char_end, label)
-        entity = Entity(item_id, (span,), label, score, self.state, self.source)
-        self.entities.append(entity)
-        return entity
+    def __init__(
+        self, doc_key: str, source: str, state: State = State.IMPORTED, owner: str = ""
+    ) -> None:
+        super().__init__(doc_key, source, state, owner)
+        self.remarks: Counter[str] = Counter()
+        self._links: list[tuple[Entity, Entity]] = []
 
     def add_relation(
         self, head: Entity, tail: Entity, label: str, score: float | None = None
     ) -> None:
-        """A new relation; one labelled ``COREF`` links two mentions of a cluster."""
+        """A new relation, or a link between two mentions of a cluster."""
         if label == COREFERENCE:
             self._links.append((head, tail))
             return
-        item_id = self._id("relation", head.id, tail.id, label or UNLABELLED)
         if not label:
             self.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
-        name = label or UNLABELLED
-        relation = Relation(item_id, head.id, tail.id, name, score, self.state, self.source)
-        self.relations.append(relation)
+        ends = (head.id, tail.id, label or UNLABELLED)
+        self._relation(self._own_id("relation", *ends), ends, score)
 
     def annotations(self) -> Annotations:
         """All items; links are joined into clusters, mentions in text order."""
-        return Annotations(tuple(self.entities), tuple(self.relations), self._clusters())
+        for mentions in self._linked():
+            self._cluster([mention.id for mention in mentions], None)
+        return super().annotations()
 
     def warnings(self) -> tuple[str, ...]:
         """One warning a kind, with its count."""
         return warnings_of(self.remarks)
 
-    def _clusters(self) -> tuple[Cluster, ...]:
+    def _linked(self) -> list[list[Entity]]:
         groups: dict[str, dict[str, Entity]] = {}
         for head, tail in self._links:
             joined = groups.get(head.id, {head.id: head}) | groups.get(tail.id, {tail.id: tail})
             groups |= dict.fromkeys(joined, joined)
         unique = {id(group): group for group in groups.values()}.values()
         members = [sorted(group.values(), key=lambda each: each.span) for group in unique]
-        return tuple(map(self._cluster, sorted(members, key=lambda each: each[0].span)))
-
-    def _cluster(self, mentions: list[Entity]) -> Cluster:
-        ids = tuple([mention.id for mention in mentions])
-        return Cluster(self._id("cluster", *ids), ids, state=self.state, source=self.source)
-
-    def _id(self, kind: str, *parts: object) -> str:
-        key = (kind, *parts)
-        ordinal = self._seen[key]
-        self._seen[key] += 1
-        extra = [part for part in (self.owner, ordinal) if part]
-        return stable_id(kind, self.doc_key, *parts, *extra)
-
-
-def warnings_of(remarks: Mapping[str, int]) -> tuple[str, ...]:
-    """One warning a kind, with how often it occurred."""
-    return tuple(
-        [f"{kind} ({'once' if n == 1 else f'{n} times'})" for kind, n in remarks.items() if n]
-    )
+        return sorted(members, key=lambda each: each[0].span)
 
 
 def score_of(value: Any) -> float | None:

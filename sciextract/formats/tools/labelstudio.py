@@ -15,9 +15,10 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.checks import list_at, object_at
+from sciextract.formats.corpus_items import warnings_of
 from sciextract.formats.json_lines import Record, unknown_fields
 from sciextract.formats.texts import key_of
-from sciextract.formats.tools.imported import ImportedItems, score_of, title_length_of, warnings_of
+from sciextract.formats.tools.imported import ImportedItems, score_of, title_length_of
 from sciextract.formats.tools.json_objects import read_objects
 from sciextract.formats.tools.labelstudio_results import REGION_TYPES, ResultReader
 from sciextract.formats.tools.labelstudio_writer import LabelStudioWriter
@@ -162,7 +163,7 @@ def _document(
     kept = unknown_fields({**about, **unread}, (), task.place)
     own = task.fields["labelstudio"] | ({"annotation": kept} if kept else {})
     fields = task.fields | {"labelstudio": own}
-    spans = [entity.span for entity in items.entities]
+    spans = items.spans
     tokens = analyse(task.text, spans, title_length=title_length_of(task.text, fields))
     document = Document(task.key, task.text, tokens, fields)
     return AnnotatedDocument(document, items.annotations(), warnings=items.warnings())

@@ -75,7 +75,7 @@ class ResultReader:
             own = score_of(result.get("score"))
             score = self._score if own is None else own
             labels = list(self._labels(result, given.field))
-            entities = [self.items.add_entity(span, label, score) for label in labels]
+            entities = [self.items.entity([span], label, score) for label in labels]
             self._by_id.setdefault(str(result.get("id")), []).extend(entities)
 
     def _spans(self, given: list[GivenSpan]) -> tuple[list[Span], str]:

@@ -16,6 +16,7 @@ from sciextract.documents.spans import Span, TokenRange
 from sciextract.documents.tokens import TokenTable
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.checks import list_at, object_at, span_at, string_at
+from sciextract.formats.corpus_items import warnings_of
 from sciextract.formats.json_lines import Record, unknown_fields
 from sciextract.formats.texts import key_of
 from sciextract.formats.tools.imported import (
@@ -23,7 +24,6 @@ from sciextract.formats.tools.imported import (
     ImportedItems,
     score_of,
     title_length_of,
-    warnings_of,
 )
 from sciextract.formats.tools.json_objects import read_objects
 from sciextract.formats.tools.prodigy_writer import ProdigyWriter
@@ -69,7 +69,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     task = _Task(text, tokens, ImportedItems(key, source.provenance, state), place)
     task.read(record)
     items = task.items
-    table = _table_of(tokens, text, [each.span for each in items.entities], fields)
+    table = _table_of(tokens, text, items.spans, fields)
     document = Document(key, text, table, fields)
     yield AnnotatedDocument(document, items.annotations(), warnings=items.warnings())
 
@@ -223,7 +223,7 @@ class _Task:
         return self._entity(token, "")
 
     def _entity(self, span: Span, label: str, score: float | None = None) -> Entity:
-        entity = self.items.add_entity(span, label, score)
+        entity = self.items.entity([span], label, score)
         self._by_name.setdefault((span, label), entity)
         self._by_span.setdefault(span, entity)
         return entity

@@ -11,6 +11,7 @@ from sciextract.documents.annotations import Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError
 from sciextract.formats.base import shown
+from sciextract.formats.live import live
 from sciextract.formats.tools.imported import COREFERENCE
 
 
@@ -47,15 +48,12 @@ def span_layers(
     """
     builder = _Builder(annotated, untyped, repeated)
     annotations = annotated.annotations
-    for entity in annotations.entities:
-        if entity.state is not State.REJECTED:
-            builder.add_entity(entity)
-    for relation in annotations.relations:
-        if relation.state is not State.REJECTED:
-            builder.add_relation(relation)
-    for cluster in annotations.clusters:
-        if cluster.state is not State.REJECTED:
-            builder.add_cluster(cluster)
+    for entity in live(annotations.entities):
+        builder.add_entity(entity)
+    for relation in live(annotations.relations):
+        builder.add_relation(relation)
+    for cluster in live(annotations.clusters):
+        builder.add_cluster(cluster)
     builder.layers.undecided = _is_undecided(annotated)
     return builder.layers
 
