@@ -14,6 +14,9 @@ pytestmark = pytest.mark.xdist_group("making")
 
 from sciextract.inference.folder import open_folder
 from sciextract_trainer.data.gold import sha256
+from sciextract_trainer.network.encoder import load_encoder
+from sciextract_trainer.pretrain.network import MaskedLanguageModel
+from sciextract_trainer.pretrain.result import write_encoder
 from tests.trainer.teaching.conftest import Run
 
 STAGES = ["mlm", "teacher", "soft", "student"]
@@ -93,6 +96,31 @@ def test_a_stage_made_by_hand_is_taken_over(
     assert code == 4 and "holds no best.safetensors, which stage teacher makes" in err
     code, _, err = run(*words, "--adopt", f"cake={by_hand}")
     assert code == 2 and "no stage 'cake'" in err
+
+
+def test_an_adopted_encoder_has_the_head_that_a_later_stage_learns_from(
+    run: Run, words: list[object], plan: Path, encoder_folder: Path, tmp_path: Path
+) -> None:
+    reader = """
+[stage.reader]
+kind = "distil-encoder"
+teacher = "mlm"
+student = "mlm"
+texts = ["invented-*.jsonl.gz"]
+most = 6
+recipe = "compactbio"
+"""
+    plan.write_text(plan.read_text(encoding="utf-8") + reader, encoding="utf-8")
+    by_hand = tmp_path / "by-hand"
+    shutil.copytree(encoder_folder, by_hand / "encoder")
+    code, _, err = run(*words, "--adopt", f"mlm={by_hand}", "--minutes", 0)
+    assert code == 4 and "has no head that tells hidden pieces" in err
+    assert "which stage reader learns from as that of mlm" in err
+    assert not (tmp_path / "runs" / "mlm").exists()
+    network = MaskedLanguageModel(load_encoder(str(encoder_folder)))
+    write_encoder(network, str(encoder_folder), by_hand / "encoder")
+    code, events, err = run(*words, "--adopt", f"mlm={by_hand}", "--minutes", 0)
+    assert (code, _events(events, "stage_adopted")) == (0, ["mlm"]), err
 
 
 def test_a_wrong_encoder_is_refused_before_anything_is_made(

@@ -19,6 +19,7 @@ from sciextract_trainer.making.products import (
 )
 from sciextract_trainer.making.stages.network_folder import write_checked_model
 from sciextract_trainer.making.workshop import Workshop
+from sciextract_trainer.pretrain.head import HEAD, has_head
 from sciextract_trainer.teaching.distillation import LABELS
 
 WANTED: Mapping[type[Product], str] = {
@@ -42,7 +43,7 @@ def adopt(shop: Workshop, name: str, source: Path, fingerprint: dict[str, Any]) 
 
     Raises:
         UsageError: The plan has no such stage.
-        InputMissingError: The folder does not hold what the stage makes.
+        InputMissingError: The folder does not hold what the stage makes, or what later stages need of it.
         OutputError: The disk is full.
     """
     stage, folder = shop.plan.stages[name], shop.folder(name)
@@ -51,6 +52,8 @@ def adopt(shop: Workshop, name: str, source: Path, fingerprint: dict[str, Any]) 
             f"{source} holds no {WANTED[stage.makes]}, which stage {name} makes",
             "give the folder of a finished run",
         )
+    if stage.makes is EncoderMade:
+        _require_head(shop, name, source)
     with explained(folder):
         _copy(stage.makes, source, folder)
         made = stage.product(shop, folder)
@@ -72,6 +75,17 @@ def require_stages(shop: Workshop, names: Mapping[str, Path]) -> None:
                 f"plan {shop.plan.name} has no stage {name!r}",
                 f"stages: {', '.join(shop.plan.stages)}",
             )
+
+
+def _require_head(shop: Workshop, name: str, source: Path) -> None:
+    """Refuses an encoder without the head that later stages learn from, before they are reached."""
+    learning = [key for key, each in shop.plan.stages.items() if name in each.learns_heads_of()]
+    if learning and not has_head(str(source / "encoder")):
+        raise InputMissingError(
+            f"{source / 'encoder'} has no head that tells hidden pieces, which stage {learning[0]} learns "
+            f"from as that of {name}: it lacks {HEAD}",
+            "give the run folder of a pretraining that kept it, or leave the stage to the plan",
+        )
 
 
 def _copy(kind: type[Product], source: Path, folder: Path) -> None:

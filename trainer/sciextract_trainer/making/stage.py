@@ -40,6 +40,10 @@ class Stage(ABC):
     def product(self, shop: Workshop, folder: Path) -> Product:
         """The finished product."""
 
+    def learns_heads_of(self) -> tuple[str, ...]:
+        """Names of the encoders that it needs with the head that tells hidden pieces."""
+        return ()
+
     def inputs(self, shop: Workshop) -> dict[str, str]:
         """What the outcome depends on besides the settings and the products used: files and recipes, hashed."""
         return {}

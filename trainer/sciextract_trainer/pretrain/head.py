@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +45,19 @@ def read_head(network: MaskedLanguageModel, source: str) -> bool:
         ModelDamagedError: The file cannot be read.
         ModelMismatchError: The head is of an encoder of another width or vocabulary.
     """
-    for name in (HEAD, _WEIGHTS):
-        path = encoder_file(source, name)
-        found = _tensors(path) if path else {}
-        if path and found:
-            _put(network, found, path)
-            return True
+    for path, found in _heads(source):
+        _put(network, found, path)
+        return True
     return False
+
+
+def has_head(source: str) -> bool:
+    """Whether an encoder folder or hub id comes with a head that :func:`read_head` would read.
+
+    Raises:
+        ModelDamagedError: The file cannot be read.
+    """
+    return any(_heads(source))
 
 
 def require_head(network: MaskedLanguageModel, source: str) -> None:
@@ -69,6 +75,14 @@ def require_head(network: MaskedLanguageModel, source: str) -> None:
             f"sciextract-trainer pretrain TEXTS --encoder {source} --run DIR  trains and keeps one in "
             "DIR/encoder",
         )
+
+
+def _heads(source: str) -> Iterator[tuple[Path, dict[str, Tensor]]]:
+    """The files that hold a head, with it, the best one first."""
+    for name in (HEAD, _WEIGHTS):
+        path = encoder_file(source, name)
+        if path and (found := _tensors(path)):
+            yield path, found
 
 
 def _tensors(path: Path) -> dict[str, Tensor]:

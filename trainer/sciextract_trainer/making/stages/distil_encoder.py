@@ -43,6 +43,10 @@ class DistilEncoder(Stage):
         """Earlier stages."""
         return {self.teacher: EncoderMade, self.student: EncoderMade}
 
+    def learns_heads_of(self) -> tuple[str, ...]:
+        """The teacher."""
+        return (self.teacher,)
+
     def inputs(self, shop: Workshop) -> dict[str, str]:
         """Files and recipe."""
         return shop.hashes(shop.texts(self.texts)) | {"recipe": str(self._config("", "").to_json())}
