@@ -34,7 +34,8 @@ _GIVEN = (
 def model_card(config: ModelConfig) -> str:
     """Markdown: what the model is, its scores, its origin, its limits."""
     scores = set_lines(config.scores) if "sets" in config.scores else _scores(config)
-    return "\n".join([*_head(config), *scores, *_origin(config), *_limits(config)])
+    parts = (_head(config), scores, _calibration(config), _origin(config), _limits(config))
+    return "\n".join(line for part in parts for line in part)
 
 
 def _head(config: ModelConfig) -> list[str]:
@@ -73,7 +74,6 @@ def _scores(config: ModelConfig) -> list[str]:
         f"Largest logit difference, torch to ONNX Runtime, fp32: {parity:.1e}.",
         *_quantisation(config),
         "",
-        *_calibration(config),
     ]
 
 
