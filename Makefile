@@ -26,7 +26,7 @@ PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -n
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-training pins clean
+.PHONY: help demo test check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-scale bench-training pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -93,6 +93,9 @@ bench-active: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate act
 
 bench-training: $(DEV_ENV)/.installed ## Measure training on this machine's GPU or processor (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/training_speed.py $(BENCH_ARGS)
+
+bench-scale: $(DEV_ENV)/.installed ## Measure many workers, their memory, how cost grows (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/scale.py $(BENCH_ARGS)
 
 pins: ## Write constraints.txt anew from the newest versions
 	@tools/pins.sh "$(PYTHON)" .cache/pins

@@ -6,8 +6,16 @@ to do next, and ``exit_code`` what the command line returns (see :class:`ExitCod
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
 from pathlib import Path
+
+NO_ROOM = {
+    getattr(errno, "EDQUOT", errno.ENOSPC): "the disk quota is used up",
+    errno.EFBIG: "the file is larger than is allowed here",
+    errno.ENOSPC: "the disk is full",
+}
+"""Why a file cannot grow, by the number of the operating system's error."""
 
 
 class ExitCode(IntEnum):
@@ -19,6 +27,11 @@ class ExitCode(IntEnum):
     PARTIAL = 3
     MISSING = 4
     INTERRUPTED = 130
+
+
+def no_room(error: OSError) -> str:
+    """Why nothing more can be written; empty for an error of another kind."""
+    return NO_ROOM.get(error.errno or 0, "")
 
 
 class SciextractError(Exception):
@@ -110,6 +123,10 @@ class ModelMismatchError(SciextractError):
 
 class ModelVersionError(SciextractError):
     """A model folder was written by a newer version of sciextract."""
+
+
+class DeviceError(SciextractError):
+    """The device that a model is to run on cannot be used."""
 
 
 class MissingExtraError(SciextractError):

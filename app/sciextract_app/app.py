@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -30,7 +30,7 @@ from sciextract_app.screens.pasting import PastingDesk
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.screens.working import Beside
 from sciextract_app.settings import load_keymap, load_theme, save_theme
-from sciextract_app.themes.desk_themes import DARK, SIXTEEN_DARK, THEMES
+from sciextract_app.themes.desk_themes import THEMES, usual_theme
 from sciextract_app.themes.labels import label_variables
 from sciextract_app.workers import signals
 
@@ -50,7 +50,7 @@ def run_desk(
 
     Args:
         words: A project, or files of abstracts; nothing for the only project here or the start screen.
-        schema: Label schema of a project that has to be made.
+        schema: Label schema of a project that has to be made; that of the model when ``None``.
         model: The model that predicts; the default one when ``None``.
         author: Who works.
         predict: Whether a model predicts at all.
@@ -59,7 +59,7 @@ def run_desk(
         SciextractError: The words mean nothing that can be opened.
         Exception: Whatever ended the app; terminal and project are in order then.
     """
-    wanted = opening.plan(words, schema)
+    wanted = opening.plan(words, schema, model)
     choice = ModelChoice(model, candidates=True)
 
     def load() -> Predictor:
@@ -113,7 +113,7 @@ class DeskApp(App[None]):
         for theme in THEMES:
             self.register_theme(theme)
         colours = self.console.color_system
-        self.theme = self._first_theme = _usual_theme(load_theme(), self.available_themes, colours)
+        self.theme = self._first_theme = usual_theme(load_theme(), self.available_themes, colours)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of the project's labels, which a theme may set itself."""
@@ -159,7 +159,7 @@ class DeskApp(App[None]):
             if event.path is None:
                 wanted = opening.Opening(opening.sample_project(self._author))
             else:
-                wanted = opening.plan([str(event.path)])
+                wanted = opening.plan([str(event.path)], model=self._model)
         except SciextractError as error:
             self.push_screen(ErrorDialog("This cannot be opened", error))
         else:
@@ -167,7 +167,7 @@ class DeskApp(App[None]):
 
     @on(StartScreen.Pasted)
     def _pasted(self, event: StartScreen.Pasted) -> None:
-        self.open(opening.pasted_project(event.text))
+        self.open(opening.pasted_project(event.text, model=self._model))
 
     async def action_start(self) -> None:
         """Leave the project for the start screen."""
@@ -255,13 +255,6 @@ class DeskApp(App[None]):
             self._exception = error
             self._exception_event.set()
         self._close_messages_no_wait()
-
-
-def _usual_theme(chosen: str | None, known: Collection[str], colours: str | None) -> str:
-    """The theme that was chosen last, else one for as many colours as the terminal has."""
-    if chosen in known:
-        return str(chosen)
-    return DARK.name if colours in ("256", "truecolor") else SIXTEEN_DARK.name
 
 
 def _choices() -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.resources import as_file
@@ -13,14 +13,15 @@ from pathlib import Path
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ProjectError, UsageError
 from sciextract.formats.base import STDIN
+from sciextract.formats.globs import expand_inputs, is_pattern
 from sciextract.resources import data_root
 from sciextract.store.file.header import APPLICATION_ID, read_header
 from sciextract.store.opening import SUFFIX, create_project
+from sciextract.workflows.fitting_schema import DEFAULT_SCHEMA, fitting_schema, texts_of
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.project_choice import implied_project
 from sciextract_app.settings import user_folder
 
-DEFAULT_SCHEMA = "scierc"
 SAMPLE = "sample"
 PASTED = "pasted"
 _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
@@ -45,11 +46,16 @@ class Opening:
     pasted: str = ""
 
 
-def plan(words: Sequence[str], schema: str | None = None) -> Opening:
+def plan(words: Sequence[str], schema: str | None = None, model: str | None = None) -> Opening:
     """What the words on the command line mean; nothing is made or written yet.
 
+    Args:
+        words: A project, or files of abstracts.
+        schema: The schema of a project that has to be made; that of the model when ``None``.
+        model: The model that will predict, as the person named it.
+
     Raises:
-        InputMissingError: A path does not exist.
+        InputMissingError: A path does not exist, or nothing matches a pattern.
         UsageError: There are several projects among them, or standard input.
     """
     if not words:
@@ -60,15 +66,16 @@ def plan(words: Sequence[str], schema: str | None = None) -> Opening:
             f"sciextract init my{SUFFIX}; then: ... | sciextract import - --project my{SUFFIX}",
         )
     for word in words:
-        if not os.path.exists(word):
+        if not os.path.exists(word) and not is_pattern(word):
             raise InputMissingError(f"{word}: no such file or folder", _missing_hint(word))
+    words = expand_inputs(words)
     projects = [word for word in words if is_project(word)]
     files = tuple(word for word in words if word not in projects)
     if len(projects) > 1:
         raise UsageError(f"only one project at a time: {', '.join(projects)}", "open one of them")
     if projects:
         return Opening(Path(projects[0]), files)
-    return _beside(files, schema or DEFAULT_SCHEMA)
+    return _beside(files, lambda: schema or fitting_schema(model, texts_of(files)))
 
 
 def is_project(path: str | Path) -> bool:
@@ -116,13 +123,16 @@ def sample_project(author: str | None = None) -> Path:
     return target
 
 
-def pasted_project(text: str, folder: Path | None = None, today: date | None = None) -> Opening:
+def pasted_project(
+    text: str, folder: Path | None = None, today: date | None = None, model: str | None = None
+) -> Opening:
     """A new project for abstracts that were pasted: in the folder, or in the data folder where that takes none.
 
     Args:
         text: What was pasted.
         folder: Where the project goes; the current folder when ``None``.
         today: The date in its name; today's when ``None``.
+        model: The model that will predict, as the person named it.
     """
     wanted = folder or Path.cwd()
     place = wanted if os.access(wanted, os.W_OK) else projects_folder()
@@ -132,7 +142,7 @@ def pasted_project(text: str, folder: Path | None = None, today: date | None = N
         number += 1
         target = place / f"{name}-{number}{SUFFIX}"
     told = target.name if place == wanted else target
-    return Opening(target, (), f"new project: {told}", DEFAULT_SCHEMA, text)
+    return Opening(target, (), f"new project: {told}", fitting_schema(model, [text]), text)
 
 
 def projects_folder() -> Path:
@@ -157,7 +167,7 @@ def _missing_hint(word: str) -> str:
     return f"sciextract init {word}" if word.endswith(SUFFIX) else ""
 
 
-def _beside(files: tuple[str, ...], schema: str) -> Opening:
+def _beside(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
     """The project that belongs to files: beside the first, or in the data folder where that takes none."""
     first = Path(files[0]).resolve()
     folder, name = first.parent, f"{_stem(first)}{SUFFIX}"
@@ -165,11 +175,11 @@ def _beside(files: tuple[str, ...], schema: str) -> Opening:
     if existing.exists():
         return Opening(existing, files)
     if os.access(folder, os.W_OK):
-        return Opening(existing, files, f"new project: {existing.name}", schema)
+        return Opening(existing, files, f"new project: {existing.name}", schema())
     place = hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()
     target = projects_folder() / f"{_stem(first)}-{place}{SUFFIX}"
     message = f"{folder} takes no files, so the project is {target}"
-    return Opening(target, files, message, None if target.exists() else schema)
+    return Opening(target, files, message, None if target.exists() else schema())
 
 
 def _stem(path: Path) -> str:

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from sciextract.cli.annotate_inputs import meant_project, meant_sources, refuse_with_project
+from sciextract.cli.annotate_many import Many, annotate_many
+from sciextract.cli.annotate_words import in_words, interrupted
 from sciextract.cli.console import is_terminal, say
-from sciextract.errors import ExitCode, UsageError
+from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sciextract.workflows.annotate_job import AnnotateJob, Report, Target
-
-_WAYS = """Nothing to annotate. Ways to call it:
-  sciextract annotate papers.jsonl                     show files or folders here
-  sciextract annotate papers/ --export jsonl --output results.jsonl
-  cat abstract.txt | sciextract annotate               read a pipe
-  sciextract annotate --project my.sciextract          predict what a project still needs
-  sciextract annotate --sample                         try it with the sample abstracts"""
 
 
 def annotate(
@@ -93,14 +85,58 @@ def annotate(
         ),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Abstracts a call, for fp32 models.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Abstracts a call, for fp32 and fp16 models."),
+    ] = None,
+    batch_tokens: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Word pieces a call, for fp32 and fp16 models."),
     ] = None,
     threads: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Threads (default: all cores).")
     ] = None,
-    precision: Annotated[
-        Literal["int8", "int4", "fp32"] | None, typer.Option(help="Which graph of the model runs.")
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Predict in N processes beside this one, for many abstracts."
+        ),
     ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write a folder of parts (jsonl or parquet); the same command again goes on.",
+        ),
+    ] = None,
+    unordered: Annotated[
+        bool, typer.Option("--unordered", help="With --workers: lines in any order.")
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="With --workers: most time for one abstract (default: 60).",
+        ),
+    ] = None,
+    engine: Annotated[
+        Literal["processes", "ray"] | None,
+        typer.Option(help="What the workers are: processes (default), or Ray of the extra scale."),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|HOST:PORT", help="With --engine ray: the cluster (default: its own)."
+        ),
+    ] = None,
+    precision: Annotated[
+        Literal["int8", "int4", "fp32", "fp16"] | None,
+        typer.Option(help="Which graph of the model runs."),
+    ] = None,
+    device: Annotated[
+        Literal["cpu", "cuda", "auto"],
+        typer.Option(help="Where it runs: the processor, a GPU, or a GPU if there is one."),
+    ] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="End with a JSON summary.")] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on where the file of --output ends.")
@@ -126,6 +162,8 @@ def annotate(
         sciextract annotate papers/ --export jsonl --output results.jsonl
 
         cat abstract.txt | sciextract annotate - --export jsonl --threshold relation=0.4
+
+        sciextract annotate field/*.jsonl.gz --workers 8 --parts results
     """
     from sciextract.workflows.annotate_job import AnnotateJob, Target, output_path
     from sciextract.workflows.model_choice import ModelChoice, parse_labels, parse_thresholds
@@ -133,24 +171,34 @@ def annotate(
     thresholds = parse_thresholds(threshold or [])
     path = output_path(output)
     choice = ModelChoice(
-        model, thresholds, candidates, threads, precision, batch_size, parse_labels(only or [])
-    )
-    found = _project(project, inputs or [], sample)
+        model, thresholds, candidates, threads, precision, batch_size, parse_labels(only or []),
+        batch_tokens, device,
+    )  # fmt: skip
+    found = meant_project(project, inputs or [], sample)
     if found is not None:
         from sciextract.cli.annotate_project import annotate_project
 
         wanted = export or ("jsonl" if output else None)
-        _refuse(
+        refuse_with_project(
             resume=resume, candidates=candidates, schema=schema is not None, sample=sample,
-            given_entities=given_entities, only=bool(only),
+            given_entities=given_entities, only=bool(only), workers=workers is not None,
+            parts=parts is not None, engine=engine is not None,
         )  # fmt: skip
         annotate_project(
             found, inputs or [], input_format, choice, wanted, path, force, as_json, quiet
         )
+    sources = meant_sources(inputs or [], sample)
+    target = Target(export or ("jsonl" if output else None), path, resume, force)
+    many = Many(workers, parts, unordered, timeout, engine, address)
+    if many.wanted():
+        from sciextract.workflows.scale.request import Request
+
+        request = Request(sources, choice, input_format, schema, given_entities)
+        raise typer.Exit(annotate_many(request, many, target, as_json, quiet))
     job = AnnotateJob(
-        inputs=_sources(inputs or [], sample),
+        inputs=sources,
         choice=choice,
-        target=Target(export or ("jsonl" if output else None), path, resume, force),
+        target=target,
         input_format=input_format,
         schema=schema,
         given=given_entities,
@@ -159,7 +207,7 @@ def annotate(
     if as_json:
         typer.echo(json.dumps(report.to_json()), err=path is None)
     elif not quiet:
-        say("", _in_words(report))
+        say("", in_words(report))
     raise typer.Exit(report.exit_code)
 
 
@@ -172,104 +220,12 @@ def _run(job: AnnotateJob, quiet: bool) -> Report:
         return job.run(ViewWriter, screen)
     except KeyboardInterrupt:
         screen.end()
-        say("", *_interrupted(job.target, screen.documents))
+        say("", *interrupted(job.target, screen.documents))
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         screen.end()
 
 
-def _project(named: str | None, inputs: list[str], sample: bool) -> Path | None:
-    """The project that is meant, if any: a named one, else that of this folder when nothing comes in."""
-    from sciextract.workflows.project_choice import implied_project
-
-    if named is not None:
-        return implied_project(named)
-    if inputs or sample or (_comes_in() and not _is_at_its_end()):
-        return None
-    return implied_project(None)
-
-
-def _is_at_its_end() -> bool:
-    """Whether a pipe holds nothing, as scripts leave it; waits for its first byte."""
-    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
-    return peek is not None and not peek(1)
-
-
-def _refuse(**options: bool) -> None:
-    """Options that make no sense with a project.
-
-    Raises:
-        UsageError: One of them is given.
-    """
-    for name, given in options.items():
-        if given:
-            raise UsageError(
-                f"--{name.replace('_', '-')} is not for projects",
-                "leave it out, or name files instead of a project",
-            )
-
-
-def _sources(words: list[str], sample: bool) -> list[str]:
-    """What to read.
-
-    Raises:
-        UsageError: Nothing is named and nothing comes in through standard input.
-    """
-    if sample:
-        if words:
-            raise UsageError("--sample and INPUT exclude each other", "leave one of them out")
-        from sciextract.resources import data_root
-
-        return [str(data_root() / "sample_data" / "abstracts.jsonl")]
-    if words or _comes_in():
-        return words or ["-"]
-    typer.echo(_WAYS, err=True)
-    raise typer.Exit(ExitCode.USAGE)
-
-
-def _comes_in() -> bool:
-    """Whether standard input is a pipe, a file, or a test's stand-in for one."""
-    if sys.stdin is None or sys.stdin.closed:
-        return False
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError):
-        return True
-    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
-
-
 def _aside(target: Target) -> bool:
     """Whether standard error is a terminal that the results do not go to."""
     return is_terminal(sys.stderr) and (target.path is not None or not is_terminal(sys.stdout))
-
-
-def _interrupted(target: Target, documents: int) -> tuple[str, str]:
-    if target.path is None:
-        return f"interrupted after {_counted(documents, 'abstract')}", ""
-    return (
-        f"interrupted; {target.path} ends with a complete line, {documents} of them from this run",
-        "to go on: the same command with --resume" + (" instead of --force" * target.force),
-    )
-
-
-def _in_words(report: Report) -> str:
-    summary = report.summary
-    found = ", ".join(
-        [
-            _counted(summary.entities, "entity", "entities"),
-            _counted(summary.relations, "relation"),
-            _counted(summary.clusters, "cluster"),
-        ]
-    )
-    words = f"{_counted(summary.documents, 'abstract')}: {found}; {report.seconds:.1f} s, {report.model}"
-    if report.resumed:
-        words += f"; {report.resumed} were done before"
-    if summary.bad:
-        words += f"; {_counted(summary.bad, 'bad record')} left out"
-    for kind, count in report.losses.items():
-        words += f"; {report.target.export} cannot hold {kind}: {count}"
-    return words
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"

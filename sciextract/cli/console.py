@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import time
 from collections.abc import Callable
 from typing import TextIO
 
-from sciextract.errors import ExitCode, SciextractError
+from sciextract.errors import ExitCode, SciextractError, no_room
 from sciextract.text.visible import visible
 
 _REDRAW_SECONDS = 0.1
@@ -125,9 +124,9 @@ def _outcome(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if not (reason := no_room(error)):
             return _unexpected(error)
-        say("Error", f"{error.filename or 'standard output'}: the disk is full")
+        say("Error", f"{error.filename or 'standard output'}: {reason}")
         return ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - this is the outermost frame
         return _unexpected(error)

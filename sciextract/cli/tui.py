@@ -23,7 +23,9 @@ def tui(
     ] = None,
     schema: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="Label schema of a new project (default: scierc)."),
+        typer.Option(
+            metavar="NAME|FILE", help="Label schema of a new project (default: the model's)."
+        ),
     ] = None,
     model: Annotated[
         str | None,

@@ -30,7 +30,12 @@ class Document:
     @property
     def text_sha256(self) -> str:
         """Hex SHA-256 of the text in UTF-8; lone surrogates are hashed as they stand."""
-        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return text_hash(self.text)
+
+
+def text_hash(text: str) -> str:
+    """Hex SHA-256 of a text in UTF-8; lone surrogates are hashed as they stand."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ __all__ = ["BadRecord", "ReadItem", "Writer", "open_writer", "read"]
 
 
 def read(paths: Sequence[str | Path], format: str | None = None) -> Iterator[ReadItem]:
-    """Read documents from files, folders (all readable files below, sorted) and ``-`` (standard input).
+    """Read documents from files, folders (all readable files below, sorted), patterns (``papers/*.jsonl``, ``**``
+    for any depth; what exists under that name is meant itself) and ``-`` (standard input).
 
     Memory stays constant: documents come one by one. Without ``format`` the content and the name of each
     file decide. An unusable file is an error when it is the only one; among several it becomes a
@@ -22,7 +23,7 @@ def read(paths: Sequence[str | Path], format: str | None = None) -> Iterator[Rea
 
     Raises:
         UsageError: No format has that id.
-        InputMissingError: A path does not exist; raised at once, before anything is read.
+        InputMissingError: A path does not exist, or nothing matches a pattern; raised at once, before anything is read.
         FormatError: The only file is empty or unusable; raised while reading.
     """
     return read_inputs([str(path) for path in paths], format)

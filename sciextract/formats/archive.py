@@ -18,6 +18,7 @@ from typing import NamedTuple
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source, shown
+from sciextract.formats.packing import open_bytes
 
 MAX_MEMBERS = 100_000
 MAX_BYTES = 4 << 30
@@ -105,7 +106,7 @@ def _with_warnings(document: AnnotatedDocument, warnings: Sequence[str]) -> Anno
 
 def _extract(path: str, folder: Path) -> None:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_bytes(path) as stream, zipfile.ZipFile(stream) as archive:
             for member in _checked(archive.infolist(), path):
                 _unpack(archive, member, folder, path)
     except OSError as error:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import reprlib
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, Protocol
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError
+from sciextract.formats.packing import open_bytes, unpacked_name
 
 STDIN = "-"
-GZIP_SUFFIX = ".gz"
 MAX_LINE_BYTES = 64 << 20
 """A longer line is no record: it is skipped, so that one line never fills the memory."""
 _PIECE_BYTES = 1 << 20
@@ -38,7 +36,7 @@ ReadItem = AnnotatedDocument | BadRecord
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, a folder or standard input (``-``), opened by its reader. ``.gz`` files are unpacked on the way.
+    """A file, a folder or standard input (``-``), opened by its reader. Packed files are unpacked on the way.
 
     Attributes:
         path: The path as the user gave it; of a member of an archive the path of its unpacked copy.
@@ -71,7 +69,7 @@ class Source:
             InputMissingError: It does not exist.
         """
         empty = True
-        with self._opened() as stream:
+        with self.opened() as stream:
             for part in (io.BytesIO(self.start), stream):
                 for piece in line_pieces(part):
                     empty = False
@@ -89,19 +87,21 @@ class Source:
         return b"".join(self.lines())
 
     @contextmanager
-    def _opened(self) -> Iterator[BinaryIO]:
+    def opened(self) -> Iterator[BinaryIO]:
+        """The bytes, unpacked where the name says that they are packed.
+
+        Raises:
+            FormatError: They cannot be read, or unpacked.
+            InputMissingError: There is no such file.
+        """
         if self.path == STDIN:
             yield standard_input()
             return
         try:
-            with _open(self.path) as stream:
+            with open_bytes(self.path) as stream:
                 yield stream
         except FileNotFoundError:
             raise InputMissingError(f"{self.path}: no such file") from None
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            problem = f"the gzip data is cut off or damaged: {error}"
-            hint = "what came before was read; fetch the file again, gzip -t FILE checks it"
-            raise FormatError(problem, path=self.path, hint=hint) from error
         except OSError as error:
             raise FormatError(f"cannot be read: {error.strerror}", path=self.path) from error
 
@@ -164,25 +164,3 @@ def line_pieces(stream: BinaryIO) -> Iterator[bytes]:
     while piece := stream.readline(limit):
         limit = MAX_LINE_BYTES if piece.endswith(b"\n") else _PIECE_BYTES
         yield piece
-
-
-def is_gzip(path: str) -> bool:
-    """Whether a file is unpacked on the way, which its name says.
-
-    >>> is_gzip("train.jsonl.gz"), is_gzip("train.jsonl")
-    (True, False)
-    """
-    return path.lower().endswith(GZIP_SUFFIX)
-
-
-def unpacked_name(path: str) -> str:
-    """The path without ``.gz``.
-
-    >>> unpacked_name("train.jsonl.GZ"), unpacked_name("train.jsonl")
-    ('train.jsonl', 'train.jsonl')
-    """
-    return path[: -len(GZIP_SUFFIX)] if is_gzip(path) else path
-
-
-def _open(path: str) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzip(path) else open(path, "rb")

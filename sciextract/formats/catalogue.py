@@ -207,6 +207,7 @@ FORMATS: list[FormatSpec] = [
         "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
         (".jsonl", ".json", ".ndjson"),
         reader=f"{_HERE}.jsonl:read_jsonl",
+        record=f"{_HERE}.jsonl:parse_record",
         writer=f"{_HERE}.jsonl:JsonlWriter",
         options=frozenset({"candidates"}),
         opening=r"\s*[\[{]\s*(?:[\"{}\]]|$)",
@@ -216,6 +217,7 @@ FORMATS: list[FormatSpec] = [
         "SciERC or DyGIE++ JSONL: tokens with token offsets",
         (".jsonl", ".json"),
         reader=f"{_HERE}.scierc:read_scierc",
+        record=f"{_HERE}.scierc:parse_record",
         writer=f"{_HERE}.scierc_writer:SciercWriter",
     ),
     FormatSpec(

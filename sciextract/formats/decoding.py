@@ -20,12 +20,15 @@ _BINARY_MARKS = {
     b"%PDF-": "a PDF file",
     b"PK\x03\x04": "a zip archive or office document",
     b"\x1f\x8b": "a gzip archive",
+    b"\x28\xb5\x2f\xfd": "Zstandard data",
     b"\x89PNG": "a picture",
     b"SQLite format 3\x00": "an SQLite file",
 }
 _TAR_MARK, _TAR_MARK_START = b"ustar", 257
-_UNPACK = "archives are read when their names end in .zip, packed files when they end in .gz"
-_PACKED = {b"PK\x03\x04", b"\x1f\x8b"}
+_UNPACK = (
+    "archives are read when their names end in .zip, packed files when they end in .gz or .zst"
+)
+_PACKED = {b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"}
 
 
 def decoded_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:

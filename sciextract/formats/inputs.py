@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from typing import Any
 
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import (
@@ -13,12 +14,13 @@ from sciextract.formats.base import (
     BadRecord,
     ReadItem,
     Source,
-    is_gzip,
     line_pieces,
     standard_input,
-    unpacked_name,
 )
 from sciextract.formats.decoding import refuse_binary
+from sciextract.formats.globs import expand_inputs
+from sciextract.formats.packing import is_packed, unpacked_name, unpacking_command
+from sciextract.formats.parts_folder import results_in
 from sciextract.formats.registry import (
     FormatSpec,
     get_format,
@@ -35,19 +37,38 @@ _OPENING_LINES = {b"[", b"{", b"[{"}
 _ARCHIVE_SUFFIX = ".zip"
 
 
-def read_inputs(paths: Sequence[str], format_id: str | None) -> Iterator[ReadItem]:
-    """See :func:`sciextract.formats.read`."""
+Records = Callable[[Source, FormatSpec], Iterator[Any]]
+"""Gives the items of a source; what :func:`read_inputs` asks for each."""
+
+
+def _parsed(source: Source, spec: FormatSpec) -> Iterator[ReadItem]:
+    return spec.load_reader()(source)
+
+
+def read_inputs(
+    paths: Sequence[str], format_id: str | None, records: Records = _parsed
+) -> Iterator[Any]:
+    """See :func:`sciextract.formats.read`.
+
+    Args:
+        paths: Files, folders, patterns, ``-``.
+        format_id: Their format; their content decides when ``None``.
+        records: Gives the items of a source, parsed ones or others; members of archives are always parsed.
+    """
     spec = get_format(format_id) if format_id else None
-    for path in paths:
-        if path != STDIN and not os.path.exists(path):
-            raise InputMissingError(f"{path}: no such file or folder")
+    paths = expand_inputs(paths)
     alone = len(paths) == 1 and not (os.path.isdir(paths[0]) or _is_archive(paths[0]))
-    return _read_all(paths, spec, alone)
+    return _read_all(paths, spec, alone, records)
 
 
-def _read_all(paths: Sequence[str], spec: FormatSpec | None, alone: bool) -> Iterator[ReadItem]:
+def _read_all(
+    paths: Sequence[str], spec: FormatSpec | None, alone: bool, records: Records
+) -> Iterator[Any]:
     for path in paths:
-        read = _read_archive(path, spec) if _is_archive(path) else _read_path(path, spec, alone)
+        if _is_archive(path):
+            read = _read_archive(path, spec)
+        else:
+            read = _read_path(path, spec, alone, records)
         try:
             yield from read
         except FormatError as error:
@@ -75,19 +96,21 @@ def _read_archive(path: str, spec: FormatSpec | None) -> Iterator[ReadItem]:
             raise InputMissingError(names.text(error.message), names.text(error.hint)) from error
 
 
-def _read_path(path: str, spec: FormatSpec | None, alone: bool) -> Iterator[ReadItem]:
+def _read_path(path: str, spec: FormatSpec | None, alone: bool, records: Records) -> Iterator[Any]:
     for source, found in _sources(path, spec):
-        yield from _read_one(source, found, alone)
+        yield from _read_one(source, found, alone, records)
 
 
-def _read_one(source: Source, spec: FormatSpec | None, alone: bool) -> Iterator[ReadItem]:
+def _read_one(
+    source: Source, spec: FormatSpec | None, alone: bool, records: Records = _parsed
+) -> Iterator[Any]:
     """The items of a source; an error behind the first of them costs only the rest."""
     found = False
     try:
         if spec is None:
             source, spec = _recognised(source)
         _refuse_packed(source, spec)
-        for item in spec.load_reader()(source):
+        for item in records(source, spec):
             found = True
             yield item
     except FormatError as error:
@@ -98,10 +121,22 @@ def _read_one(source: Source, spec: FormatSpec | None, alone: bool) -> Iterator[
 
 def _refuse_packed(source: Source, spec: FormatSpec) -> None:
     """Only text is unpacked on the way: readers of other formats open their files themselves."""
-    if is_gzip(source.path) and (spec.binary or spec.kind == "folder"):
+    if is_packed(source.path) and (spec.binary or spec.kind == "folder"):
         problem = f"{spec.id} files cannot be read while they are packed"
-        hint = f"unpack it first: gunzip {source.path}"
+        hint = f"unpack it first: {unpacking_command(source.path)}"
         raise FormatError(problem, path=source.path, hint=hint)
+
+
+def single_sources(path: str, format_id: str | None) -> list[str]:
+    """The sources behind a path, each to be read on its own: of a folder of single files those files.
+
+    Raises:
+        FormatError: It is a folder without readable files.
+    """
+    spec = get_format(format_id) if format_id else None
+    if path == STDIN or _is_archive(path):
+        return [path]
+    return [source.path for source, _ in _sources(path, spec)]
 
 
 def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, FormatSpec | None]]:
@@ -132,7 +167,7 @@ def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
     found = False
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
+        for name in results_in(names):
             file = os.path.join(parent, name)
             wanted = has_suffix(unpacked_name(name), suffixes) and not name.startswith(".")
             if wanted and os.path.isfile(file):

@@ -27,24 +27,35 @@ def read_records(
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
+    for number, line in record_lines(source):
+        if isinstance(line, FormatError):
+            yield BadRecord(line)
+        else:
+            yield parsed_line(line, source, number, parse)
+
+
+def record_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
+    """Line numbers (from 1) and lines that are not blank, or why one cannot be read.
+
+    Raises:
+        FormatError: The file is empty or not UTF-8 text at all.
+    """
     found = False
     for number, line in decoded_lines(source):
-        if isinstance(line, FormatError):
+        if isinstance(line, FormatError) or line.strip():
             found = True
-            yield BadRecord(line)
-        elif line.strip():
-            found = True
-            yield _item(line, source, number, parse)
+            yield number, line
     if not found:
         raise FormatError("the file is empty: it holds blank lines only", path=source.path)
 
 
-def _item(
+def parsed_line(
     line: str,
     source: Source,
     number: int,
     parse: Callable[[Record, Source, int], AnnotatedDocument],
 ) -> ReadItem:
+    """The document of a line, or what is wrong with it."""
     try:
         return parse(parse_object(line, source.path, number), source, number)
     except FormatError as error:

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from sciextract.errors import OutputError
 from sciextract.formats.base import STDIN
+from sciextract.formats.packing import refuse_packed_output
 
 
 class LineSink:
@@ -18,7 +19,7 @@ class LineSink:
         """Open a path or ``-`` (standard output), or take an open text stream, which stays open.
 
         Raises:
-            OutputError: The file cannot be opened.
+            OutputError: The file cannot be opened, or its name says that it is packed.
         """
         self._name, self._stream, self._owned = _opened(destination)
 
@@ -63,6 +64,7 @@ def _opened(destination: Path | str | TextIO) -> tuple[str, TextIO, bool]:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")
         return "standard output", sys.stdout, False
+    refuse_packed_output(str(destination))
     try:
         return str(destination), open(destination, "w", encoding="utf-8", newline="\n"), True
     except OSError as error:

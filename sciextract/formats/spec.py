@@ -30,6 +30,8 @@ class FormatSpec:
         output: Whether a writer makes a text stream (also to standard output), one file, or a folder.
         options: Keyword arguments that the writer takes, of ``candidates`` and ``schema``.
         extra: The extra of the package that its libraries come with; empty for the core's own.
+        record: ``module:function`` that parses one line, where every line is a record of its own; what
+            :mod:`sciextract.formats.lazy` leaves for later.
     """
 
     id: str
@@ -43,6 +45,7 @@ class FormatSpec:
     output: Literal["stream", "file", "folder"] = "stream"
     options: frozenset[str] = frozenset()
     extra: str = ""
+    record: str = ""
 
     @property
     def reads(self) -> bool:
@@ -69,6 +72,10 @@ class FormatSpec:
             MissingExtraError: Its libraries are not installed.
         """
         return cast(WriterFactory, self._load(self.writer))
+
+    def load_record(self) -> Callable[..., Any]:
+        """Import and return what parses a line: see :func:`sciextract.formats.json_lines.read_records`."""
+        return self._load(self.record)
 
     def _load(self, reference: str) -> Callable[..., Any]:
         module, _, name = reference.partition(":")

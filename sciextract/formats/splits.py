@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.formats.base import unpacked_name
+from sciextract.formats.packing import unpacked_name
 from sciextract.formats.registry import has_suffix, readable
 
 _STANDOFF = ".ann"  # such files belong together with their texts, whatever they are called

@@ -12,6 +12,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Source, shown
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.json_lines import parse_object
+from sciextract.formats.packing import unpacked_name
 
 _KEYS = ("doc_key", "id")
 
@@ -37,7 +38,7 @@ def read_years(path: Path) -> dict[str, int]:
 
 def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     lines = decoded_content(Source(str(path))).splitlines(keepends=True)
-    if path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+    if unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
         yield from _rows(lines, path)
         return
     for number, line in enumerate(lines, start=1):

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import UsageError
-from sciextract.inference.cores import usable_cores
+from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.cut_words import with_cut_words
-from sciextract.inference.folder import (
-    PAIRS_GRAPH,
-    TOKENIZER,
-    ModelFolder,
-    open_folder,
-)
+from sciextract.inference.devices import CPU
+from sciextract.inference.folder import TOKENIZER, ModelFolder, open_folder
 from sciextract.inference.given import annotate_given
 from sciextract.inference.locate import DEFAULT_MODEL, locate_model
 from sciextract.inference.model_config import ModelConfig
-from sciextract.inference.network import Floats
+from sciextract.inference.network import Floats, Network
 from sciextract.inference.ordered import in_order
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotated
+from sciextract.inference.running import Wanted, run, told
 from sciextract.inference.settings import DecodeSettings
 from sciextract.text.analyse import make_document
 
@@ -41,8 +37,9 @@ class Extractor:
         pipeline: Network, tokenizer and labels.
         config: The model's configuration.
         model: Recorded as the source of every item.
-        batch_size: Windows per encoder call.
-        workers: Documents that are predicted at a time.
+        batching: Which windows share a call of the encoder.
+        workers: Documents, or pools of them where windows share calls, that are predicted at a time.
+        device_told: Which device was chosen and why, where nobody named one.
     """
 
     def __init__(
@@ -50,12 +47,14 @@ class Extractor:
         pipeline: Pipeline,
         config: ModelConfig,
         model: ModelId,
-        batch_size: int = 1,
+        batching: Batching = SINGLE,
         workers: int = 1,
+        device_told: str = "",
     ) -> None:
         self._pipeline = pipeline
-        self.batch_size = batch_size
+        self.batching = batching
         self.workers = workers
+        self.device_told = device_told
         self.config = config
         self.model = model
         self.settings = config.settings
@@ -68,6 +67,8 @@ class Extractor:
         threads: int | None = None,
         precision: str | None = None,
         batch_size: int | None = None,
+        batch_tokens: int | None = None,
+        device: str = CPU,
     ) -> Extractor:
         """Loads a bundled model, a model folder, or a model of the hub.
 
@@ -76,28 +77,29 @@ class Extractor:
             threads: Cores to use, all usable ones when ``None``. Documents are predicted side by side,
                 one core each, which is half as fast again as all cores on one document; batches of
                 an fp32 graph share the cores.
-            precision: ``int8``, ``int4`` or ``fp32``; the folder's preferred one when ``None``.
-            batch_size: Windows per call of an fp32 graph. An int8 graph always runs one, because its
+            precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers of the folder's when ``None``.
+            batch_size: Windows per call of an fp32 or fp16 graph. An int8 graph always runs one, because its
                 output depends on what shares the batch.
+            batch_tokens: Word pieces per call of such a graph, padding counted; windows of similar length share it.
+            device: ``cpu``, ``cuda``, or ``auto``: a GPU if this machine and the model's graphs allow.
 
         Raises:
-            ModelNotFoundError: No such model.
+            ModelNotFoundError: No such model, or it lacks a graph of the precision or for the device.
+            DeviceError: The device cannot be used.
             ModelDamagedError: A file of it is missing or changed.
             ModelVersionError: It needs a newer version.
             ModelMismatchError: It was trained on other features.
-            UsageError: It is an encoder without trained heads.
+            UsageError: It is an encoder without trained heads, or no device has that name.
         """
         folder = open_folder(locate_model(model))
-        graph = folder.graph(precision)
-        batches = 1 if "int8" in graph.name else batch_size or 1
-        cores = threads or usable_cores()
-        side_by_side = batches == 1
+        running = run(folder, Wanted(threads, precision, batch_size, batch_tokens, device))
         return cls(
-            _pipeline(folder, graph, 1 if side_by_side else cores),
+            _pipeline(folder, running.network),
             folder.config,
             ModelId(folder.config.name, folder.hash),
-            batches,
-            cores if side_by_side else 1,
+            running.batching,
+            running.workers,
+            told(device, running),
         )
 
     def with_settings(
@@ -111,7 +113,9 @@ class Extractor:
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
         """
-        other = Extractor(self._pipeline, self.config, self.model, self.batch_size, self.workers)
+        other = Extractor(
+            self._pipeline, self.config, self.model, self.batching, self.workers, self.device_told
+        )
         settings: DecodeSettings = self.settings.with_thresholds(dict(thresholds or {}))
         other.settings = replace(settings, candidates=candidates, only=frozenset(only))
         return other
@@ -137,7 +141,7 @@ class Extractor:
                 "sciextract annotate --given-entities, with input that has entities",
             )
         seen = [self._seen(document) for document in documents]
-        raw = self._pipeline.predict_batch(seen, self.settings, self.batch_size)
+        raw = self._pipeline.predict_batch(seen, self.settings, self.batching)
         found = [
             annotated(document, prediction, self._pipeline.labels, self.settings, self.model)
             for document, prediction in zip(seen, raw, strict=True)
@@ -170,23 +174,29 @@ class Extractor:
 
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
         """Predicts documents in order and in constant memory, some documents ahead of the last one."""
-        if self.workers > 1:
+        if not self.batching.single:
+            yield from self._in_pools(documents)
+        elif self.workers > 1:
             yield from in_order(self.annotate, documents, self.workers)
-            return
-        source = iter(documents)
-        while chunk := list(islice(source, self.batch_size)):
-            yield from self.annotate_batch(chunk)
+        else:
+            yield from map(self.annotate, documents)
+
+    def _in_pools(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
+        pools = self.batching.pools(documents)
+        if self.workers > 1:
+            predicted = in_order(self.annotate_batch, pools, self.workers)
+        else:
+            predicted = map(self.annotate_batch, pools)
+        for pool in predicted:
+            yield from pool
 
 
-def _pipeline(folder: ModelFolder, graph: Path, threads: int) -> Pipeline:
+def _pipeline(folder: ModelFolder, network: Network) -> Pipeline:
     from tokenizers import Tokenizer
 
-    from sciextract.inference.onnx_network import OnnxNetwork
     from sciextract.inference.pieces import PieceEncoder
 
     config = folder.config
-    pairs = folder.path / PAIRS_GRAPH
-    network = OnnxNetwork(graph, pairs if pairs.is_file() else None, threads)
     tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
     pieces = PieceEncoder(
         tokenizer, config.prefix, config.suffix, config.unknown, config.piece_limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,15 @@ from sciextract.inference.model_config import ModelConfig
 
 CONFIG, MANIFEST, TOKENIZER, CARD = "config.json", "manifest.json", "tokenizer.json", "README.md"
 PAIRS_GRAPH = "pairs.onnx"
-GRAPHS = {"int8": "model.int8.onnx", "int4": "model.int4.onnx", "fp32": "model.onnx"}
-"""Encoder and entity head by precision, preferred one first; ``int4`` has weights of 4 bits, real activations."""
+GRAPHS = {
+    "int8": "model.int8.onnx",
+    "int4": "model.int4.onnx",
+    "fp32": "model.onnx",
+    "fp16": "model.fp16.onnx",
+}
+"""Encoder and entity head by precision, what a processor prefers first; ``int4`` has weights of 4 bits, real activations."""
+GPU_PRECISIONS = ("fp16", "fp32")
+"""What a GPU prefers; int8 graphs measure each input on the way, which is work for the processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +39,28 @@ class ModelFolder:
     config: ModelConfig
     hash: str
 
-    def graph(self, precision: str | None) -> Path:
-        """The encoder graph of a precision, or the preferred one that is present.
+    def graph(self, precision: str | None, preferred: Sequence[str] = tuple(GRAPHS)) -> Path:
+        """The encoder graph of a precision, or the first preferred one that is present.
 
         Raises:
             ModelNotFoundError: The folder has no graph of that precision.
         """
-        wanted = [precision] if precision else list(GRAPHS)
+        wanted = [precision] if precision else preferred
         for name in wanted:
             if (self.path / GRAPHS.get(name, "")).is_file():
                 return self.path / GRAPHS[name]
         present = [name for name, file in GRAPHS.items() if (self.path / file).is_file()]
         raise ModelNotFoundError(
-            f"{self.path} has no {precision or 'encoder'} graph",
-            f"it has: {', '.join(present) or 'none; export the model first'}",
+            f"{self.path} has no {' or '.join(wanted)} graph",
+            _ways(present, wanted),
         )
+
+
+def _ways(present: Sequence[str], wanted: Sequence[str]) -> str:
+    if not present:
+        return "it has: none; export the model first"
+    way = "; sciextract-trainer quantise MODEL --scheme fp16 makes one for GPUs"
+    return f"it has: {', '.join(present)}{way if 'fp16' in wanted else ''}"
 
 
 def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sciextract.errors import ModelDamagedError
+from sciextract.inference.devices import CPU, check_session, failed_on_gpu, prepare
 from sciextract.inference.network import PairInput, PairScores, WordStates
 from sciextract.inference.pieces import EncoderInput, pad
 
@@ -38,14 +39,18 @@ class OnnxNetwork:
         encoder_graph: Encoder with entity head.
         pair_graph: Pair heads; ``None`` for models without relations and coreference.
         threads: Threads per call.
+        device: ``cpu`` or ``cuda``.
 
     Raises:
         ModelDamagedError: A graph cannot be loaded.
+        DeviceError: The device cannot be used.
     """
 
-    def __init__(self, encoder_graph: Path, pair_graph: Path | None, threads: int = 1) -> None:
-        self._encoder = _session(encoder_graph, threads)
-        self._pairs = _session(pair_graph, threads) if pair_graph else None
+    def __init__(
+        self, encoder_graph: Path, pair_graph: Path | None, threads: int = 1, device: str = CPU
+    ) -> None:
+        self._encoder = _Session(encoder_graph, threads, device)
+        self._pairs = _Session(pair_graph, threads, device) if pair_graph else None
 
     def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
         """States and span scores of each window."""
@@ -68,8 +73,30 @@ class OnnxNetwork:
         return PairScores(*self._pairs.run(PAIR_OUTPUTS, feed))
 
 
-def _session(graph: Path, threads: int) -> Any:
+class _Session:
+    """A graph on a device."""
+
+    def __init__(self, graph: Path, threads: int, device: str) -> None:
+        self._graph, self._device = graph, device
+        self._session = _session(graph, threads, device)
+
+    def run(self, outputs: Sequence[str], feed: Mapping[str, Any]) -> Any:
+        """One call.
+
+        Raises:
+            DeviceError: The GPU cannot do it.
+        """
+        if self._device == CPU:
+            return self._session.run(outputs, feed)
+        try:
+            return self._session.run(outputs, feed)
+        except Exception as error:  # onnxruntime raises bare Exceptions of its own making
+            raise failed_on_gpu(error, self._graph.name) from error
+
+
+def _session(graph: Path, threads: int, device: str = CPU) -> Any:
     onnxruntime = import_onnxruntime()
+    providers = prepare(device, onnxruntime)
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -77,9 +104,15 @@ def _session(graph: Path, threads: int) -> Any:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
     try:
-        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            str(graph), options, providers=providers, enable_fallback=0
+        )
     except Exception as error:  # onnxruntime raises bare Exceptions of its own making
+        if device != CPU:
+            raise failed_on_gpu(error, graph.name) from error
         raise ModelDamagedError(
             f"{graph} cannot be loaded by onnxruntime {onnxruntime.__version__}: {error}",
             "get the model again, or update onnxruntime",
         ) from error
+    check_session(session, device, graph)
+    return session

@@ -9,6 +9,7 @@ import numpy as np
 
 from sciextract.documents.document import Document
 from sciextract.inference import pairs as pairing
+from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.clusters import (
     AntecedentScores,
     PredictedCluster,
@@ -125,7 +126,7 @@ class Pipeline:
         self,
         documents: Sequence[Document],
         settings: DecodeSettings,
-        batch_size: int = 1,
+        batching: Batching = SINGLE,
         given: Sequence[Mentions] | None = None,
     ) -> list[RawPrediction]:
         """All predictions of some documents, with probabilities as the network has them.
@@ -133,21 +134,22 @@ class Pipeline:
         Args:
             documents: The documents.
             settings: Thresholds and candidates.
-            batch_size: Windows per encoder call.
+            batching: Which windows share a call of the encoder.
             given: The mentions of each document, in words; predicted where ``None``.
         """
         settings = settings.plain
         plans = [
             plan for row, document in enumerate(documents) for plan in self._plan(row, document)
         ]
+        found: dict[int, _WindowResult] = {}
+        for call in batching.calls([len(plan.frame.input_ids) for plan in plans]):
+            states = self.network.encode([plans[index].frame for index in call])
+            for index, each in zip(call, states, strict=True):
+                mentions = None if given is None else given[plans[index].row]
+                found[index] = self._window(plans[index], each, settings, mentions)
         results: list[list[_WindowResult]] = [[] for _ in documents]
-        for start in range(0, len(plans), batch_size):
-            chunk = plans[start : start + batch_size]
-            for plan, states in zip(
-                chunk, self.network.encode([p.frame for p in chunk]), strict=True
-            ):
-                mentions = None if given is None else given[plan.row]
-                results[plan.row].append(self._window(plan, states, settings, mentions))
+        for index, plan in enumerate(plans):
+            results[plan.row].append(found[index])
         return [self._joined(windows, settings) for windows in results]
 
     def vector(self, document: Document) -> Floats:

@@ -15,8 +15,10 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN
+from sciextract.formats.globs import expand_inputs
 from sciextract.formats.registry import get_format
 from sciextract.formats.spec import FormatSpec
+from sciextract.inference.devices import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
 from sciextract.workflows.annotate import AnnotateSummary, Listener, annotate, relate
@@ -60,6 +62,7 @@ class Target:
             UsageError: Options exclude each other, or the output would be read as input.
             OutputError: The file cannot be written, or has content.
         """
+        inputs = expand_inputs(inputs)
         if self.export is not None:
             self._check_format(get_format(self.export, "write"))
         if candidates and self.export != "jsonl":
@@ -215,9 +218,11 @@ class AnnotateJob:
             listener.note(told)
         if schema is not None:
             check_schema(extractor.config, schema)
-        if self.choice.ignores_batch_size(extractor):
+        if self.choice.device == AUTO_DEVICE and extractor.device_told:
+            listener.note(extractor.device_told)
+        if self.choice.ignores_batches(extractor):
             listener.note(
-                "int8 models run one abstract a call; --batch-size is for --precision fp32"
+                "int8 models run one abstract a call; batches are for --precision fp32 or fp16"
             )
         if self.target.resume and self.target.export == "scierc":
             listener.note(f"scierc files do not name their model; {extractor.model} goes on")

@@ -16,6 +16,7 @@ from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, ReadItem
+from sciextract.formats.globs import expand_inputs
 from sciextract.store.content.label_schemas import with_labels
 from sciextract.store.incoming.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project import Project
@@ -124,10 +125,10 @@ def import_files(
     Raises:
         SchemaError: A label is not in the project's schema; nothing of that file was imported.
         FormatError: The only file is unusable.
-        InputMissingError: A path does not exist.
+        InputMissingError: A path does not exist, or nothing matches a pattern.
         ProjectError: The project cannot be written.
     """
-    _refuse_projects(project, paths)
+    _refuse_projects(project, paths := expand_inputs(paths))
     started = time.monotonic()
     report = ImportReport()
     job = _Job(project, report, listener or ImportListener(), add_labels, at_a_time, done)

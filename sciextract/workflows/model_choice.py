@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.errors import ModelMismatchError, UsageError
+from sciextract.inference.batching import MOST_POOLED
+from sciextract.inference.devices import CPU
 from sciextract.inference.locate import AUTO, DEFAULT_MODEL
 from sciextract.inference.settings import TASKS, DecodeSettings
 
@@ -38,9 +40,11 @@ class ModelChoice:
         thresholds: Task to least probability, where it differs from the model's own.
         candidates: Whether to report what stayed below the thresholds.
         threads: Threads per call; all usable cores when ``None``.
-        precision: ``int8`` or ``fp32``; the folder's preferred one when ``None``.
-        batch_size: Windows per call of an fp32 graph.
+        precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers when ``None``.
+        batch_size: Windows per call of an fp32 or fp16 graph.
         only: Entity labels to look for; all of the model's when empty.
+        batch_tokens: Word pieces per call of such a graph, padding counted.
+        device: ``cpu``, ``cuda`` or ``auto``.
     """
 
     model: str | None = None
@@ -50,6 +54,8 @@ class ModelChoice:
     precision: str | None = None
     batch_size: int | None = None
     only: tuple[str, ...] = ()
+    batch_tokens: int | None = None
+    device: str = CPU
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -63,6 +69,7 @@ class ModelChoice:
             ModelDamagedError: A file of it is missing or changed.
             ModelVersionError: It needs a newer version.
             ModelMismatchError: It was trained on other features.
+            DeviceError: The device cannot be used.
             UsageError: It is an encoder without trained heads, several models have the name, or it lacks one
                 of the labels of ``only``.
         """
@@ -89,6 +96,8 @@ class ModelChoice:
             threads=self.threads,
             precision=self.precision,
             batch_size=self.batch_size,
+            batch_tokens=self.batch_tokens,
+            device=self.device,
         )
         return extractor.with_settings(self.thresholds, self.candidates, self.only)
 
@@ -119,9 +128,17 @@ class ModelChoice:
 
         return chosen(project)
 
-    def ignores_batch_size(self, extractor: Extractor | AutoExtractor) -> bool:
-        """Whether a batch size was asked for and the graph runs one abstract a call all the same."""
-        return self.batch_size is not None and self.batch_size > extractor.batch_size
+    def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
+        """Whether batches were asked for and the graph runs one abstract a call all the same."""
+        asked = self.batch_tokens is not None or (self.batch_size or 1) > 1
+        return asked and extractor.batching.single
+
+    @property
+    def records_a_call(self) -> int:
+        """Records that a process of a large run is given at a time: one, or as many as fill some batches."""
+        if self.device == CPU and self.batch_tokens is None and (self.batch_size or 1) == 1:
+            return 1
+        return MOST_POOLED
 
 
 def suited_to(project: Project) -> str:

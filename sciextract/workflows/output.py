@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import signal
@@ -11,14 +10,16 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from sciextract.errors import OutputError, UsageError
+from sciextract.errors import OutputError, UsageError, no_room
 from sciextract.formats.base import STDIN
+from sciextract.formats.globs import expand_inputs
+from sciextract.formats.packing import refuse_packed_output
 from sciextract.formats.registry import has_suffix, readable
-
-_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+from sciextract.formats.urls import is_url
 
 
 class OutputFile(io.TextIOBase):
@@ -127,8 +128,8 @@ def reported_as(name: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.errno in _FULL:
-            problem = f"{name}: the disk is full; the lines written so far are complete"
+        if reason := no_room(error):
+            problem = f"{name}: {reason}; the lines written so far are complete"
             hint = "make room, then go on with --resume" if _is_regular(name) else ""
             raise OutputError(problem, hint) from error
         problem = f"{name}: cannot be written: {error.strerror}"
@@ -170,16 +171,17 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
         overwrite: Whether content that is there already may be replaced or continued.
 
     Raises:
-        OutputError: It is a folder, its folder does not exist, it is read-only, or it has content.
+        OutputError: It is a folder, its folder does not exist, it is read-only, has content, or is to be packed.
         UsageError: It is one of the inputs, or would be read as one.
     """
     target = Path(path)
+    refuse_packed_output(path)
     if target.is_dir():
         raise OutputError(f"{path} is a folder", f"name a file in it: {target / 'annotated.jsonl'}")
     if not target.parent.is_dir():
         raise OutputError(f"{path}: no such folder: {target.parent}", f"mkdir -p {target.parent}")
-    for each in inputs:
-        if each != STDIN and _would_be_read(target, Path(each)):
+    for each in local_inputs(inputs):
+        if _would_be_read(target, Path(each)):
             raise UsageError(
                 f"the output {path} would be read as part of the input {each}",
                 "choose an --output outside of the input",
@@ -205,12 +207,17 @@ def check_standard_output(inputs: Sequence[str]) -> None:
         return
     if not stat.S_ISREG(out.st_mode):
         return
-    for each in inputs:
-        if each != STDIN and any(os.path.samestat(out, os.stat(file)) for file in _files(each)):
+    for each in local_inputs(inputs):
+        if any(os.path.samestat(out, os.stat(file)) for file in _files(each)):
             raise UsageError(
                 f"standard output goes to a file that is part of the input {each}",
                 "send it to a file outside of the input",
             )
+
+
+def local_inputs(inputs: Sequence[str]) -> list[str]:
+    """The files and folders of this machine that inputs mean."""
+    return [each for each in expand_inputs([*filterfalse(is_url, inputs)]) if each != STDIN]
 
 
 def _files(path: str) -> Iterator[str]:

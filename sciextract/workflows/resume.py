@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import ModelMismatchError, OutputError
@@ -55,21 +55,19 @@ class EarlierRun:
             OutputError: A line is of another format or document, or there are more lines than documents.
             ModelMismatchError: Another model wrote the file.
         """
-        lines = self._lines()
+        lines = self.lines()
         for item in items:
             line = None if isinstance(item, BadRecord) else next(lines, None)
             if line is None or not isinstance(item, AnnotatedDocument):
                 yield item
                 continue
-            self.documents += 1
-            self._check(line, item.document)
+            self.check(line, item.document)
             if on_skipped:
                 on_skipped()
         if next(lines, None) is not None:
-            problem = f"{self.path} holds more than the {self.documents} documents of the inputs"
-            raise OutputError(problem, _OTHER_RUN)
+            self.refuse_more()
 
-    def _lines(self) -> Iterator[bytes]:
+    def lines(self) -> Iterator[bytes]:
         """Complete lines; a torn rest is cut off after the last one, when all have been found right."""
         with open(self.path, "rb") as stream:
             while stream.tell() < self.byte_end:
@@ -77,7 +75,23 @@ class EarlierRun:
         with reported_as(self.path):
             os.truncate(self.path, self.byte_end)
 
-    def _check(self, line: bytes, document: Document) -> None:
+    def refuse_more(self) -> NoReturn:
+        """The inputs have come to their end before the lines.
+
+        Raises:
+            OutputError: Always.
+        """
+        problem = f"{self.path} holds more than the {self.documents} documents of the inputs"
+        raise OutputError(problem, _OTHER_RUN)
+
+    def check(self, line: bytes, document: Document) -> None:
+        """Count a line, and hold it against the document that should have made it.
+
+        Raises:
+            OutputError: It is of another format or document.
+            ModelMismatchError: Another model wrote it.
+        """
+        self.documents += 1
         record = self._record(line)
         self._check_model(record, self.model_of(document))
         if record.get("doc_key") != document.doc_key:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
-from sciextract.errors import SciextractError
+from sciextract.errors import InputMissingError, SciextractError
+from sciextract.formats.globs import expand_inputs
+from sciextract.formats.packing import open_bytes, unpacked_name
+from sciextract.formats.parts_folder import results_in
 from sciextract.formats.registry import has_suffix, readable, recognise
 
 _BLOCK_BYTES = 1 << 20
@@ -43,7 +46,11 @@ def count_records(paths: Sequence[str], format_id: str | None = None) -> int | N
     Bad records count, too; blank lines of JSONL are taken for records.
     """
     total = 0
-    for path in paths:
+    try:
+        found = expand_inputs(paths)
+    except InputMissingError:
+        return None
+    for path in found:
         if not os.path.isfile(path) and not os.path.isdir(path):
             return None
         for file in _files(path):
@@ -64,14 +71,18 @@ def _files(path: str) -> Iterator[str]:
     suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
     for parent, folders, names in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        wanted = (name for name in names if not name.startswith(".") and has_suffix(name, suffixes))
+        wanted = (
+            name
+            for name in results_in(names)
+            if not name.startswith(".") and has_suffix(unpacked_name(name), suffixes)
+        )
         yield from (os.path.join(parent, name) for name in wanted)
 
 
 def _records_in(file: str, format_id: str | None) -> int | None:
-    if has_suffix(file, (".zip", ".gz")):
+    if has_suffix(file, (".zip",)):
         return None
-    found = format_id or recognise(file, _first_line(file)).id
+    found = format_id or recognise(unpacked_name(file), _first_line(file)).id
     if found == "text":
         return 1
     if found in ("jsonl", "scierc"):
@@ -82,14 +93,15 @@ def _records_in(file: str, format_id: str | None) -> int | None:
 
 
 def _first_line(file: str) -> str:
-    with open(file, encoding="utf-8-sig", errors="replace") as stream:
-        lines = (line[:_BLOCK_BYTES] for line in islice(stream, _FIRST_LINES))
-        return next((line for line in lines if line.strip()), "")
+    with open_bytes(file) as stream:
+        lines = (stream.readline(_BLOCK_BYTES) for _ in range(_FIRST_LINES))
+        found = next((line for line in lines if line.strip()), b"")
+    return found.decode("utf-8-sig", "replace")
 
 
 def _lines_in(file: str) -> int:
     count, last = 0, b"\n"
-    with open(file, "rb") as stream:
+    with open_bytes(file) as stream:
         while block := stream.read(_BLOCK_BYTES):
             count += block.count(b"\n")
             last = block[-1:]
@@ -97,6 +109,9 @@ def _lines_in(file: str) -> int:
 
 
 def _rows_in(file: str) -> int:
-    with open(file, encoding="utf-8", errors="replace", newline="") as stream:
+    with (
+        open_bytes(file) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", errors="replace", newline="") as stream,
+    ):
         rows = sum(1 for row in csv.reader(stream) if row)
     return max(0, rows - 1)

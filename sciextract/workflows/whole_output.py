@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sciextract.errors import OutputError
+from sciextract.formats.packing import refuse_packed_output
 from sciextract.workflows.output import reported_as
 
 
@@ -23,6 +24,7 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
     Raises:
         OutputError: It cannot be written so.
     """
+    refuse_packed_output(str(target))
     place = target.resolve()
     for each in (Path.cwd(), Path(os.path.expanduser("~")), *kept):
         if each.resolve().is_relative_to(place):

@@ -87,6 +87,10 @@ class TestFiles:
         with open_project(found.project) as made:
             assert made.schema.name == "genia"
 
+    def test_a_named_model_brings_its_schema(self, here: Path) -> None:
+        assert plan([str(text(here / "refs.txt"))], model="bio").schema == "bio"
+        assert plan([str(text(here / "refs.txt"))], "genia", "bio").schema == "genia"
+
     def test_an_unknown_schema_makes_nothing(self, here: Path) -> None:
         with pytest.raises(SchemaError):
             make_project(plan([str(text(here / "refs.txt"))], "nonsense"))
@@ -131,6 +135,15 @@ class TestFiles:
         (here / "b").mkdir()
         one, other = (plan([str(text(here / name / "refs.txt"))]) for name in "ab")
         assert one.project != other.project
+
+
+def test_a_pattern_that_no_shell_expanded_means_its_files(here: Path) -> None:
+    text(here / "b.txt")
+    text(here / "a.txt")
+    found = plan(["*.txt"])
+    assert found.files == ("a.txt", "b.txt") and found.project == here / "a.sciextract"
+    with pytest.raises(InputMissingError, match="nothing matches"):
+        plan(["*.bib"])
 
 
 class TestProjectsAndFiles:

@@ -161,6 +161,14 @@ class TestImporting:
         log = open_project(tmp_path / "refs.sciextract").log()
         assert len(log) == events + 1
 
+    async def test_a_project_made_anew_gets_its_files_again(self, tmp_path: Path) -> None:
+        file = tmp_path / "refs.bib"
+        file.write_text(BIB.partition("\n")[0])
+        for _ in range(2):
+            (tmp_path / "refs.sciextract").unlink(missing_ok=True)
+            async with opened(file) as (app, pilot):
+                await until(pilot, lambda: desk_of(app).listing.count() == 1)
+
     async def test_an_unusable_file_is_told(self, project: Path, tmp_path: Path) -> None:
         (tmp_path / "x.bib").write_text("\x00\x01\x02")
         async with opened(project, tmp_path / "x.bib") as (_, pilot):

@@ -101,11 +101,14 @@ def test_tokenised_input_keeps_its_tokens(command: Command) -> None:
 
 def test_options_reach_the_model(command: Command, papers: Path, fake: RuleExtractor) -> None:
     words = ("--threshold", "entity=0.6", "--threshold", "relation=0.4", "--threads", "1")
-    words += ("--only", "Method,Task")
+    words += ("--only", "Method,Task", "--batch-tokens", "4096")
     command("annotate", papers, "--model", "mine", "--precision", "fp32", *words)
     assert fake.only == ("Method", "Task")
     assert fake.thresholds == {"entity": 0.6, "relation": 0.4}
-    assert fake.loaded == {"model": "mine", "threads": 1, "precision": "fp32", "batch_size": None}
+    assert fake.loaded == {
+        "model": "mine", "threads": 1, "precision": "fp32", "batch_size": None,
+        "batch_tokens": 4096, "device": "cpu",
+    }  # fmt: skip
 
 
 def test_a_label_that_the_model_lacks_is_refused(command: Command, papers: Path) -> None:

@@ -55,3 +55,15 @@ def test_batch_size_is_for_fp32(command: Command) -> None:
 def test_other_texts_are_fine(command: Command) -> None:
     for text in ("\x1b[31m\x00\x07", " \n", "漢字だけの要旨。", "a" * 5000, "[12] " * 400):
         assert command("annotate", "--export", "jsonl", stdin=text).code == 0
+
+
+def test_a_gpu_that_is_not_there_is_an_error_and_auto_says_so(command: Command) -> None:
+    result = command(
+        "annotate", "--device", "cuda", "--export", "jsonl", stdin="We train a parser."
+    )
+    assert result.code in (1, 4) and result.out == ""
+    assert "sciextract-trainer quantise MODEL --scheme fp16" in result.err or "onnx" in result.err
+    result = command(
+        "annotate", "--device", "auto", "--export", "jsonl", stdin="We train a parser."
+    )
+    assert result.code == 0 and "device auto took cpu, with the int8 graph: " in result.err

@@ -17,6 +17,7 @@ NEVER = {
     "accelerate",
     "app",
     "pandas",
+    "ray",
     "sciextract_trainer",
     "spacy",
     "textual",

@@ -9,14 +9,9 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from sciextract.errors import OutputError
+from sciextract.errors import NO_ROOM, OutputError
 
-_CANNOT_GROW = {
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "the file is larger than is allowed here",
-    errno.EROFS: "the file system is read-only",
-}
+_CANNOT_GROW = {**NO_ROOM, errno.EROFS: "the file system is read-only"}
 
 
 @contextmanager

@@ -92,11 +92,17 @@ class WorkingDesk(SpreadingDesk):
         self._watch = Watch(self.project)
         self.set_interval(0.2, self._look_at_check)
         self._learning.begin()
-        files = recent.not_yet_imported(self._remembered, self._beside.files)
-        if files:
+        if files := self._new_files():
             self.bring_in(files)
         else:
             self.action_predict()
+
+    def _new_files(self) -> Sequence[str]:
+        """Files of the command line that are not in the project; of an empty one, made anew perhaps, none is."""
+        files = self._beside.files
+        if files and self.project.numbers():
+            return recent.not_yet_imported(self._remembered, files)
+        return files
 
     def bring_in(self, files: Sequence[str]) -> None:
         """Import files in the background; what can be predicted is predicted after that."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from textual.theme import BUILTIN_THEMES, Theme
@@ -62,3 +63,10 @@ SIXTEEN_LIGHT = replace(BUILTIN_THEMES["ansi-light"], name="desk-16-colours-ligh
 
 THEMES = (DARK, LIGHT, HIGH_CONTRAST, SAFE_DARK, SAFE_LIGHT, SIXTEEN_DARK, SIXTEEN_LIGHT)
 """To register with ``App.register_theme``; the first one is the usual one."""
+
+
+def usual_theme(chosen: str | None, known: Collection[str], colours: str | None) -> str:
+    """The theme that was chosen last, else one for as many colours as the terminal has."""
+    if chosen in known:
+        return str(chosen)
+    return DARK.name if colours in ("256", "truecolor") else SIXTEEN_DARK.name

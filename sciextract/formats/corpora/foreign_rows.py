@@ -16,6 +16,12 @@ from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.corpora.arrow_rows import are_own, parse_row
+from sciextract.formats.corpora.table_columns import (
+    check_texts,
+    listed,
+    text_columns,
+    with_fields,
+)
 from sciextract.formats.corpus_items import CorpusItems
 from sciextract.formats.json_lines import Record, unknown_fields
 from sciextract.formats.jsonl import parse_record
@@ -24,10 +30,11 @@ from sciextract.formats.texts import key_of
 from sciextract.text.ptb import from_token_lists
 
 _TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
-_TEXT_COLUMNS = ("text", "title", "abstract", "sentences")
+_SENTENCES = "sentences"
+_EXACT = {"text", "title", "abstract", _SENTENCES}
 _ALLOWED = (
-    "columns `text`, or `title` and `abstract`, or `tokens` and `ner_tags`, or SciERC's `sentences`, `ner`, "
-    "`relations` and `clusters`"
+    "columns `text`, or `title` and `abstract` (or what CSV tables call them), or `tokens` and `ner_tags`, or "
+    "SciERC's `sentences`, `ner`, `relations` and `clusters`"
 )
 _BEFORE, _BEGINS, _ENDS = "O", ("B", "U", "S"), ("L", "E", "U", "S")
 _BATCH_ROWS = 256
@@ -91,13 +98,15 @@ def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -
     if are_own(schema):
         return parse_row
     tags = next((name for name in _TAG_COLUMNS if name in schema.names), "")
-    if "tokens" in schema.names and tags and not {*_TEXT_COLUMNS} & {*schema.names}:
+    columns = text_columns(schema)
+    has_text = _SENTENCES in schema.names or bool({*columns} - {"doc_key"})
+    if "tokens" in schema.names and tags and not _EXACT & {*schema.names}:
         names = _names_in(features.get(tags)) or _names_in(class_features(schema).get(tags))
         return partial(_tagged, column=tags, names=names)
-    if {*_TEXT_COLUMNS} & {*schema.names}:
-        return _record
-    found = ", ".join(map(shown, schema.names[:20])) or "none"
-    problem = f"no text in the columns {found}"
+    if has_text:
+        check_texts(schema, columns, source.path)
+        return partial(_record, columns=columns)
+    problem = f"no text in the columns {listed(schema)}"
     raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
 
 
@@ -113,9 +122,11 @@ def _names_in(feature: object) -> list[str] | None:
     return _names_in(feature.get("feature"))
 
 
-def _record(row: Record, source: Source, number: int) -> AnnotatedDocument:
+def _record(
+    row: Record, source: Source, number: int, *, columns: dict[str, str]
+) -> AnnotatedDocument:
     """A row with text or SciERC columns; they are read like JSON lines with the same fields."""
-    record = _plain_row(row)
+    record = with_fields(_plain_row(row), columns)
     for layer in ("ner", "relations"):
         if isinstance(record.get("sentences"), list) and isinstance(record.get(layer), list):
             record[layer] = [_items(sentence) for sentence in record[layer]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,11 +12,14 @@ import pyarrow.parquet as pq
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats.base import STDIN, ReadItem, Source, is_gzip
+from sciextract.formats.base import STDIN, ReadItem, Source
 from sciextract.formats.corpora.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer
 from sciextract.formats.corpora.foreign_rows import class_features, documents_of
+from sciextract.formats.urls import is_url
 
 _BATCH_ROWS = 256
+_BUFFER_BYTES = 1 << 16
+"""Read at a time from each column: else a row group, which may be the whole file, is in memory at once."""
 
 
 def read_parquet(source: Source) -> Iterator[ReadItem]:
@@ -25,17 +29,27 @@ def read_parquet(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is no Parquet file, is damaged, or no column holds text.
         InputMissingError: It does not exist.
     """
-    with _opened(source) as file:
+    with _place(source) as place, _opened(place, source) as file:
         schema = file.schema_arrow
         batches = _batches(file, source)
         yield from documents_of(batches, schema, source, class_features(schema))
 
 
-def _opened(source: Source) -> pq.ParquetFile:
+@contextmanager
+def _place(source: Source) -> Iterator[str | pa.NativeFile]:
+    """What pyarrow reads from: it needs to go to and fro, and knows local files best itself."""
+    if source.path == STDIN:
+        yield pa.BufferReader(source.content())
+    elif is_url(source.path):
+        with source.opened() as stream:
+            yield pa.PythonFile(stream, mode="r")
+    else:
+        yield source.path
+
+
+def _opened(place: str | pa.NativeFile, source: Source) -> pq.ParquetFile:
     try:
-        if source.path == STDIN or is_gzip(source.path):
-            return pq.ParquetFile(pa.BufferReader(source.content()))
-        return pq.ParquetFile(source.path)
+        return pq.ParquetFile(place, buffer_size=_BUFFER_BYTES, pre_buffer=False)
     except FileNotFoundError:
         raise InputMissingError(f"{source.path}: no such file") from None
     except ARROW_ERRORS as error:

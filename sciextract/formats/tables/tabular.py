@@ -101,11 +101,11 @@ def _item(cells: list[str], columns: _Columns, source: Source, line: int) -> Rea
 
 
 def _columns(header: list[str], source: Source, line: int) -> _Columns:
-    plain = [_plain(name) for name in header]
+    plain = [plain_name(name) for name in header]
     by_meaning = {
         meaning: plain.index(found)
         for meaning, names in COLUMN_NAMES.items()
-        if (found := next((_plain(name) for name in names if _plain(name) in plain), None))
+        if (found := next((plain_name(name) for name in names if plain_name(name) in plain), None))
     }
     if "text" not in by_meaning and "abstract" not in by_meaning:
         allowed = ", ".join((*COLUMN_NAMES["text"], *COLUMN_NAMES["abstract"]))
@@ -135,11 +135,16 @@ def _cells(header_line: str, delimiter: str) -> list[str]:
 
 def _score(header: list[str]) -> tuple[int, int]:
     """How many columns are understood, then how many there are."""
-    known = {_plain(name) for names in COLUMN_NAMES.values() for name in names}
-    return sum(_plain(name) in known for name in header), len(header)
+    known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
+    return sum(plain_name(name) in known for name in header), len(header)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A column's name as it is compared.
+
+    >>> plain_name("Article Title"), plain_name("doc_key")
+    ('articletitle', 'dockey')
+    """
     return "".join(letter for letter in name.lower() if letter not in " .-_")
 
 

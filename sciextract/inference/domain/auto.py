@@ -9,6 +9,7 @@ from dataclasses import replace
 from threading import Lock
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
+from sciextract.inference.batching import SINGLE
 from sciextract.inference.cores import usable_cores
 from sciextract.inference.domain.words import is_biomedical
 from sciextract.inference.extractor import Extractor
@@ -44,7 +45,8 @@ class AutoExtractor:
         ModelDamagedError: A file of one is missing or changed.
     """
 
-    batch_size = 1
+    batching = SINGLE
+    device_told = ""
 
     def __init__(self, load: Load, workers: int | None = None) -> None:
         self._load = load

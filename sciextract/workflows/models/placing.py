@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import time
@@ -12,9 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sciextract.documents.ids import new_id
-from sciextract.errors import OutputError
+from sciextract.errors import OutputError, no_room
 
-_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _NEW, _GONE = ".new", ".gone"
 _TRIES = 3
 _STALE_SECONDS = 24 * 3600
@@ -81,8 +79,8 @@ def written(
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
-            problem = f"{place}: the disk is full; nothing was changed"
+        if reason := no_room(error):
+            problem = f"{place}: {reason}; nothing was changed"
             raise OutputError(problem, "make room and give the command again") from error
         raise OutputError(f"{place}: cannot be written: {error.strerror or error}", hint) from error
 

@@ -276,7 +276,9 @@ def test_bad_tags_are_named(tmp_path: Path, columns: dict[str, Any], message: st
 
 
 def test_a_table_without_text_lists_its_columns(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="no text in the columns 'a', 'b'") as caught:
+    with pytest.raises(
+        FormatError, match=r"no text in the columns 'a' \(int64\), 'b' \(string\)"
+    ) as caught:
         documents_in(table(tmp_path / "made.parquet", a=[1], b=["x"]))
     assert "`tokens` and `ner_tags`" in caught.value.hint
 

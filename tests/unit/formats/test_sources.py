@@ -154,10 +154,11 @@ def test_a_packed_file_that_is_cut_off_gives_its_records_first(tmp_path: Path) -
     "content",
     [
         b"We parse.",
-        gzip.compress(b"We parse.")[:12],
-        gzip.compress(b"We parse.")[:-6] + b"\0" * 6,
-        gzip.compress(b"We parse.") + b"garbage",
+        gzip.compress(b"We parse.", mtime=0)[:12],
+        gzip.compress(b"We parse.", mtime=0)[:-6] + b"\0" * 6,
+        gzip.compress(b"We parse.", mtime=0) + b"garbage",
     ],
+    ids=["text", "head", "checksum", "tail"],
 )
 def test_what_is_no_gzip_data_says_so(content: bytes, tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt.gz", content)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sciextract.inference import pair_input
+from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
@@ -59,13 +60,15 @@ def test_many_links_are_scored_in_calls_with_the_mentions_that_each_needs(
     assert parts.clusters == whole.clusters
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 7])
-def test_batches_change_nothing(batch_size: int) -> None:
+@pytest.mark.parametrize(
+    "batching", [SINGLE, Batching(2), Batching(7), Batching(None, 100), Batching(3, 400)]
+)
+def test_batches_change_nothing(batching: Batching) -> None:
     documents = [fakes.random_document(seed, sentences=3 + seed, words=9) for seed in range(5)]
     one = fakes.pipeline(limit=60)
     for single, batched in zip(
         [one.predict(each, SETTINGS) for each in documents],
-        one.predict_batch(documents, SETTINGS, batch_size),
+        one.predict_batch(documents, SETTINGS, batching),
         strict=True,
     ):
         _same(single, batched)
@@ -92,7 +95,7 @@ def test_candidates_hold_the_predictions_and_change_none(seed: int) -> None:
 
 
 def test_labels_that_are_not_wanted_are_as_if_the_model_had_none() -> None:
-    pipeline, document = fakes.pipeline(), fakes.random_document(2)
+    pipeline, document = fakes.pipeline(), fakes.random_document(2, sentences=4, words=12)
     wanted = frozenset({pipeline.labels.entities[0]})
     every = pipeline.predict(document, SETTINGS)
     some = pipeline.predict(document, replace(SETTINGS, only=wanted))

@@ -8,6 +8,7 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelMismatchError, UsageError
+from sciextract.inference.batching import Batching
 from sciextract.inference.extractor import Extractor
 from sciextract.workflows.model_choice import (
     ModelChoice,
@@ -59,9 +60,20 @@ def test_schemas() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "runs", "ignored"),
-    [(8, 1, True), (1, 1, False), (None, 1, False), (8, 8, False)],
+    ("size", "tokens", "runs", "ignored"),
+    [
+        (8, None, Batching(), True),
+        (1, None, Batching(), False),
+        (None, None, Batching(), False),
+        (8, None, Batching(8), False),
+        (None, 9000, Batching(), True),
+        (None, 9000, Batching(None, 9000), False),
+    ],
 )
-def test_batch_size_of_int8(wanted: int | None, runs: int, ignored: bool) -> None:
-    extractor = cast(Extractor, SimpleNamespace(batch_size=runs))
-    assert ModelChoice(batch_size=wanted).ignores_batch_size(extractor) is ignored
+def test_batches_that_an_int8_graph_does_not_make(
+    size: int | None, tokens: int | None, runs: Batching, ignored: bool
+) -> None:
+    extractor = cast(Extractor, SimpleNamespace(batching=runs))
+    choice = ModelChoice(batch_size=size, batch_tokens=tokens)
+    assert choice.ignores_batches(extractor) is ignored
+    assert choice.records_a_call == (1 if size in (1, None) and tokens is None else 2000)

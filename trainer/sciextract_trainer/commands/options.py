@@ -24,6 +24,9 @@ GoldTimesOption = Annotated[
     int, typer.Option(min=1, help="How often an epoch has each gold document.")
 ]
 DevOption = Annotated[Path, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")]
+OptionalDevOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")
+]
 
 RecipeOption = Annotated[str, typer.Option(metavar="NAME|FILE", help="Training recipe (TOML).")]
 SeedOption = Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
 from sciextract.errors import UsageError
+
+HALF = "fp16"
+"""Half precision, which needs no gold and no options: see :mod:`sciextract_trainer.compression.half`."""
 
 Kind = Literal["dynamic", "static", "weights4"]
 Ranges = Literal["minmax", "entropy", "percentile"]
@@ -54,6 +58,20 @@ class Scheme:
         channel = "per channel" if self.per_channel else "per tensor"
         ranges = f", ranges by {self.ranges}" if self.kind == "static" else ""
         return f"{self.kind} int8 {channel}{ranges}"
+
+
+def check_scheme(name: str, dev: Path | None) -> None:
+    """Refuse a name that no scheme has, and a scheme without the gold that it needs.
+
+    Raises:
+        UsageError: Says which names there are, or that gold is missing.
+    """
+    _require("--scheme", name, (*get_args(Kind), HALF))
+    if name != HALF and dev is None:
+        raise UsageError(
+            f"--scheme {name} needs --dev: thresholds are fitted for the new graph",
+            f"--dev FILE names gold documents; --scheme {HALF} keeps the thresholds",
+        )
 
 
 def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:

@@ -1,0 +1,152 @@
+"""Packed files: ``.gz`` and ``.zst`` are unpacked on the way, piece by piece, without a copy on the disk."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import PurePath
+from typing import Any, BinaryIO, cast
+
+from sciextract.errors import FormatError, OutputError
+from sciextract.formats.urls import is_url, open_url
+
+_WINDOW_LOG_MOST = 27
+"""Zstandard data may ask for a window of 2 GiB; ``zstd`` itself unpacks up to 128 MiB unless it is told otherwise."""
+_TOO_LARGE = "too much memory"
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """One way of packing.
+
+    Attributes:
+        name: What messages call it, and the command that packs, and checks a file with ``-t``.
+        unpack: The command that unpacks a file.
+        open: Unpacks what is read from a file.
+        errors: What damaged data raises, beside ``EOFError``.
+    """
+
+    name: str
+    unpack: str
+    open: Callable[[BinaryIO], BinaryIO]
+    errors: Callable[[], tuple[type[Exception], ...]]
+
+
+def is_packed(path: str) -> bool:
+    """Whether a file is unpacked on the way, which its name says.
+
+    >>> is_packed("train.jsonl.gz"), is_packed("train.jsonl.zst"), is_packed("train.jsonl")
+    (True, True, False)
+    """
+    return _packing_of(path) is not None
+
+
+def unpacked_name(path: str) -> str:
+    """The path without ``.gz`` or ``.zst``.
+
+    >>> unpacked_name("train.jsonl.GZ"), unpacked_name("train.jsonl")
+    ('train.jsonl', 'train.jsonl')
+    """
+    return path[: -len(PurePath(path).suffix)] if is_packed(path) else path
+
+
+def unpacking_command(path: str) -> str:
+    """What a person types to unpack a file."""
+    packing = _packing_of(path)
+    return f"{packing.unpack} {path}" if packing else ""
+
+
+@contextmanager
+def open_bytes(path: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked where its name says that it is packed.
+
+    Raises:
+        FormatError: They are cut off or damaged, would take too much memory, or the package that unpacks them is missing.
+        OSError: The file cannot be read.
+    """
+    packing = _packing_of(path)
+    if packing is None:
+        with _opened(path) as plain:
+            yield plain
+        return
+    damaged: tuple[type[Exception], ...] = (EOFError, *_errors_of(packing, path))
+    try:
+        with _opened(path) as packed, packing.open(packed) as stream:
+            yield stream
+    except damaged as error:
+        raise _unusable(error, packing, path) from error
+
+
+def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+    return open_url(path) if is_url(path) else open(path, "rb")
+
+
+def _errors_of(packing: _Packing, path: str) -> tuple[type[Exception], ...]:
+    try:
+        return packing.errors()
+    except ModuleNotFoundError as error:
+        problem = f"{packing.name} data needs the package {_ZSTD_PACKAGE}, which is not installed"
+        raise FormatError(problem, path=path, hint=f"pip install {_ZSTD_PACKAGE}") from error
+
+
+def refuse_packed_output(path: str) -> None:
+    """Results are written plain, so that a run that was killed can go on where its file ends.
+
+    Raises:
+        OutputError: The name says that the file is packed.
+    """
+    packing = _packing_of(path)
+    if packing is not None:
+        plain = unpacked_name(path)
+        raise OutputError(
+            f"{path}: results are not packed while they are written, so that a run can be gone on with",
+            f"--output {plain}, and {packing.name} {plain} when it is done; or send standard output to {packing.name}",
+        )
+
+
+def _unusable(error: Exception, packing: _Packing, path: str) -> FormatError:
+    if _TOO_LARGE in str(error):
+        most = 1 << (_WINDOW_LOG_MOST - 20)
+        problem = f"the {packing.name} data asks for a window of more than {most} MiB"
+        return FormatError(
+            problem, path=path, hint=f"if you trust it: {packing.unpack} --long=31 {path}"
+        )
+    problem = f"the {packing.name} data is cut off or damaged: {error}"
+    hint = f"what came before was read; fetch the file again, {packing.name} -t FILE checks it"
+    return FormatError(problem, path=path, hint=hint)
+
+
+def _packing_of(path: str) -> _Packing | None:
+    return _PACKINGS.get(PurePath(path).suffix.lower())
+
+
+def _open_gzip(packed: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(packed, "rb"))
+
+
+def _zstd() -> Any:
+    """Python's own module, or the same one for older versions of Python."""
+    return import_module("compression.zstd" if sys.version_info >= (3, 14) else _ZSTD_PACKAGE)
+
+
+def _open_zstd(packed: BinaryIO) -> BinaryIO:
+    zstd = _zstd()
+    options = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG_MOST}
+    return cast(BinaryIO, zstd.open(packed, "rb", options=options))
+
+
+_ZSTD_PACKAGE = "backports.zstd"
+_PACKINGS = {
+    ".gz": _Packing(
+        "gzip",
+        "gunzip",
+        _open_gzip,
+        lambda: (zlib.error, gzip.BadGzipFile),
+    ),
+    ".zst": _Packing("zstd", "unzstd", _open_zstd, lambda: (_zstd().ZstdError,)),
+}

@@ -1,0 +1,137 @@
+"""What the machines of a cluster must have: the same sciextract, and a model with the same hash."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sciextract import __version__
+from sciextract.workflows.scale.errors import WorkersFailedError
+
+_ANSWER_SECONDS = 120.0
+"""A node that is busy starting its first Python process may take a while; one that is gone never answers."""
+
+
+class ClusterError(WorkersFailedError):
+    """A Ray cluster cannot be reached or started, or one of its machines cannot do the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine of the cluster, or a process that stands for one.
+
+    Attributes:
+        id: Ray's name for it.
+        name: Host name and address, for messages.
+    """
+
+    id: str
+    name: str
+
+
+def check_nodes() -> None:
+    """Ask every machine that is there now for its sciextract; those that join later ask themselves.
+
+    Raises:
+        ClusterError: One lacks it, has another version, or does not answer; names the machine and both versions.
+    """
+    import ray
+
+    nodes = live_nodes()
+    asked = {node: _asked(node) for node in nodes}
+    _, late = ray.wait(list(asked.values()), num_returns=len(asked), timeout=_ANSWER_SECONDS)
+    for node, answer in asked.items():
+        if answer in late:
+            raise ClusterError(f"node {node.name} does not answer", "ray status shows its state")
+        refuse_other(node.name, _version(answer, node))
+
+
+def wait_for(kind: str) -> str:
+    """What to tell when Ray will wait for processors before it begins, since it says nothing itself; else nothing.
+
+    Args:
+        kind: ``CPU`` or ``GPU``.
+    """
+    import ray
+
+    if ray.cluster_resources().get(kind, 0) < 1:
+        return f"no machine of the cluster has a {kind} yet; the run waits for one that has"
+    if ray.available_resources().get(kind, 0) < 1:
+        return f"others use every {kind} of the cluster; the run waits until one is free"
+    return ""
+
+
+def live_nodes() -> list[Node]:
+    """The machines of the cluster that can work.
+
+    Raises:
+        ClusterError: There is none.
+    """
+    import ray
+
+    nodes = [_node(each) for each in ray.nodes() if each["Alive"]]
+    if not nodes:
+        raise ClusterError("the Ray cluster has no machine that is alive", "ray status shows more")
+    return nodes
+
+
+def refuse_other(node: str, version: str | None) -> None:
+    """Refuse a machine whose sciextract is missing or not the one of this process.
+
+    Raises:
+        ClusterError: It is so.
+    """
+    hint = f"install it there: pip install 'sciextract[scale]=={__version__}'"
+    if version is None:
+        raise ClusterError(f"node {node} lacks sciextract", hint)
+    if version != __version__:
+        problem = f"node {node} has sciextract {version}, this process has {__version__}"
+        raise ClusterError(problem, f"{hint}, or use the other version here")
+
+
+def this_node() -> str:
+    """The name of the machine that this runs on."""
+    import ray
+
+    return f"{platform.node()} ({ray.util.get_node_ip_address()})"
+
+
+def _node(told: Mapping[str, object]) -> Node:
+    return Node(
+        str(told["NodeID"]), f"{told['NodeManagerHostname']} ({told['NodeManagerAddress']})"
+    )
+
+
+def _asked(node: Node) -> object:
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    place = NodeAffinitySchedulingStrategy(node.id, soft=False)
+    question = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(_version_there())
+    return question.remote()
+
+
+def _version_there() -> Callable[[], str | None]:
+    """The question, which travels as code: a machine without sciextract could not look it up by its name."""
+
+    def version() -> str | None:
+        try:
+            import sciextract
+        except ImportError:
+            return None
+        return sciextract.__version__
+
+    return version
+
+
+def _version(answer: object, node: Node) -> str | None:
+    import ray
+
+    try:
+        found: str | None = ray.get(answer)
+    except ray.exceptions.RayError as error:
+        raise ClusterError(
+            f"node {node.name} cannot answer: {error}", "ray status shows its state"
+        ) from error
+    return found

@@ -1,0 +1,146 @@
+"""GPUs that are not there, that cannot be loaded, that run out of memory; and what ``auto`` makes of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sciextract.errors import DeviceError, ModelNotFoundError, UsageError
+from sciextract.inference import onnx_network
+from sciextract.inference.batching import SINGLE, Batching
+from sciextract.inference.extractor import Extractor
+from sciextract.inference.folder import GRAPHS, ModelFolder, open_folder, write_manifest
+from sciextract.inference.locate import locate_model
+from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.running import BATCH_TOKENS_ON_GPU, Wanted, run, told
+
+ON_GPU = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+FULL = "[ONNXRuntimeError] : 6 : Failed to allocate\n memory for requested buffer"
+GPU = Wanted(device="cuda")
+
+
+class FakeRuntime:
+    """ONNX Runtime where CUDA was built in.
+
+    Args:
+        taken: What its sessions come to run on.
+    """
+
+    __version__ = "9.9"
+
+    def __init__(self, taken: list[str]) -> None:
+        self.sessions: list[tuple[str, list[str], int]] = []
+        self._taken = taken
+
+    def SessionOptions(self) -> SimpleNamespace:
+        return SimpleNamespace(add_session_config_entry=lambda name, value: None)
+
+    def InferenceSession(
+        self, graph: str, options: object, *, providers: list[str], enable_fallback: int
+    ) -> SimpleNamespace:
+        self.sessions.append((Path(graph).name, providers, enable_fallback))
+        return SimpleNamespace(get_providers=lambda: self._taken, run=self._full)
+
+    def get_available_providers(self) -> list[str]:
+        return ON_GPU
+
+    def preload_dlls(self) -> None:
+        print("Failed to load libcudnn.so.9")  # as theirs does
+
+    @staticmethod
+    def _full(outputs: object, feed: object) -> Any:
+        raise RuntimeError(FULL)
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> FakeRuntime:
+    fake = FakeRuntime(ON_GPU)
+    monkeypatch.setattr(onnx_network, "import_onnxruntime", lambda: fake)
+    return fake
+
+
+@pytest.fixture(scope="module")
+def bundled() -> ModelFolder:
+    return open_folder(locate_model("sci"))
+
+
+@pytest.fixture(scope="module")
+def for_gpus(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
+    """The bundled model with something where its graph for GPUs would be."""
+    folder = tmp_path_factory.mktemp("models") / "model"
+    shutil.copytree(locate_model("sci"), folder)
+    (folder / GRAPHS["fp16"]).write_bytes(b"a graph")
+    write_manifest(folder)
+    return open_folder(folder)
+
+
+def test_an_onnxruntime_without_cuda_is_named_with_what_it_has(for_gpus: ModelFolder) -> None:
+    with pytest.raises(DeviceError, match=r"no CUDAExecutionProvider, it has .*CPUExecution") as e:
+        run(for_gpus, GPU)
+    assert "onnxruntime-gpu" in e.value.hint
+
+
+def test_the_graph_for_gpus_runs_in_batches_of_pieces(
+    for_gpus: ModelFolder, runtime: FakeRuntime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = run(for_gpus, GPU)
+    assert (found.device, found.precision) == ("cuda", "fp16")
+    assert found.batching == Batching(None, BATCH_TOKENS_ON_GPU)
+    assert runtime.sessions == [("model.fp16.onnx", ON_GPU, 0), ("pairs.onnx", ON_GPU, 0)]
+    assert capsys.readouterr().out == ""
+    assert run(for_gpus, Wanted(device="cuda", batch_size=4)).batching == Batching(4)
+
+
+def test_a_session_that_would_run_on_the_processor_is_refused(
+    for_gpus: ModelFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakeRuntime(["CPUExecutionProvider"])
+    monkeypatch.setattr(onnx_network, "import_onnxruntime", lambda: fake)
+    problem = r"no GPU can be used: model\.fp16\.onnx would run on CPUExecutionProvider"
+    with pytest.raises(DeviceError, match=problem) as e:
+        run(for_gpus, GPU)
+    assert "nvidia-smi" in e.value.hint
+
+
+def test_a_full_gpu_says_what_needs_less(for_gpus: ModelFolder, runtime: FakeRuntime) -> None:
+    zeros = np.zeros(3, dtype=np.int64)
+    problem = r"the GPU cannot run model\.fp16\.onnx: .*Failed to allocate memory for requested"
+    with pytest.raises(DeviceError, match=problem) as e:
+        run(for_gpus, GPU).network.encode([EncoderInput(zeros, zeros, zeros)])
+    assert "--batch-tokens" in e.value.hint
+
+
+def test_a_model_without_a_graph_for_gpus_says_how_to_make_one(
+    bundled: ModelFolder, for_gpus: ModelFolder, runtime: FakeRuntime
+) -> None:
+    with pytest.raises(ModelNotFoundError, match="has no fp16 or fp32 graph") as e:
+        run(bundled, GPU)
+    assert "it has: int8; sciextract-trainer quantise MODEL --scheme fp16" in e.value.hint
+    with pytest.raises(DeviceError, match="int8 graphs run on the processor") as other:
+        run(for_gpus, Wanted(device="cuda", precision="int8"))
+    assert "--precision fp16 or fp32" in other.value.hint
+
+
+def test_auto_says_what_it_took_and_why(for_gpus: ModelFolder, runtime: FakeRuntime) -> None:
+    found = run(for_gpus, Wanted(device="auto"))
+    assert told("auto", found) == "device auto took cuda, with the fp16 graph"
+    assert told("cuda", found) == ""
+
+
+def test_auto_takes_the_processor_where_there_is_no_gpu() -> None:
+    extractor = Extractor.load(device="auto", threads=1)
+    assert extractor.device_told.startswith("device auto took cpu, with the int8 graph: ")
+    assert extractor.with_settings({"entity": 0.5}).device_told == extractor.device_told
+    assert extractor.batching is SINGLE
+    assert Extractor.load(threads=1).device_told == ""
+
+
+def test_other_names_are_refused() -> None:
+    with pytest.raises(UsageError, match="--device tpu is not possible") as e:
+        Extractor.load(device="tpu")
+    assert e.value.hint == "allowed: cpu, cuda, auto"

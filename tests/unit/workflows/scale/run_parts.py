@@ -1,0 +1,20 @@
+"""``python -m tests.unit.workflows.scale.run_parts INPUT FOLDER``: a run of real workers that tests may kill."""
+
+from __future__ import annotations
+
+import sys
+
+from sciextract.workflows.scale.into_parts import annotate_into_parts
+from sciextract.workflows.scale.processes import ProcessEngine
+from sciextract.workflows.scale.report import ManyListener
+from tests.unit.workflows.scale.support import request_for
+
+if __name__ == "__main__":
+    annotate_into_parts(
+        request_for(sys.argv[1], predictor="poisoned"),
+        ProcessEngine(2),
+        sys.argv[2],
+        "jsonl",
+        ManyListener(),
+        chunk_size=5,
+    )

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from sciextract.workflows.scale.errors import WorkersFailedError
+from sciextract.workflows.scale.health import MOST_FAILURES, MOST_STARTS, Health
+from sciextract.workflows.scale.predicting import Outcome
+from sciextract.workflows.scale.seam import Counts, Problem
+
+GOOD = Outcome(b"{}\n", Counts(documents=1))
+LOST = Outcome(b"", Counts(quarantined=1), Problem("quarantined", "x:1: no shape"))
+
+
+def test_failures_in_a_row_end_a_run_and_single_ones_do_not() -> None:
+    health = Health()
+    for answer in ([GOOD], [GOOD, LOST]):
+        for _ in range(MOST_FAILURES - 1):
+            health.failed("SIGKILL")
+        health.answered(answer)
+    for _ in range(MOST_FAILURES - 1):
+        health.failed("SIGKILL")
+    with pytest.raises(WorkersFailedError, match=f"{MOST_FAILURES} attempts .* x:1: no shape"):
+        health.answered([LOST])
+
+
+def test_starts_in_a_row() -> None:
+    health = Health()
+    for _ in range(3):
+        for _ in range(MOST_STARTS - 1):
+            health.failed_to_start("exit code 1")
+        health.started()
+    with pytest.raises(WorkersFailedError, match="model was loaded: exit code 1"):
+        for _ in range(MOST_STARTS):
+            health.failed_to_start("exit code 1")

@@ -1,0 +1,132 @@
+"""``sciextract-trainer quantise --scheme fp16``: a graph for GPUs beside those that a model folder has."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sciextract import formats
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.errors import ModelMismatchError
+from sciextract.inference.folder import GRAPHS, ModelFolder
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.onnx_network import OnnxNetwork
+from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.windows import plan_windows
+from sciextract.resources import data_root
+from sciextract.workflows.events import Report
+from sciextract_trainer.compression.rewriting import new_folder, write_like
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.export import export_encoder
+from sciextract_trainer.noise import quiet
+from sciextract_trainer.warm_start.start_model import open_start_model, piece_rules
+
+MOST_OTHER_LABELS = 1e-3
+"""Share of spans whose best label may differ from that of the fp32 graph; rounding moves those on an edge."""
+
+LARGEST_LOGIT = 65_504.0
+"""The largest number of half precision; an encoder that leaves it on the way gives nonsense, not a worse score."""
+
+
+def half_precision(folder: ModelFolder, output: Path, report: Report) -> ModelConfig:
+    """Writes a copy of a model folder that has a graph in half precision, too; thresholds and scores stay.
+
+    Inputs and outputs of the graph are those of the others. An int8 graph serves as well where there is no better
+    one: its weights become what they stand for, which half precision holds to three digits.
+
+    Args:
+        folder: The model.
+        output: The new model folder.
+        report: Told the size and how far the graph is from the one in fp32.
+
+    Raises:
+        ModelMismatchError: The graph finds other labels than the one in fp32, or cannot be made.
+        OutputError: There is something at ``output`` already, or the disk is full.
+    """
+    windows = sample_windows(folder)
+    with new_folder(output) as work, _fp32_graph(folder, windows) as source:
+        graph = work / GRAPHS["fp16"]
+        write_half(source, graph)
+        parity = compare(source, graph, windows)
+        _check(parity, graph)
+        config = replace(folder.config, origin=folder.config.origin | {"half precision": parity})
+        write_like(folder, work, config, ())
+        size = round(graph.stat().st_size / 1e6, 1)
+    report({"event": "quantised", "scheme": "fp16", "encoder_mb": size, **parity})
+    return config
+
+
+def write_half(source: Path, target: Path) -> None:
+    """An fp32 graph with weights and activations in half precision; inputs and outputs stay what they are."""
+    import onnx
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+
+    model = onnx.load(source)
+    del model.graph.value_info[:]  # the exporter's shapes contradict transposed weights
+    with quiet():
+        onnx.save(convert_float_to_float16(model, keep_io_types=True), target)
+
+
+def compare(fp32: Path, fp16: Path, windows: Sequence[EncoderInput]) -> dict[str, Any]:
+    """How far the span scores of two graphs are apart, on the processor."""
+    exact, rounded = OnnxNetwork(fp32, None), OnnxNetwork(fp16, None)
+    spans = others = 0
+    largest = worst = 0.0
+    for window in windows:
+        [left], [right] = exact.encode([window]), rounded.encode([window])
+        differences = np.abs(left.span_logits - right.span_logits)
+        worst = max(worst, float(np.nan_to_num(differences, nan=LARGEST_LOGIT).max(initial=0)))
+        largest = max(largest, float(np.abs(left.span_logits).max(initial=0)))
+        changed = left.span_logits.argmax(-1) != right.span_logits.argmax(-1)
+        spans, others = spans + changed.size, others + int(changed.sum())
+    return {
+        "spans": spans,
+        "other_labels": others,
+        "largest_logit": round(largest, 2),
+        "largest_difference": round(worst, 5),
+    }
+
+
+def _check(parity: dict[str, Any], graph: Path) -> None:
+    if parity["other_labels"] > MOST_OTHER_LABELS * parity["spans"]:
+        raise ModelMismatchError(
+            f"{graph.name} finds another label than the fp32 graph for {parity['other_labels']} of {parity['spans']} "
+            f"spans; logits differ by up to {parity['largest_difference']}",
+            "numbers inside this encoder leave the range of half precision; run it with --precision fp32",
+        )
+
+
+def sample_windows(folder: ModelFolder) -> list[EncoderInput]:
+    """The sample abstracts as the encoder sees them."""
+    rules = piece_rules(folder.path, folder.config)
+    encoder, windows = rules.encoder(), []
+    for document in _samples():
+        tokens = document.tokens
+        pieces = encoder.split(tokens.slices(document.text))
+        for each in plan_windows(pieces.counts, tokens.sentences, folder.config.piece_limit):
+            windows.append(encoder.frame(pieces, each.seen.token_start, each.seen.token_end))
+    return windows
+
+
+def _samples() -> list[Document]:
+    items = formats.read([str(data_root() / "sample_data" / "abstracts.jsonl")])
+    return [item.document for item in items if isinstance(item, AnnotatedDocument)]
+
+
+@contextmanager
+def _fp32_graph(folder: ModelFolder, windows: Sequence[EncoderInput]) -> Iterator[Path]:
+    """The model's fp32 graph, or one that is made of its best weights for the length of the block."""
+    if (folder.path / GRAPHS["fp32"]).is_file():
+        yield folder.path / GRAPHS["fp32"]
+        return
+    network = open_start_model(folder).network(TrainConfig(encoder=str(folder.path)))
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / GRAPHS["fp32"]
+        export_encoder(network, path, max(windows, key=lambda each: len(each.input_ids)))
+        yield path
