@@ -13,9 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sciextract.documents.spans import Span
-from sciextract.graph.contribution import Contribution, Evidence, Naming
-from sciextract.graph.naming.rules import MergeRule
+from sciextract.graph.contribution import Contribution, Evidence, Naming, packed
 
 LABELS = ("Method", "Task", "Material", "Metric", "OtherScientificTerm")
 RELATIONS = (
@@ -72,10 +70,11 @@ class _Writer:
             if len(keys) > 1 else []
         )  # fmt: skip
         digest = hashlib.sha256(text.encode()).hexdigest()
-        said = (namings, evidence, (), 2, 0, digest[:16].encode())
+        spaced = {each.surface: each.surface.casefold().replace("-", " ") for each in namings}
         return Contribution(
-            f"synthetic:{number}", text, digest, "none@0", 1990 + number % 35, *said
-        )
+            f"synthetic:{number}", packed(text), digest, "none@0", 1990 + number % 35,
+            namings, evidence, (), spaced, 2, 0, 0, digest[:16].encode(),
+        )  # fmt: skip
 
     def _name(self) -> int:
         shape, said = self._shape, len(self._said)
@@ -90,16 +89,15 @@ class _Writer:
     def _naming(self, name: int) -> Naming:
         surface = self._chance.choices(_SPELLINGS, (8, 2, 1, 1))[0].format(name)
         label = LABELS[(name + (self._chance.random() < 0.1)) % len(LABELS)]
-        return Naming(f"thing{name}", surface, label, MergeRule.NONE)
+        return Naming(f"thing{name}", surface, label, 0)
 
     def _evidence(self, keys: list[int], length: int) -> Evidence:
         head, tail = self._chance.sample(keys, 2)
         start = self._chance.randrange(length // 2)
-        span = Span(start, min(start + 150, length))
+        places = (start, min(start + 150, length), start, start + 20, start + 40, start + 60)
         label = self._chance.choices(RELATIONS, (19, 5, 4, 3, 2, 2, 2))[0]
-        return Evidence(
-            f"thing{head}", f"thing{tail}", label, round(self._chance.random(), 4), span
-        )
+        score = round(self._chance.random(), 4)
+        return Evidence(f"thing{head}", f"thing{tail}", label, score, *places)
 
 
 def _about(chance: random.Random, mean: float) -> int:

@@ -13,7 +13,7 @@ from sciextract.documents.ids import new_id
 from sciextract.documents.spans import Span
 from sciextract.formats.jsonl import encode
 from sciextract.graph.building import BuildReport, build_graph
-from sciextract.graph.contribution import GENERIC
+from sciextract.graph.contribution import Counted
 from sciextract.graph.contributions import Reading
 from sciextract.text.analyse import analyse
 
@@ -66,7 +66,9 @@ def build(graph: Path, *documents: AnnotatedDocument, **options: Any) -> BuildRe
     """Bring documents into a graph."""
     path = write(graph.with_name("in.jsonl"), documents)
     years = options.pop("years", {})
-    return build_graph(graph, Reading([str(path)], GENERIC, years), **options)
+    return build_graph(
+        graph, Reading([str(path)], options.pop("counted", Counted()), years), **options
+    )
 
 
 def field() -> list[AnnotatedDocument]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
-from sciextract.graph.contribution import Contribution
+from sciextract.graph.contribution import Contribution, Counted
 from sciextract.graph.contributions import Reading
 from sciextract.graph.database.derive import derive
 from sciextract.graph.database.facts import Changes, Facts
@@ -23,6 +23,7 @@ from sciextract.graph.database.opening import (
 )
 
 _BATCH = 500
+_SECONDS_A_TRANSACTION = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Totals:
         edges: Typed, directed pairs of things.
         nameless: Relations left out because an argument has no name.
         loops: Relations left out because both arguments are one thing.
+        unlikely: Relations left out because their probability is below the least one.
         ambiguous: Acronyms with several expansions.
     """
 
@@ -45,6 +47,7 @@ class Totals:
     edges: int
     nameless: int
     loops: int
+    unlikely: int
     ambiguous: int
 
 
@@ -93,7 +96,10 @@ class Listener:
         """A record could not be read; the build goes on."""
 
     def progress(self, done: int) -> None:
-        """So many abstracts are kept, or were known."""
+        """So many abstracts are read."""
+
+    def kept(self, done: int) -> None:
+        """So many are on disk, or were known: what is killed now keeps them."""
 
     def deriving(self) -> None:
         """Everything is read; nodes and edges follow."""
@@ -117,7 +123,7 @@ def build_graph(
         GraphError: The file cannot be used, or the disk is full.
         InputMissingError: An input does not exist.
         FormatError: The only input is unusable.
-        UsageError: The graph was built with other generic labels.
+        UsageError: The graph was built with other generic labels, or another least score.
     """
     with open_graph(graph, write=True) as connection:
         return _Build(connection, acronym_share, listener or Listener()).run(reading)
@@ -132,10 +138,9 @@ class _Build:
 
     def run(self, reading: Reading) -> BuildReport:
         started = time.monotonic()
-        self._check_generic(reading.generic)
+        self._check_counted(reading.counted)
         facts = Facts(self._connection, self._number())
-        for batch in _batches(self._usable(reading.contributions())):
-            self._keep(facts, batch)
+        self._keep(facts, _batches(self._usable(reading.contributions())))
         read = time.monotonic()
         derived = self._derive_if_needed()
         seconds = time.monotonic() - read if derived else 0.0
@@ -143,15 +148,22 @@ class _Build:
             facts.changes, self._bad, totals_of(self._connection), read - started, seconds
         )
 
-    def _check_generic(self, labels: frozenset[str]) -> None:
-        """The same labels in all builds, or counts would mean two things."""
-        wanted = ", ".join(sorted(labels))
-        found = property_of(self._connection, "generic")
-        if not self._connection.execute("SELECT 1 FROM document LIMIT 1").fetchone():
-            set_property(self._connection, "generic", wanted)
-        elif found != wanted:
-            problem = f"--generic {wanted or 'nothing'}: the graph was built with {found or 'none'}"
-            raise UsageError(problem, "name the same labels, or build into another file")
+    def _check_counted(self, counted: Counted) -> None:
+        """The same in all builds, or counts would mean two things."""
+        empty = not self._connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
+        given = {
+            "generic": ", ".join(sorted(counted.generic)),
+            "least-score": repr(counted.least_score),
+        }
+        for name, wanted in given.items():
+            found = property_of(self._connection, name)
+            if empty:
+                set_property(self._connection, name, wanted)
+            elif found != wanted:
+                problem = (
+                    f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
+                )
+                raise UsageError(problem, "name the same, or build into another file")
 
     def _number(self) -> int:
         """The number of an unfinished build again, or the next one."""
@@ -167,13 +179,27 @@ class _Build:
             else:
                 yield item
 
-    def _keep(self, facts: Facts, batch: list[Contribution]) -> None:
-        with transaction(self._connection):
-            before = facts.changes.added + facts.changes.replaced
-            facts.write(batch)
-            if facts.changes.added + facts.changes.replaced > before:
-                set_property(self._connection, "state", "unfinished")
-                set_property(self._connection, "build", str(facts.build))
+    def _keep(self, facts: Facts, batches: Iterator[list[Contribution]]) -> None:
+        """In transactions of some seconds, the first of a single batch.
+
+        New names belong all over the sorted names, so that each transaction rewrites a large part of a large graph.
+        """
+        seconds = 0.0
+        for batch in batches:
+            end = time.monotonic() + seconds
+            with transaction(self._connection):
+                self._write(facts, batch)
+                while time.monotonic() < end and (further := next(batches, None)):
+                    self._write(facts, further)
+            seconds = _SECONDS_A_TRANSACTION
+            self._listener.kept(facts.changes.total)
+
+    def _write(self, facts: Facts, batch: list[Contribution]) -> None:
+        before = facts.changes.added + facts.changes.replaced
+        facts.write(batch)
+        if facts.changes.added + facts.changes.replaced > before:
+            set_property(self._connection, "state", "unfinished")
+            set_property(self._connection, "build", str(facts.build))
         self._listener.progress(facts.changes.total)
 
     def _derive_if_needed(self) -> bool:
@@ -190,14 +216,16 @@ class _Build:
 
 def totals_of(connection: sqlite3.Connection) -> Totals:
     """Counts of a finished graph."""
-    documents, without_year, nameless, loops = connection.execute(
-        """SELECT count(*), coalesce(sum(year IS NULL), 0), coalesce(sum(nameless), 0), coalesce(sum(loops), 0)
+    documents, without_year, nameless, loops, unlikely = connection.execute(
+        """SELECT count(*), coalesce(sum(year IS NULL), 0),
+            coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0)
         FROM document"""
     ).fetchone()
     (nodes,) = connection.execute("SELECT count(*) FROM node").fetchone()
     (edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
     (ambiguous,) = connection.execute("SELECT count(DISTINCT short) FROM ambiguous").fetchone()
-    return Totals(documents, without_year, nodes, edges, nameless, loops, ambiguous)
+    left_out = nameless, loops, unlikely
+    return Totals(documents, without_year, nodes, edges, *left_out, ambiguous)
 
 
 def _batches(items: Iterable[Contribution]) -> Iterator[list[Contribution]]:

@@ -3,128 +3,180 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
+import json
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from sciextract.documents.annotations import Annotations, Entity, State
-from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
+from sciextract.graph.abstract import Abstract, abstract_of
 from sciextract.graph.naming.acronyms import Expansion, find_expansions
 from sciextract.graph.naming.normal_form import normal_form
-from sciextract.graph.naming.rules import MergeRule
 from sciextract.graph.naming.things import Thing, Things
 from sciextract.graph.naming.unicode import clean
 
+_QUICKLY = 1
 GENERIC = frozenset({"Generic"})
 """Labels of mentions that name nothing of their own, such as "the method"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Naming:
+class Counted:
+    """What of an abstract counts; the same for all abstracts of a graph.
+
+    Attributes:
+        generic: Labels of mentions that name nothing of their own.
+        least_score: Relations with a lower probability are left out; those without one stay.
+    """
+
+    generic: frozenset[str] = GENERIC
+    least_score: float = 0.0
+
+
+class Naming(NamedTuple):
     """How a thing is called in one abstract.
 
     Attributes:
         key: The normal form of the thing.
         surface: The mention as it is written.
         label: Its entity type.
-        rules: Why the mention means the thing.
+        rules: Why the mention means the thing: bits of :class:`~sciextract.graph.naming.rules.MergeRule`.
     """
 
     key: str
     surface: str
     label: str
-    rules: MergeRule
+    rules: int
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A relation between two things, and the sentences that express it.
+class Evidence(NamedTuple):
+    """A relation between two things, and where its abstract expresses it, in characters, ends exclusive.
 
     Attributes:
         head: The normal form of the head.
         tail: The normal form of the tail.
         label: The relation type.
         score: Its probability; ``None`` where no model made it.
-        sentences: The characters from the first to the last sentence that an argument lies in.
+        char_start: Where the first sentence begins that an argument lies in.
+        char_end: Where the last one ends.
+        head_start: Where the mention of the head begins.
+        head_end: Where it ends.
+        tail_start: Where the mention of the tail begins.
+        tail_end: Where it ends.
     """
 
     head: str
     tail: str
     label: str
     score: float | None
-    sentences: Span
+    char_start: int
+    char_end: int
+    head_start: int
+    head_end: int
+    tail_start: int
+    tail_end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """All that one abstract adds to a graph.
+    """All that one abstract adds to a graph, ready to be kept: what costs time is done by whoever reads it.
 
     Attributes:
         doc_key: The abstract's name.
-        text: Its text.
+        content: Its text, packed: see :func:`unpacked`.
         text_sha256: The hash of the text: the same text is the same abstract.
         model: ``NAME@HASH``; empty where no model predicted.
         year: Of publication, where the input tells.
         namings: How often each thing is called how.
         evidence: Relations in text order.
         expansions: Acronyms with the key and the wording of what they stand for.
+        spaced: Every mention and wording with its normal form with spaces.
         nameless: Relations with an argument that has no name, which are left out.
         loops: Relations between two mentions of one thing, which are left out.
-        fingerprint: Changes with everything above: one that is known needs no second look.
+        unlikely: Relations that the model gave too low a probability, which are left out.
+        fingerprint: Changes with everything that is said: one that is known needs no second look.
     """
 
     doc_key: str
-    text: str
+    content: bytes
     text_sha256: str
     model: str
     year: int | None
     namings: Mapping[Naming, int]
     evidence: tuple[Evidence, ...]
     expansions: tuple[tuple[str, str, str], ...]
+    spaced: Mapping[str, str]
     nameless: int
     loops: int
+    unlikely: int
     fingerprint: bytes
 
 
 def contribution_of(
-    annotated: AnnotatedDocument, generic: frozenset[str] = GENERIC, year: int | None = None
+    annotated: AnnotatedDocument, counted: Counted = Counted(), year: int | None = None
 ) -> Contribution:
-    """What an annotated abstract says; what was rejected in it does not count.
+    """What an annotated document says; what was rejected in it does not count.
 
     Args:
         annotated: The abstract.
-        generic: Labels of mentions that name nothing of their own.
+        counted: What counts of it.
         year: Of publication; that of the abstract's fields when ``None``.
     """
-    document = annotated.document
-    expansions = find_expansions(document.text)
-    things = _things(annotated, generic, expansions)
-    evidence, nameless, loops = _evidence(annotated, things)
+    return contribution_from(abstract_of(annotated, year), counted)
+
+
+def contribution_from(abstract: Abstract, counted: Counted) -> Contribution:
+    """What an abstract says: see :func:`contribution_of`."""
+    found = find_expansions(abstract.text)
+    things = _things(abstract, counted.generic, found)
+    namings, model = _namings(things), clean(abstract.model)
+    evidence, nameless, loops, unlikely = _evidence(abstract, things, counted.least_score)
+    expansions = tuple([each for each in map(_expansion, found) if each[0] and each[1]])
     said = (
-        document.text_sha256,
-        clean(str(annotated.model or "")),
-        year or bibliography_of(document.fields).year,
-        _namings(things),
-        tuple(evidence),
-        tuple([each for each in map(_expansion, expansions) if each[0] and each[1]]),
+        model,
+        abstract.year,
+        list(namings.items()),
+        evidence,
+        expansions,
         nameless,
         loops,
+        unlikely,
     )
-    return Contribution(clean(document.doc_key), document.text, *said, _fingerprint(said))
+    return Contribution(
+        *(
+            clean(abstract.doc_key),
+            packed(abstract.text),
+            abstract.text_sha256,
+            model,
+            abstract.year,
+        ),
+        *(namings, tuple(evidence), expansions, _spaced(namings, expansions)),
+        *(nameless, loops, unlikely, _fingerprint(abstract.text_sha256, said)),
+    )
+
+
+def packed(text: str) -> bytes:
+    """A text as a graph keeps it."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), _QUICKLY)
+
+
+def unpacked(content: bytes) -> str:
+    """The text that :func:`packed` packed."""
+    return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
 def _things(
-    annotated: AnnotatedDocument, generic: frozenset[str], expansions: Iterable[Expansion]
+    abstract: Abstract, generic: frozenset[str], expansions: Iterable[Expansion]
 ) -> list[Thing]:
-    annotations, text = annotated.annotations, annotated.document.text
+    annotations = abstract.annotations
     named = Things({each.short: each.long for each in expansions}, generic)
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
     groups = _groups(kept, annotations)
-    return [thing for group in groups for thing in named.of(group, text)]
+    return [thing for group in groups for thing in named.of(group, abstract.text)]
 
 
 def _groups(entities: list[Entity], annotations: Annotations) -> list[list[Entity]]:
@@ -158,44 +210,30 @@ def _namings(things: Iterable[Thing]) -> Counter[Naming]:
 
 
 def _evidence(
-    annotated: AnnotatedDocument, things: Iterable[Thing]
-) -> tuple[list[Evidence], int, int]:
+    abstract: Abstract, things: Iterable[Thing], least_score: float
+) -> tuple[list[Evidence], int, int, int]:
+    """Relations between things; and how many are left out, as :class:`Contribution` counts them."""
     by_id = {mention.entity.id: (thing, mention) for thing in things for mention in thing.mentions}
-    sentences = _Sentences(annotated)
+    whole = 0, len(abstract.text)
     evidence: list[Evidence] = []
-    nameless = loops = 0
-    for relation in annotated.annotations.relations:
-        if relation.state is State.REJECTED or not {relation.head, relation.tail} <= by_id.keys():
+    nameless = loops = unlikely = 0
+    for relation in abstract.annotations.relations:
+        head, tail = by_id.get(relation.head), by_id.get(relation.tail)
+        if relation.state is State.REJECTED or head is None or tail is None:
             continue
-        (head, head_mention), (tail, tail_mention) = by_id[relation.head], by_id[relation.tail]
-        if head is tail or (head.key and head.key == tail.key):
+        if head[0] is tail[0] or (head[0].key and head[0].key == tail[0].key):
             loops += 1
-        elif not head.key or not tail.key:
+        elif not head[0].key or not tail[0].key:
             nameless += 1
+        elif relation.score is not None and relation.score < least_score:
+            unlikely += 1
         else:
-            around = sentences.around(head_mention.entity.span, tail_mention.entity.span)
-            evidence.append(
-                Evidence(head.key, tail.key, clean(relation.label), relation.score, around)
-            )
-    return evidence, nameless, loops
-
-
-class _Sentences:
-    """Where the sentences of an abstract begin and end, in characters."""
-
-    def __init__(self, annotated: AnnotatedDocument) -> None:
-        tokens = annotated.document.tokens
-        self._length = len(annotated.document.text)
-        self._starts = [tokens.spans[each.token_start].char_start for each in tokens.sentences]
-        self._ends = [tokens.spans[each.token_end - 1].char_end for each in tokens.sentences]
-
-    def around(self, first: Span, second: Span) -> Span:
-        """From the start of the first to the end of the last sentence that one of the spans touches."""
-        if not self._starts:
-            return Span(0, self._length)
-        begin = bisect_right(self._starts, min(first.char_start, second.char_start)) - 1
-        end = bisect_right(self._starts, max(first.char_end, second.char_end) - 1) - 1
-        return Span(self._starts[max(begin, 0)], self._ends[max(end, 0)])
+            first, second = head[1].entity.span, tail[1].entity.span
+            around = abstract.sentences.around(first, second) or whole
+            places = (first.char_start, first.char_end, second.char_start, second.char_end)
+            said = (head[0].key, tail[0].key, clean(relation.label), relation.score)
+            evidence.append(Evidence(*said, *around, *places))
+    return evidence, nameless, loops, unlikely
 
 
 def _expansion(expansion: Expansion) -> tuple[str, str, str]:
@@ -206,5 +244,14 @@ def _expansion(expansion: Expansion) -> tuple[str, str, str]:
     )
 
 
-def _fingerprint(said: tuple[object, ...]) -> bytes:
-    return hashlib.blake2b(repr(said).encode("utf-8", "backslashreplace"), digest_size=16).digest()
+def _spaced(
+    namings: Iterable[Naming], expansions: Iterable[tuple[str, str, str]]
+) -> dict[str, str]:
+    forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
+    return {each: normal_form(each).spaced for each in forms}
+
+
+def _fingerprint(text_sha256: str, said: tuple[object, ...]) -> bytes:
+    """Of what was said in this order; JSON tells strings from numbers, and is made faster than ``repr``."""
+    content = text_sha256 + json.dumps(said, separators=(",", ":"))
+    return hashlib.blake2b(content.encode("ascii"), digest_size=16).digest()

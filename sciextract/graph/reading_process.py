@@ -6,6 +6,7 @@ and end. Those of ``multiprocessing.Pool`` hold both ends of their queues and wo
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +14,9 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-Bundle = list[tuple[int, str]]
+Bundle = tuple[str, list[tuple[int, str]]]
+"""A file, and some of its lines with their numbers."""
+_RARELY = 50_000
 Work = Callable[[Bundle], list[Any]]
 
 
@@ -59,6 +62,8 @@ def _process(work: Work) -> Iterator[Connection]:
 
 
 def _serve(work: Work, connection: Connection) -> None:
+    gc.freeze()
+    gc.set_threshold(_RARELY)  # records come and go without cycles: there is little to look for
     try:
         while True:
             connection.send(work(connection.recv()))

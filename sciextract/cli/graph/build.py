@@ -54,6 +54,15 @@ def build(
             "only where all agree.",
         ),
     ] = 1.0,
+    least_score: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            min=0,
+            max=1,
+            help="Leave out relations to which the model gives a lower probability.",
+        ),
+    ] = 0.0,
     only_decided: Annotated[
         bool, typer.Option("--only-decided", help="Of projects only what a person has decided.")
     ] = False,
@@ -79,21 +88,21 @@ def build(
     """  # fmt: skip
     from sciextract.cli.graph.build_screen import BuildScreen
     from sciextract.graph.building import build_graph
-    from sciextract.graph.contribution import GENERIC
+    from sciextract.graph.contribution import GENERIC, Counted
     from sciextract.graph.contributions import Reading
     from sciextract.graph.years import read_years
     from sciextract.inference.cores import usable_cores
 
     known = read_years(years) if years else {}
-    labels = GENERIC if generic is None else frozenset(generic)
+    counts = Counted(GENERIC if generic is None else frozenset(generic), least_score)
     processes = usable_cores() if workers is None else workers
-    reading = Reading(inputs, labels, known, not only_decided, processes)
+    reading = Reading(inputs, counts, known, not only_decided, processes)
     screen = BuildScreen(not quiet and is_terminal(sys.stderr))
     try:
         found = build_graph(graph, reading, acronym_share, screen)
     except KeyboardInterrupt:
         screen.end()
-        say("", f"interrupted; {screen.done:,} abstracts are kept", "the same command goes on")
+        say("", f"interrupted; {screen.on_disk:,} abstracts are kept", "the same command goes on")
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         screen.end()
@@ -119,6 +128,8 @@ def _in_words(found: BuildReport) -> str:
             f"left out: {counted(totals.nameless, 'relation')} with an argument that has no name, "
             f"{totals.loops:,} within one thing"
         )
+    if totals.unlikely:
+        words.append(f"{counted(totals.unlikely, 'relation')} below --least-score")
     if totals.without_year:
         words.append(f"{counted(totals.without_year, 'abstract')} without a year")
     if totals.ambiguous:

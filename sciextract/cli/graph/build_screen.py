@@ -15,7 +15,7 @@ class BuildScreen(Listener):
     """
 
     def __init__(self, shown: bool) -> None:
-        self.done = 0
+        self.done = self.on_disk = 0
         self._shown = shown
         self._line = ProgressLine(shown, lambda: None)
 
@@ -25,9 +25,13 @@ class BuildScreen(Listener):
         say("Warning", f"left out: {error.message}", error.hint)
 
     def progress(self, done: int) -> None:
-        """So many abstracts are kept, or were known."""
+        """So many abstracts are read."""
         self.done = done
         self._line.update(done)
+
+    def kept(self, done: int) -> None:
+        """So many are on disk, or were known."""
+        self.on_disk = done
 
     def deriving(self) -> None:
         """The second half, which tells no progress."""

@@ -12,6 +12,8 @@ import typer
 from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from sciextract.graph.queries.edges import Edge, Sentence
     from sciextract.graph.queries.nodes import Node
 
@@ -29,6 +31,16 @@ SentencesOption = Annotated[
 LimitOption = Annotated[int, typer.Option(metavar="N", min=1, help="At most so many.")]
 
 
+AvoidOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NODE", help="A node to leave out; may be repeated."),
+]
+AvoidFromOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Nodes to leave out, one a line; unknown ones do no harm."),
+]
+
+
 @graph.callback(invoke_without_command=True)
 def start(context: typer.Context) -> None:
     """Make one graph of what many abstracts say, and ask it.
@@ -39,6 +51,24 @@ def start(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(ExitCode.USAGE)
+
+
+def avoided(
+    connection: sqlite3.Connection, names: list[str] | None, file: Path | None
+) -> list[Node]:
+    """The nodes that a person wants to leave out.
+
+    Raises:
+        UnknownNodeError: One that was named on the command line is unknown.
+        InputMissingError: There is no such file.
+        FormatError: It is no text.
+    """
+    from sciextract.formats.base import Source
+    from sciextract.formats.decoding import decoded_content
+    from sciextract.graph.queries.nodes import find_nodes, known_nodes
+
+    listed = decoded_content(Source(str(file))).splitlines() if file else []
+    return [*find_nodes(connection, names or []), *known_nodes(connection, listed)]
 
 
 def show(lines: Iterable[str]) -> None:

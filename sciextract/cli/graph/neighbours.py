@@ -20,7 +20,8 @@ from sciextract.cli.graph.group import (
 from sciextract.cli.words import counted
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.nodes import About, Alias
+    from sciextract.graph.queries.nodes import About
+    from sciextract.graph.queries.parts import Alias
 
 
 def neighbours(

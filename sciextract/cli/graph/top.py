@@ -7,9 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from sciextract.cli.graph.group import (
+    AvoidFromOption,
+    AvoidOption,
     GraphOption,
     JsonLines,
     LimitOption,
+    avoided,
     nothing,
     show,
     show_json,
@@ -29,6 +32,8 @@ def top(
     since: Annotated[
         int | None, typer.Option(metavar="YEAR", help="Count only abstracts from this year on.")
     ] = None,
+    avoid: AvoidOption = None,
+    avoid_from: AvoidFromOption = None,
     limit: LimitOption = 20,
     as_json: JsonLines = False,
 ) -> None:
@@ -44,7 +49,10 @@ def top(
     from sciextract.graph.queries.top import top as first_nodes
 
     with open_graph(graph) as connection:
-        found = first_nodes(connection, label=label, by=by, since=since, limit=limit)
+        unwanted = avoided(connection, avoid, avoid_from)
+        found = first_nodes(
+            connection, label=label, by=by, since=since, avoid=unwanted, limit=limit
+        )
     if as_json:
         show_json(node.to_json() for node in found)
     elif found:

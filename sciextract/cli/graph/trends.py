@@ -10,9 +10,12 @@ import typer
 
 from sciextract.cli.console import say
 from sciextract.cli.graph.group import (
+    AvoidFromOption,
+    AvoidOption,
     GraphOption,
     JsonLines,
     LimitOption,
+    avoided,
     nothing,
     show,
     show_json,
@@ -44,9 +47,15 @@ def trends(
     since: Annotated[int | None, typer.Option(metavar="YEAR", help="The first year.")] = None,
     until: Annotated[int | None, typer.Option(metavar="YEAR", help="The last year.")] = None,
     least: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, help="Only nodes that N abstracts of these years name."),
-    ] = 10,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Only nodes that N abstracts of these years name (default: 10); only pairs that N relate (1).",
+        ),
+    ] = None,
+    avoid: AvoidOption = None,
+    avoid_from: AvoidFromOption = None,
     limit: LimitOption = 20,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw the shares by year as well.")
@@ -57,7 +66,8 @@ def trends(
     """Tell what rises and falls by year, what is done with what, and what is compared with what.
 
     A trend is the change of the share of abstracts a year, in percentage points, with z, its distance from no
-    change in standard errors; only z beyond 1.96 is listed.
+    change in standard errors; only z beyond 1.96 is listed. Beside it stand the shares among the older and the
+    newer half of the abstracts.
 
     Examples:
 
@@ -75,37 +85,40 @@ def trends(
     else:
         _refuse({"--relation": relation}, types, most=1)
     with open_graph(graph) as connection:
+        unwanted = avoided(connection, avoid, avoid_from)
         if question == "pairs":
             from sciextract.graph.queries.pairs import pairs
 
             first, second = (*types, None, None)[:2]
-            found = pairs(connection, first=first, second=second, relation=relation, limit=limit)
+            found = pairs(
+                connection, first=first, second=second, relation=relation,
+                least=least or 1, avoid=unwanted, limit=limit,
+            )  # fmt: skip
             lines, told = list(_pair_lines(found)), [each.to_json() for each in found]
         else:
             from sciextract.graph.queries.trends import trends as trends_of
 
-            wanted = types[0] if types else "Method"
             moving = trends_of(
-                connection,
-                question,
-                label=wanted,
-                since=since,
-                until=until,
-                least=least,
-                limit=limit,
-            )
+                connection, question, label=types[0] if types else "Method",
+                since=since, until=until, least=least or 10, avoid=unwanted, limit=limit,
+            )  # fmt: skip
             lines, told = list(_trend_lines(moving)), [each.to_json() for each in moving]
-            if plot is not None and moving:
-                from sciextract.graph.pictures.view import draw_trends
-
-                draw_trends(moving, graph, plot, force=force)
-                say("", f"{plot} written")
+            _draw(moving, graph, plot, force=force)
     if not told:
         raise nothing("nothing found; --least and the years decide how much is looked at")
     if as_json:
         show_json(told)
     else:
         show(lines)
+
+
+def _draw(moving: list[Trend], graph: Path, plot: Path | None, *, force: bool) -> None:
+    if plot is None or not moving:
+        return
+    from sciextract.graph.pictures.view import draw_trends
+
+    draw_trends(moving, graph, plot, force=force)
+    say("", f"{plot} written")
 
 
 def _refuse(given: dict[str, object], types: list[str], most: int) -> None:
@@ -125,19 +138,11 @@ def _trend_lines(found: list[Trend]) -> Iterator[str]:
     if not found:
         return
     years = list(found[0].years)
-    yield f"{'points/year':>11} {'z':>6} {'abstracts':>9} {'first half':>10} {'second':>7}  name, {years[0]}-{years[-1]}"
+    yield f"{'points/year':>11} {'z':>6} {'abstracts':>9} {'older half':>10} {'newer':>8}  name, {years[0]}-{years[-1]}"
     for each in found:
-        first, second = _halves(each)
+        older, newer = (f"{100 * share:.2f} %" for share in each.halves())
         count = sum(each.years.values())
-        yield (
-            f"{100 * each.slope:+11.3f} {each.z:+6.1f} {count:9,} {first:10,} {second:7,}  {each.node.name}"
-        )
-
-
-def _halves(trend: Trend) -> tuple[int, int]:
-    counts = list(trend.years.values())
-    middle = len(counts) // 2
-    return sum(counts[:middle]), sum(counts[middle:])
+        yield f"{100 * each.slope:+11.3f} {each.z:+6.1f} {count:9,} {older:>10} {newer:>8}  {each.node.name}"
 
 
 def _pair_lines(found: list[Pair]) -> Iterator[str]:

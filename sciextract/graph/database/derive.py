@@ -7,6 +7,7 @@ import sqlite3
 import numpy as np
 
 from sciextract.graph.database.opening import set_property, transaction
+from sciextract.graph.database.recent import fill_recent
 from sciextract.graph.database.tables import DERIVED, DERIVED_TABLES, FEW_EDGES, INDEXES
 from sciextract.graph.naming.corpus_acronyms import corpus_acronym
 from sciextract.graph.naming.rules import MergeRule
@@ -135,6 +136,7 @@ def derive(connection: sqlite3.Connection, acronym_share: float) -> None:
         _run(connection, _EDGES)
         _connect(connection)
         _run(connection, _NODES)
+        fill_recent(connection)
         _run(connection, INDEXES)
         set_property(connection, "state", "finished")
     connection.execute("PRAGMA optimize")
@@ -179,7 +181,7 @@ def _expansions(connection: sqlite3.Connection) -> dict[int, dict[int, int]]:
 
 
 def _connect(connection: sqlite3.Connection) -> None:
-    """Neighbours of each node as arrays, for paths; and their number."""
+    """Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number."""
     rows = connection.execute("SELECT head, tail, documents FROM edge")
     numbers = (number for row in rows for number in row)  # rows as tuples would take gigabytes
     edges = np.fromiter(numbers, dtype=np.int64).reshape(-1, 3)
@@ -189,12 +191,10 @@ def _connect(connection: sqlite3.Connection) -> None:
     last = np.ones(len(both), dtype=bool)
     last[:-1] = np.any(both[1:, :2] != both[:-1, :2], axis=1)
     pairs = both[last]
+    pairs = pairs[np.lexsort((pairs[:, 1], -pairs[:, 2], pairs[:, 0]))]
     nodes, starts = np.unique(pairs[:, 0], return_index=True)
     offsets = np.append(starts, len(pairs))
-    arrays = {
-        "nodes": nodes, "offsets": offsets,
-        "targets": np.searchsorted(nodes, pairs[:, 1]), "documents": pairs[:, 2],
-    }  # fmt: skip
+    arrays = {"nodes": nodes, "offsets": offsets, "targets": np.searchsorted(nodes, pairs[:, 1])}
     for name, array in arrays.items():
         content = array.astype("<i4").tobytes()
         connection.execute("INSERT INTO adjacency VALUES (?, ?)", (name, content))

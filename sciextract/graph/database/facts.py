@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sciextract.graph.contribution import Contribution
 from sciextract.graph.database.numbers import Numbers
-from sciextract.graph.naming.normal_form import normal_form
 
 _FACTS_OF_A_DOCUMENT = ("text", "naming", "evidence", "expansion")
+_DOCUMENT = """INSERT INTO document (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_NAMING = "INSERT INTO naming VALUES (?, ?, ?, ?, ?, ?)"
+_EVIDENCE = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_EXPANSION = "INSERT OR IGNORE INTO expansion VALUES (?, ?, ?, ?)"
+
+_Fresh = Sequence[tuple[int, Contribution]]
+"""Contributions with the numbers of their documents, ascending: rows in this order fill pages one after the other."""
 
 
 @dataclass(slots=True)
@@ -51,51 +57,58 @@ class Facts:
         self._forms = Numbers(connection, "form", "surface", "spaced")
         self._labels = Numbers(connection, "label", "name")
         self._models = Numbers(connection, "model", "name")
+        last = connection.execute("SELECT coalesce(max(id), 0) FROM document").fetchone()
+        self._last = int(last[0])
 
     def write(self, contributions: Iterable[Contribution]) -> None:
         """Bring contributions in; the caller holds a transaction."""
         for numbers in (self._names, self._forms, self._labels, self._models):
             numbers.trim()
-        fresh = [each for each in contributions if self._is_fresh(each)]
-        self._number_strings(fresh)
-        for each in fresh:
-            self._write(each)
+        fresh = [
+            (number, each)
+            for each in contributions
+            if (number := self._number_if_fresh(each)) is not None
+        ]
+        self._number_strings([each for _, each in fresh])
+        self._write(fresh)
 
-    def _is_fresh(self, contribution: Contribution) -> bool:
-        """Whether there is something to write; what it replaces is removed."""
+    def _number_if_fresh(self, contribution: Contribution) -> int | None:
+        """The number of its document where there is something to write; what it replaces is removed."""
         digest = bytes.fromhex(contribution.text_sha256)
         same_text = self._connection.execute(
             "SELECT id, fingerprint, build FROM document WHERE text_sha256 = ?", (digest,)
         ).fetchone()
         if same_text and (same_text[1] == contribution.fingerprint or same_text[2] == self.build):
             self.changes.known += 1
-            return False
+            return None
         former = [same_text[:1]] if same_text else self._earlier(contribution.doc_key)
         for (document,) in former:
             self._remove(document)
         self.changes.replaced += bool(former)
         self.changes.added += not former
         # Takes the place now: the same text may come again within this batch.
-        self._reserve(contribution, digest)
-        return True
+        return self._reserve(contribution, digest)
 
     def _earlier(self, doc_key: str) -> Sequence[tuple[int]]:
+        if self.build == 1:
+            return []
         found = self._connection.execute(
             "SELECT id FROM document WHERE doc_key = ? AND build < ?", (doc_key, self.build)
         )
         return found.fetchall()
 
-    def _reserve(self, contribution: Contribution, digest: bytes) -> None:
+    def _reserve(self, contribution: Contribution, digest: bytes) -> int:
         self._models.add({contribution.model: None})
+        self._last += 1
         self._connection.execute(
-            """INSERT INTO document (doc_key, text_sha256, fingerprint, model, year, build, nameless, loops)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+            _DOCUMENT,
             (
-                *(contribution.doc_key, digest, contribution.fingerprint),
+                *(self._last, contribution.doc_key, digest, contribution.fingerprint),
                 *(self._models[contribution.model], contribution.year, self.build),
-                *(contribution.nameless, contribution.loops),
+                *(contribution.nameless, contribution.loops, contribution.unlikely),
             ),
         )
+        return self._last
 
     def _remove(self, document: int) -> None:
         for table in _FACTS_OF_A_DOCUMENT:
@@ -103,46 +116,46 @@ class Facts:
         self._connection.execute("DELETE FROM document WHERE id = ?", (document,))
 
     def _number_strings(self, contributions: Sequence[Contribution]) -> None:
-        keys, surfaces, labels = set[str](), set[str](), set[str]()
+        keys, labels, spaced = set[str](), set[str](), dict[str, str]()
         for each in contributions:
+            spaced.update(each.spaced)
             keys.update([naming.key for naming in each.namings])
             keys.update([key for short, long, _ in each.expansions for key in (short, long)])
-            surfaces.update([naming.surface for naming in each.namings])
-            surfaces.update([wording for *_, wording in each.expansions])
             labels.update([naming.label for naming in each.namings])
             labels.update([relation.label for relation in each.evidence])
         acronyms = {key: key.casefold() for key in keys if key != key.casefold()}
         self._names.add(dict.fromkeys([*keys - acronyms.keys(), *acronyms.values()]))
         self._names.add({key: self._names[folded] for key, folded in acronyms.items()})
-        self._forms.add({surface: normal_form(surface).spaced for surface in surfaces})
+        self._forms.add(spaced)
         self._labels.add(dict.fromkeys(labels))
 
-    def _write(self, contribution: Contribution) -> None:
-        digest = bytes.fromhex(contribution.text_sha256)
-        execute, names, labels = self._connection.execute, self._names, self._labels
-        (document,) = execute("SELECT id FROM document WHERE text_sha256 = ?", (digest,)).fetchone()
-        packed = zlib.compress(contribution.text.encode("utf-8", "surrogatepass"), 1)
-        execute("INSERT INTO text VALUES (?, ?)", (document, packed))
-        self._connection.executemany(
-            "INSERT INTO naming VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (document, names[each.key], self._forms[each.surface],
-                 labels[each.label], int(each.rules), mentions)
-                for each, mentions in contribution.namings.items()
-            ],
-        )  # fmt: skip
-        self._connection.executemany(
-            "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (document, number, names[each.head], names[each.tail], labels[each.label],
-                 each.score, each.sentences.char_start, each.sentences.char_end)
-                for number, each in enumerate(contribution.evidence)
-            ],
-        )  # fmt: skip
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO expansion VALUES (?, ?, ?, ?)",
-            [
-                (document, names[short], names[long], self._forms[wording])
-                for short, long, wording in contribution.expansions
-            ],
-        )
+    def _write(self, fresh: _Fresh) -> None:
+        insert = self._connection.executemany
+        insert("INSERT INTO text VALUES (?, ?)", [(number, each.content) for number, each in fresh])
+        insert(_NAMING, self._namings(fresh))
+        insert(_EVIDENCE, self._evidence(fresh))
+        insert(_EXPANSION, self._expansions(fresh))
+
+    def _namings(self, fresh: _Fresh) -> list[tuple[object, ...]]:
+        names, forms, labels = self._names, self._forms, self._labels
+        return [
+            (document, names[key], forms[surface], labels[label], rules, mentions)
+            for document, each in fresh
+            for (key, surface, label, rules), mentions in each.namings.items()
+        ]
+
+    def _evidence(self, fresh: _Fresh) -> list[tuple[object, ...]]:
+        names, labels = self._names, self._labels
+        return [
+            (document, number, names[head], names[tail], labels[label], *rest)
+            for document, each in fresh
+            for number, (head, tail, label, *rest) in enumerate(each.evidence)
+        ]
+
+    def _expansions(self, fresh: _Fresh) -> list[tuple[object, ...]]:
+        names, forms = self._names, self._forms
+        return [
+            (document, names[short], names[long], forms[wording])
+            for document, each in fresh
+            for short, long, wording in each.expansions
+        ]

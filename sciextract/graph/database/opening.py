@@ -12,7 +12,8 @@ from sciextract.graph.errors import GraphError, GraphMissingError
 from sciextract.graph.naming.normal_form import NAMING_VERSION
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 1
+VERSION = 2
+"""Of the tables: counts up with every change of them, and older graphs are built anew."""
 _CACHE_KIB = 192 * 1024
 _BUSY_SECONDS = 10.0
 
@@ -119,6 +120,9 @@ def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
     if version > VERSION:
         problem = f"{file}: version {version} found, the newest known version is {VERSION}"
         raise GraphError(problem, "a newer sciextract made it: pip install --upgrade sciextract")
+    if version < VERSION:
+        problem = f"{file}: version {version} found, this sciextract needs {VERSION}"
+        raise GraphError(problem, "build the graph anew, into another file")
     naming = property_of(connection, "naming")
     if naming != str(NAMING_VERSION):
         problem = f"{file}: made with naming rules {naming}, this sciextract has {NAMING_VERSION}"

@@ -17,7 +17,7 @@ CREATE TABLE form (id INTEGER PRIMARY KEY, surface TEXT NOT NULL UNIQUE, spaced 
 CREATE TABLE document (
     id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL, text_sha256 BLOB NOT NULL UNIQUE,
     fingerprint BLOB NOT NULL, model INTEGER NOT NULL, year INTEGER, build INTEGER NOT NULL,
-    nameless INTEGER NOT NULL, loops INTEGER NOT NULL
+    nameless INTEGER NOT NULL, loops INTEGER NOT NULL, unlikely INTEGER NOT NULL
 );
 CREATE INDEX document_key ON document (doc_key);
 CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL);
@@ -25,9 +25,12 @@ CREATE TABLE naming (
     document INTEGER, name INTEGER, form INTEGER, label INTEGER, rules INTEGER, mentions INTEGER NOT NULL,
     PRIMARY KEY (document, name, form, label, rules)
 ) WITHOUT ROWID;
+-- Sentences from char_start to char_end; the mentions of both ends in them.
 CREATE TABLE evidence (
     document INTEGER, number INTEGER, head INTEGER NOT NULL, tail INTEGER NOT NULL, label INTEGER NOT NULL,
     score REAL, char_start INTEGER NOT NULL, char_end INTEGER NOT NULL,
+    head_start INTEGER NOT NULL, head_end INTEGER NOT NULL,
+    tail_start INTEGER NOT NULL, tail_end INTEGER NOT NULL,
     PRIMARY KEY (document, number)
 ) WITHOUT ROWID;
 CREATE TABLE expansion (
@@ -38,6 +41,11 @@ CREATE TABLE expansion (
 
 FEW_EDGES = 50_000
 """Up to so many edges, pairs of nodes that are related only once are kept for questions about all pairs, too."""
+
+MOST_RECENT = 500
+"""How many nodes of a type are ranked by their abstracts since a year."""
+ANY_TYPE = 0
+"""Stands in ``recent`` for nodes of all types."""
 
 DERIVED = """
 -- Acronyms whose node is not their own name.
@@ -70,6 +78,10 @@ CREATE TABLE support (edge INTEGER, document INTEGER, number INTEGER, PRIMARY KE
 WITHOUT ROWID;
 CREATE TABLE adjacency (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE year_total (year INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
+-- The first nodes of each type (0: of any) by their abstracts since a year, two or more, for years with abstracts.
+CREATE TABLE recent (
+    since INTEGER, label INTEGER, documents INTEGER, node INTEGER, PRIMARY KEY (since, label, documents DESC, node)
+) WITHOUT ROWID;
 """
 
 INDEXES = """
@@ -86,5 +98,5 @@ CREATE INDEX pair_labels ON pair (label, one_label, other_label, documents DESC)
 
 DERIVED_TABLES = (
     *("resolved", "ambiguous", "node", "node_label", "node_year", "alias", "edge", "support"),
-    *("pair", "adjacency", "year_total"),
+    *("pair", "adjacency", "year_total", "recent"),
 )

@@ -7,17 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sciextract.graph.naming.rules import MergeRule
-
-
-@dataclass(frozen=True, slots=True)
-class AliasRow:
-    """One way to write a node's name: see :class:`sciextract.graph.queries.nodes.Alias`."""
-
-    surface: str
-    rules: tuple[str, ...]
-    documents: int
-    mentions: int
+from sciextract.graph.queries.parts import Alias, aliases_of, labels_of, years_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +29,7 @@ class NodeRow:
     last_year: int | None
     labels: dict[str, int]
     years: dict[int, int]
-    aliases: tuple[AliasRow, ...]
+    aliases: tuple[Alias, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +76,9 @@ def node_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[NodeRo
         (least,),
     )
     for row in rows:
-        yield NodeRow(*(*row, *_parts(connection, row[0])))
+        node = row[0]
+        labels, years = labels_of(connection, node), years_of(connection, node)
+        yield NodeRow(*(*row, labels, years, aliases_of(connection, node)))
 
 
 def edge_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[EdgeRow]:
@@ -101,26 +93,6 @@ def edge_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[EdgeRo
     )
     for row in rows:
         yield EdgeRow(*(*row, _evidence(connection, row[0])))
-
-
-def _parts(
-    connection: sqlite3.Connection, node: int
-) -> tuple[dict[str, int], dict[int, int], tuple[AliasRow, ...]]:
-    labels = connection.execute(
-        """SELECT l.name, n.mentions FROM node_label n JOIN label l ON l.id = n.label
-        WHERE n.node = ? ORDER BY n.mentions DESC, l.name""",
-        (node,),
-    ).fetchall()
-    years = connection.execute(
-        "SELECT year, documents FROM node_year WHERE node = ? ORDER BY year", (node,)
-    ).fetchall()
-    aliases = connection.execute(
-        """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules""",
-        (node,),
-    ).fetchall()
-    rows = [AliasRow(row[0], MergeRule(row[1]).words, *row[2:]) for row in aliases]
-    return dict(labels), dict(years), tuple(rows)
 
 
 def _evidence(connection: sqlite3.Connection, edge: int) -> tuple[EvidenceRow, ...]:

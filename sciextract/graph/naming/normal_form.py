@@ -29,6 +29,9 @@ _ACRONYM = re.compile(r"[A-Za-z0-9&+#*-]{2,10}")
 _CONTROLS = {"Cc", "Cf", "Cs", "Co", "Cn"}
 _REMEMBERED = 1 << 17
 _LOUDEST_PLURAL = 5
+# Plain numbers: this runs for every mention of a corpus, and flags cost ten times as much to join.
+_DETERMINER, _CASE, _HYPHEN = map(int, (MergeRule.DETERMINER, MergeRule.CASE, MergeRule.HYPHEN))
+_PLURAL, _PUNCTUATION = map(int, (MergeRule.PLURAL, MergeRule.PUNCTUATION))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +43,13 @@ class NormalForm:
             names nothing, such as ``this`` or ``it``.
         folded: The key in lower case.
         spaced: The same with spaces between words, to see which forms differ by a space only.
-        rules: What had to be changed.
+        rules: What had to be changed: bits of :class:`~sciextract.graph.naming.rules.MergeRule`.
     """
 
     key: str
     folded: str
     spaced: str
-    rules: MergeRule
+    rules: int
 
     @property
     def is_acronym(self) -> bool:
@@ -66,20 +69,23 @@ def normal_form(surface: str) -> NormalForm:
     words = _plain(surface).split()
     bare = _without_determiners(words)
     text = " ".join(bare)
-    apart = _without_punctuation(_HYPHENS.sub(" ", text)).split()
+    pure = "".join(
+        bare
+    ).isalnum()  # then there is nothing to split or to drop, and no need to look for it
+    apart = bare if pure else _without_punctuation(_HYPHENS.sub(" ", text)).split()
     last = _singular(apart)
     spaced = " ".join([*apart[:-1], last]) if apart else ""
     folded = _joined(spaced.casefold())
-    acronym = _is_acronym("-".join([*_HYPHENS.split(text)[:-1], last]) if len(bare) == 1 else "")
+    acronym = len(bare) == 1 and _is_acronym(last if pure else _with_hyphens(text, last))
     if not any(map(str.isalnum, folded)) or (folded in _PRONOUNS and not acronym):
-        return NormalForm("", "", "", MergeRule.NONE)
+        return NormalForm("", "", "", 0)
     key = _joined(spaced) if acronym else folded
     rules = (
-        (MergeRule.DETERMINER if len(bare) < len(words) else MergeRule.NONE)
-        | (MergeRule.CASE if text != text.casefold() and not acronym else MergeRule.NONE)
-        | (MergeRule.HYPHEN if _HYPHENS.search(text) else MergeRule.NONE)
-        | (MergeRule.PLURAL if last != apart[-1] else MergeRule.NONE)
-        | (MergeRule.PUNCTUATION if text != _without_punctuation(text) else MergeRule.NONE)
+        _DETERMINER * (len(bare) < len(words))
+        | _CASE * (text != text.casefold() and not acronym)
+        | _HYPHEN * (not pure and _HYPHENS.search(text) is not None)
+        | _PLURAL * (last != apart[-1])
+        | _PUNCTUATION * (not pure and text != _without_punctuation(text))
     )
     return NormalForm(key, folded, spaced.casefold(), rules)
 
@@ -128,6 +134,11 @@ def _acronym_singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and word[:-1].isupper() and len(word) > 2 else word
 
 
+def _with_hyphens(word: str, last: str) -> str:
+    """The word with its last part in the singular."""
+    return "-".join([*_HYPHENS.split(word)[:-1], last])
+
+
 def _is_acronym(word: str) -> bool:
     """One short word with two or more capitals, and as many capitals as small letters at least."""
     if not _ACRONYM.fullmatch(word):
@@ -138,4 +149,6 @@ def _is_acronym(word: str) -> bool:
 
 def _joined(spaced: str) -> str:
     """Spaces go, except between two digits: ``1 0`` is not ``10``."""
+    if " " not in spaced:
+        return spaced
     return _GAP.sub("\x00", spaced).replace(" ", "").replace("\x00", " ")

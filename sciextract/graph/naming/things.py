@@ -15,6 +15,7 @@ from sciextract.graph.naming.unicode import clean
 _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
 _MOST_WORDS = 5
+_ACRONYM, _COREFERENCE = int(MergeRule.ACRONYM), int(MergeRule.COREFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,13 @@ class Mention:
         entity: The entity.
         surface: Its string, on one line.
         key: Its normal form; empty where it names nothing.
-        rules: What had to be changed or known for it.
+        rules: What had to be changed or known for it: bits of ``MergeRule``.
     """
 
     entity: Entity
     surface: str
     key: str
-    rules: MergeRule
+    rules: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,11 @@ class Thing:
     mentions: tuple[Mention, ...]
     key: str
 
-    def rules_of(self, mention: Mention) -> MergeRule:
+    def rules_of(self, mention: Mention) -> int:
         """Why a mention belongs to the thing."""
         if mention.key == self.key:
             return mention.rules
-        return mention.rules | MergeRule.COREFERENCE
+        return mention.rules | _COREFERENCE
 
 
 class Things:
@@ -65,6 +66,7 @@ class Things:
         self._expanded = {
             normal_form(short).key: normal_form(long).folded for short, long in expansions.items()
         }
+        self._spelled_out = frozenset(self._expanded.values())
         self._generic = generic
 
     def of(self, group: Sequence[Entity], text: str) -> list[Thing]:
@@ -79,31 +81,36 @@ class Things:
         best = _best(mentions)
         if best is None:
             return [Thing(tuple(mentions), "")]
-        apart = sorted({each.key for each in mentions if _names_another(each, best)})
+        apart = sorted({each.key for each in mentions if self._is_another(each, best)})
         things = [
             Thing(tuple([each for each in mentions if each.key == key]), key) for key in apart
         ]
         rest = tuple([each for each in mentions if each.key not in apart])
         return [Thing(rest, best.key), *things]
 
+    def _is_another(self, mention: Mention, best: Mention) -> bool:
+        """Whether a mention cannot mean what the one does that names its cluster."""
+        both = {mention.key, best.key}
+        if len(both) == 2 and both <= self._spelled_out:
+            return True  # the text itself spells out two things
+        return _names_another(mention, best)
+
     def _mention(self, entity: Entity, text: str) -> Mention:
         surface = clean(" ".join(entity.text_of(text).split()))
         if not entity.label or entity.label in self._generic:
-            return Mention(entity, surface, "", MergeRule.NONE)
+            return Mention(entity, surface, "", 0)
         expanded, bare = self._without_brackets(surface)
         form = normal_form(bare)
         if self._expanded.get(form.key):
-            return Mention(
-                entity, surface, self._expanded[form.key], form.rules | MergeRule.ACRONYM
-            )
+            return Mention(entity, surface, self._expanded[form.key], form.rules | _ACRONYM)
         return Mention(entity, surface, form.key, form.rules | expanded)
 
-    def _without_brackets(self, surface: str) -> tuple[MergeRule, str]:
+    def _without_brackets(self, surface: str) -> tuple[int, str]:
         """A mention that holds an acronym of the text in brackets means the same without it."""
         if "(" not in surface:
-            return MergeRule.NONE, surface
+            return 0, surface
         bare = _IN_BRACKETS.sub(self._kept, surface).strip()
-        return MergeRule.NONE if bare == surface else MergeRule.ACRONYM, bare or surface
+        return 0 if bare == surface else _ACRONYM, bare or surface
 
     def _kept(self, brackets: re.Match[str]) -> str:
         return "" if normal_form(brackets[1]).key in self._expanded else brackets[0]
@@ -120,7 +127,7 @@ def _names_another(mention: Mention, best: Mention) -> bool:
     key, other = mention.key.casefold(), best.key.casefold()
     if not key or key in other or other in key or not _is_name(mention):
         return False
-    if mention.rules & best.rules & MergeRule.ACRONYM:
+    if mention.rules & best.rules & _ACRONYM:
         return True  # the text itself spells out two things
     return not set(mention.surface.casefold().split()) & set(best.surface.casefold().split())
 
@@ -135,4 +142,4 @@ def _is_name(mention: Mention) -> bool:
     """Capitals or digits inside a word, as in ``DyGIE++``, ``GPT-2`` or ``SciBERT``, or an acronym of the text."""
     inner = _INNER.findall(mention.surface)
     capital_or_digit = any(each.isupper() or each.isdigit() for each in inner)
-    return capital_or_digit or bool(mention.rules & MergeRule.ACRONYM)
+    return capital_or_digit or bool(mention.rules & _ACRONYM)

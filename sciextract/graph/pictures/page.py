@@ -21,11 +21,12 @@ def neighbourhood_page(connection: sqlite3.Connection, shown: Neighbourhood) -> 
     template = Template(files("sciextract.graph.pictures").joinpath("page.html").read_text("utf-8"))
     nodes = {node.id: _shown(about(connection, node).to_json()) for node in shown.nodes}
     edges = {edge.id: _shown(edge.to_json()) for edge in shown.edges}
+    data = {"centre": shown.centre.id, "nodes": nodes, "edges": edges}
     return template.substitute(
         title=safe(shown.centre.name),
         svg=neighbourhood_svg(shown),
         # In a script element only "</" and "<!--" could end it: no angle bracket is left in.
-        data=json.dumps({"nodes": nodes, "edges": edges}).translate(_NO_MARKUP),
+        data=json.dumps(data).translate(_NO_MARKUP),
     )
 
 

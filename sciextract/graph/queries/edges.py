@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-import zlib
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from sciextract.graph.contribution import unpacked
 from sciextract.graph.queries.labels import label_number
 from sciextract.graph.queries.nodes import Node, node_of
 
@@ -22,7 +22,9 @@ class Sentence:
         year: Its year.
         char_start: Where the sentence (or the first of several) begins in its text.
         char_end: Where it (or the last) ends.
-        text: These characters.
+        head: From where to where the head of the edge is mentioned, in characters of the abstract.
+        tail: The same of its tail.
+        text: The characters of the sentence.
         score: The probability of the relation.
     """
 
@@ -30,8 +32,20 @@ class Sentence:
     year: int | None
     char_start: int
     char_end: int
+    head: tuple[int, int]
+    tail: tuple[int, int]
     text: str
     score: float | None
+
+    @property
+    def head_text(self) -> str:
+        """The head as it is written here."""
+        return self.text[self.head[0] - self.char_start : self.head[1] - self.char_start]
+
+    @property
+    def tail_text(self) -> str:
+        """The tail as it is written here."""
+        return self.text[self.tail[0] - self.char_start : self.tail[1] - self.char_start]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +123,20 @@ def neighbours(
     return [edge_of(connection, row, sentences) for row in rows[:limit]]
 
 
+def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[str, bool], int]:
+    """Edges at a node by relation type, and whether they lead out of it; the most frequent first."""
+    counted = [
+        ((label, outwards), edges)
+        for end, outwards in (("head", True), ("tail", False))
+        for label, edges in connection.execute(
+            f"""SELECT l.name, count(*) FROM edge e JOIN label l ON l.id = e.label
+            WHERE e.{end} = ? GROUP BY e.label""",
+            (node.id,),
+        )
+    ]
+    return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
+
+
 def between(
     connection: sqlite3.Connection, first: int, second: int, sentences: int = 0
 ) -> list[Edge]:
@@ -129,20 +157,37 @@ def edge_of(connection: sqlite3.Connection, row: tuple[Any, ...], sentences: int
     return Edge(*(number, *ends, *counts, found))
 
 
+def edge_numbered(connection: sqlite3.Connection, number: int) -> Edge:
+    """The edge of that number, without sentences."""
+    return edge_of(connection, connection.execute(f"{_EDGE} WHERE e.id = ?", (number,)).fetchone())
+
+
 def sentences_of(connection: sqlite3.Connection, edge: int, limit: int) -> tuple[Sentence, ...]:
     """What supports an edge, the most probable first."""
     rows = connection.execute(
-        """SELECT d.doc_key, d.year, v.char_start, v.char_end, t.content, v.score
-        FROM support s JOIN evidence v ON v.document = s.document AND v.number = s.number
-        JOIN document d ON d.id = s.document JOIN text t ON t.document = s.document
+        f"""{_SENTENCE} JOIN support s ON v.document = s.document AND v.number = s.number
         WHERE s.edge = ? ORDER BY v.score DESC NULLS LAST, s.document, s.number LIMIT ?""",
         (edge, limit),
     )
     return tuple([_sentence(*row) for row in rows])
 
 
-def _sentence(
-    doc_key: str, year: int | None, start: int, end: int, content: bytes, score: float | None
-) -> Sentence:
-    text = zlib.decompress(content).decode("utf-8", "surrogatepass")
-    return Sentence(doc_key, year, start, end, text[start:end], score)
+def sentence_at(connection: sqlite3.Connection, document: int, number: int) -> Sentence:
+    """What one relation of an abstract is read from."""
+    values = document, number
+    row = connection.execute(
+        f"{_SENTENCE} WHERE v.document = ? AND v.number = ?", values
+    ).fetchone()
+    return _sentence(*row)
+
+
+_SENTENCE = """SELECT d.doc_key, d.year, v.char_start, v.char_end, v.head_start, v.head_end, v.tail_start, v.tail_end,
+    t.content, v.score
+FROM evidence v JOIN document d ON d.id = v.document JOIN text t ON t.document = v.document """
+
+
+def _sentence(doc_key: str, year: int | None, start: int, end: int, *rest: Any) -> Sentence:
+    head_start, head_end, tail_start, tail_end, content, score = rest
+    text = unpacked(content)[start:end]
+    head, tail = (head_start, head_end), (tail_start, tail_end)
+    return Sentence(doc_key, year, start, end, head, tail, text, score)

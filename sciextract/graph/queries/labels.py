@@ -13,6 +13,11 @@ _KNOWN = {
 }
 
 
+def entity_labels(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The types that nodes have, in alphabetical order."""
+    return tuple(sorted([name for name, _ in connection.execute(_KNOWN["entity"])]))
+
+
 def label_number(
     connection: sqlite3.Connection, name: str | None, kind: Literal["entity", "relation"]
 ) -> int | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import sqlite3
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sciextract.graph.errors import UnknownNodeError
 from sciextract.graph.naming.normal_form import NormalForm, normal_form
-from sciextract.graph.naming.rules import MergeRule
+from sciextract.graph.queries.parts import Alias, aliases_of, labels_of, years_of
 
 _SUGGESTIONS = 5
 _CANDIDATES = 2000
@@ -46,23 +47,6 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Alias:
-    """A way to write a node's name.
-
-    Attributes:
-        surface: The mention as it is written.
-        rules: Why it means the node, in words; none for the name itself.
-        documents: Abstracts that write it so.
-        mentions: Mentions in them.
-    """
-
-    surface: str
-    rules: tuple[str, ...]
-    documents: int
-    mentions: int
-
-
-@dataclass(frozen=True, slots=True)
 class About:
     """All about one node.
 
@@ -91,13 +75,20 @@ FROM node n JOIN label l ON l.id = n.label """
 
 
 def find_node(connection: sqlite3.Connection, name: str) -> Node:
-    """The node that a name means: written in any way that the naming rules take for the same.
+    """The node that a name means: see :func:`node_called`.
 
     Raises:
         UnknownNodeError: There is none; the hint lists names that are like it.
     """
-    form = normal_form(name)
-    for key in _keys(form):
+    found = node_called(connection, name)
+    if found is None:
+        raise UnknownNodeError(f"no node is called {name!r}", _hint(connection, normal_form(name)))
+    return found
+
+
+def node_called(connection: sqlite3.Connection, name: str) -> Node | None:
+    """The node that a name means, written in any way that the naming rules take for the same."""
+    for key in _keys(normal_form(name)):
         row = connection.execute(
             f"{NODE} WHERE n.id = (SELECT coalesce(r.node, m.id) FROM name m "
             "LEFT JOIN resolved r ON r.name = m.id WHERE m.key = ?)",
@@ -105,7 +96,22 @@ def find_node(connection: sqlite3.Connection, name: str) -> Node:
         ).fetchone()
         if row:
             return Node(*row)
-    raise UnknownNodeError(f"no node is called {name!r}", _hint(connection, form))
+    return None
+
+
+def find_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Node]:
+    """The nodes that names mean: see :func:`find_node`; empty names are passed over.
+
+    Raises:
+        UnknownNodeError: One of them is unknown.
+    """
+    return [find_node(connection, name) for name in names if name.strip()]
+
+
+def known_nodes(connection: sqlite3.Connection, names: Iterable[str]) -> list[Node]:
+    """The same, without what the graph does not know."""
+    found = [node_called(connection, name) for name in names]
+    return [node for node in found if node is not None]
 
 
 def node_of(connection: sqlite3.Connection, number: int) -> Node:
@@ -114,29 +120,21 @@ def node_of(connection: sqlite3.Connection, number: int) -> Node:
 
 
 def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) -> About:
-    """Types, years and aliases of a node."""
-    labels = connection.execute(
-        """SELECT l.name, n.mentions FROM node_label n JOIN label l ON l.id = n.label
-        WHERE n.node = ? ORDER BY n.mentions DESC, l.name""",
-        (node.id,),
-    )
-    years = connection.execute(
-        "SELECT year, documents FROM node_year WHERE node = ? ORDER BY year", (node.id,)
-    )
-    aliases = connection.execute(
-        """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node = ? ORDER BY a.mentions DESC, f.surface LIMIT ?""",
-        (node.id, most_aliases),
-    )
+    """Types, years and aliases of a node; the name itself needs no rule."""
     (total,) = connection.execute(
         "SELECT count(*) FROM alias WHERE node = ?", (node.id,)
     ).fetchone()
-    shown = [
-        Alias(row[0], MergeRule(row[1]).words if row[0] != node.name else (), *row[2:])
-        for row in aliases
+    aliases = [
+        replace(each, rules=()) if each.surface == node.name else each
+        for each in aliases_of(connection, node.id, most_aliases)
     ]
     return About(
-        node, dict(labels), dict(years), tuple(shown), total, meanings(connection, node.id)
+        node,
+        labels_of(connection, node.id),
+        years_of(connection, node.id),
+        tuple(aliases),
+        total,
+        meanings(connection, node.id),
     )
 
 

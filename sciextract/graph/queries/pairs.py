@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from sciextract.graph.queries.edges import between
 from sciextract.graph.queries.labels import label_number
 from sciextract.graph.queries.nodes import Node, node_of
 
 _ALL = 0
-_PAIRS = """SELECT one, other, documents FROM pair WHERE label = :relation {of_types}
+_WANTED = "AND one NOT IN ({0}) AND other NOT IN ({0})"
+_PAIRS = """SELECT one, other, documents FROM pair
+WHERE label = :relation AND documents >= :least {of_types} {wanted}
 ORDER BY documents DESC, one, other LIMIT :limit"""
 
 
@@ -19,7 +23,7 @@ class Pair:
     """Two nodes that abstracts relate.
 
     Attributes:
-        first: One.
+        first: One; where one relation type was asked for, the one that more abstracts have as its head.
         second: The other.
         documents: Abstracts that relate them, summed over relation types and directions: one that does so twice
             in different ways counts twice.
@@ -42,6 +46,8 @@ def pairs(
     first: str | None = None,
     second: str | None = None,
     relation: str | None = None,
+    least: int = 1,
+    avoid: Iterable[Node] = (),
     limit: int = 20,
 ) -> list[Pair]:
     """Nodes of two types that most abstracts relate, such as tasks and materials, or what is compared.
@@ -54,6 +60,8 @@ def pairs(
         first: Type of one node; any when ``None``.
         second: Type of the other.
         relation: Only relations of this type.
+        least: Only pairs that so many abstracts relate.
+        avoid: Nodes to leave out.
         limit: At most so many.
 
     Raises:
@@ -61,17 +69,28 @@ def pairs(
     """
     numbers = [label_number(connection, each, "entity") for each in (first, second)]
     kind = label_number(connection, relation, "relation")
-    values = {"relation": kind or _ALL, "limit": limit}
+    values = {"relation": kind or _ALL, "limit": limit, "least": least}
+    numbers_avoided = ", ".join([str(node.id) for node in avoid])
+    wanted = _WANTED.format(numbers_avoided) if numbers_avoided else ""
     found: dict[tuple[int, int], int] = {}
     for one, other, turned in ((*numbers, False), (*reversed(numbers), True)):
-        rows = connection.execute(
-            _PAIRS.format(of_types=_of_types(one, other)), {**values, "one": one, "other": other}
-        )
+        query = _PAIRS.format(of_types=_of_types(one, other), wanted=wanted)
+        rows = connection.execute(query, {**values, "one": one, "other": other})
         for left, right, documents in rows:
             if (left, right) not in found:  # a pair of one type comes in both rounds
                 found[(right, left) if turned else (left, right)] = documents
     best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    return [_pair(connection, *nodes, documents, kind) for nodes, documents in best]
+    told = [_pair(connection, *nodes, documents, kind) for nodes, documents in best]
+    directed = relation is not None and first is None and second is None
+    return [_headed(connection, each) for each in told] if directed else told
+
+
+def _headed(connection: sqlite3.Connection, pair: Pair) -> Pair:
+    """The pair with the usual head of its relation first."""
+    (relation,) = pair.relations
+    edges = between(connection, pair.first.id, pair.second.id)
+    best = next(edge for edge in edges if edge.label == relation)
+    return replace(pair, first=best.head, second=best.tail)
 
 
 def _of_types(one: int | None, other: int | None) -> str:

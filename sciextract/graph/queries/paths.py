@@ -25,14 +25,12 @@ class Adjacency:
     Attributes:
         nodes: int (nodes,): the number of each node that has an edge, ascending.
         offsets: int (nodes + 1,): where the neighbours of each begin.
-        targets: int (pairs,): neighbours, as places in ``nodes``.
-        documents: int (pairs,): abstracts that support the best edge of the pair.
+        targets: int (pairs,): neighbours, as places in ``nodes``; of each node those first that most abstracts support.
     """
 
     nodes: _Ints
     offsets: _Ints
     targets: _Ints
-    documents: _Ints
 
     @classmethod
     def load(cls, connection: sqlite3.Connection) -> Adjacency:
@@ -106,9 +104,8 @@ def _walk(adjacency: Adjacency, place: int, distances: _Ints) -> list[int]:
         return []
     steps = [place]
     while distances[place]:
-        span = slice(adjacency.offsets[place], adjacency.offsets[place + 1])
-        nearer = distances[adjacency.targets[span]] == distances[place] - 1
-        best = np.argmax(np.where(nearer, adjacency.documents[span], -1))
-        place = int(adjacency.targets[span][best])
+        around = adjacency.targets[adjacency.offsets[place] : adjacency.offsets[place + 1]]
+        nearer = distances[around] == distances[place] - 1
+        place = int(around[np.argmax(nearer)])  # the first one
         steps.append(place)
     return steps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ class Trend:
         node: The node.
         years: Abstracts that name it, by year.
         shares: The same as a share of the year's abstracts.
+        totals: All abstracts of each of these years.
         slope: Change of the share a year, fitted with the abstracts of each year as weights.
         z: The Cochran-Armitage statistic: the slope in standard errors (P. Armitage: Tests for linear trends in
             proportions and frequencies, Biometrics 11, 1955).
@@ -31,8 +33,28 @@ class Trend:
     node: Node
     years: dict[int, int]
     shares: dict[int, float]
+    totals: dict[int, int]
     slope: float
     z: float
+
+    def halves(self) -> tuple[float, float]:
+        """The share among the older half of all abstracts of these years, and among the newer one.
+
+        The year that lies in both counts as the newer one, unless it is the first.
+        """
+        everything, before = sum(self.totals.values()), 0
+        older: list[int] = []
+        for year, total in self.totals.items():
+            before += total
+            if older and 2 * before > everything:
+                break
+            older.append(year)
+        newer = [year for year in self.totals if year not in older]
+        return self._share(older), self._share(newer)
+
+    def _share(self, years: Sequence[int]) -> float:
+        named, total = (sum(each[year] for year in years) for each in (self.years, self.totals))
+        return named / total if total else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -47,6 +69,7 @@ def trends(
     since: int | None = None,
     until: int | None = None,
     least: int = 10,
+    avoid: Iterable[Node] = (),
     limit: int = 20,
 ) -> list[Trend]:
     """Nodes whose share of abstracts rises or falls clearly, the steepest first.
@@ -58,6 +81,7 @@ def trends(
         since: The first year to look at.
         until: The last one.
         least: How many abstracts of these years must name a node.
+        avoid: Nodes to leave out.
         limit: At most so many.
 
     Raises:
@@ -73,7 +97,12 @@ def trends(
         )
     sign = 1 if direction == "rising" else -1
     counts = _by_year(connection, label, totals, least)
-    found = [(node, *slope_and_z(by_year, totals)) for node, by_year in counts.items()]
+    unwanted = {node.id for node in avoid}
+    found = [
+        (node, *slope_and_z(by_year, totals))
+        for node, by_year in counts.items()
+        if node not in unwanted
+    ]
     clear = [each for each in found if sign * each[2] > _CLEAR]
     clear.sort(key=lambda each: (-sign * each[1], each[0]))
     return [_told(connection, each, counts[each[0]], totals) for each in clear[:limit]]
@@ -133,4 +162,4 @@ def _told(
     node, slope, z = trend
     counts = {year: years.get(year, 0) for year in totals}
     shares = {year: counts[year] / totals[year] for year in totals}
-    return Trend(node_of(connection, node), counts, shares, slope, z)
+    return Trend(node_of(connection, node), counts, shares, totals, slope, z)

@@ -16,7 +16,7 @@ import pytest
 
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
 from sciextract.graph.building import build_graph
-from sciextract.graph.contribution import GENERIC
+from sciextract.graph.contribution import Counted
 from sciextract.graph.contributions import Reading
 from sciextract.graph.database import facts
 from sciextract.graph.database.opening import open_graph
@@ -191,7 +191,7 @@ def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
     packed = write(tmp_path / "2.jsonl", field()[2:]).read_bytes() + b'{"text": 5}\n\xff\n'
     (folder / "2.jsonl.gz").write_bytes(gzip.compress(packed))
     (folder / "manifest.json").write_text("{}")
-    report = build_graph(tmp_path / "g.graph", Reading([str(folder)], GENERIC, {}))
+    report = build_graph(tmp_path / "g.graph", Reading([str(folder)], Counted(), {}))
     assert (report.changes.added, report.bad) == (4, 2)
     assert report.exit_code == ExitCode.PARTIAL
 
@@ -199,13 +199,18 @@ def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
 def test_other_processes_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sciextract.graph.contributions._MANY_BYTES", 0)
     monkeypatch.setattr("sciextract.graph.contributions._LINES_A_TASK", 1)
-    path = write(tmp_path / "in.jsonl", field())
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    path = write(folder / "part-0.jsonl", field()[:2])
     with path.open("ab") as stream:
         stream.write(b'{"no": 1}\n\xff\n')
+    write(folder / "part-1.jsonl", field()[2:])
+    (folder / "part-2.jsonl").write_text('{"text": "Of another shape.", "id": "x"}\n')
     alone, together = tmp_path / "alone.graph", tmp_path / "together.graph"
-    one = build_graph(alone, Reading([str(path)], GENERIC, {}))
-    two = build_graph(together, Reading([str(path)], GENERIC, {}, workers=2))
+    one = build_graph(alone, Reading([str(folder)], Counted(), {}))
+    two = build_graph(together, Reading([str(folder)], Counted(), {}, workers=2))
     assert content(alone) == content(together)
+    assert (two.changes.added, two.totals.documents) == (5, 5)
     assert one.bad == two.bad == 2
 
 
@@ -217,7 +222,7 @@ def test_a_project_is_read_with_its_decisions(tmp_path: Path) -> None:
     create_project(path, load_schema("scierc"), "ann").close()
     with open_project(path, "ann") as project:
         import_files(project, [str(write(tmp_path / "in.jsonl", field()))])
-    report = build_graph(tmp_path / "g.graph", Reading([str(path)], GENERIC, {}))
+    report = build_graph(tmp_path / "g.graph", Reading([str(path)], Counted(), {}))
     assert report.totals.documents == 4
     assert report.totals.without_year == 0
 
@@ -245,10 +250,10 @@ def test_a_killed_build_goes_on(tmp_path: Path) -> None:
     process.wait()
     with pytest.raises(GraphError, match="did not come to its end"), open_graph(killed):
         pass
-    report = build_graph(killed, Reading([str(path)], GENERIC, {}))
+    report = build_graph(killed, Reading([str(path)], Counted(), {}))
     assert report.changes.known >= 500
     assert report.changes.known + report.changes.added == count
-    build_graph(whole, Reading([str(path)], GENERIC, {}))
+    build_graph(whole, Reading([str(path)], Counted(), {}))
     assert content(killed) == content(whole)
 
 
@@ -288,11 +293,22 @@ def test_other_generic_labels_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "g.graph"
     build(path, *field())
     with pytest.raises(UsageError, match="built with Generic"):
-        build_graph(path, Reading([], frozenset({"Method"}), {}))
+        build_graph(path, Reading([], Counted(frozenset({"Method"})), {}))
+
+
+def test_unlikely_relations_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "g.graph"
+    report = build(path, *field(), counted=Counted(least_score=0.7))
+    assert report.totals.unlikely == 5
+    assert {row[:3] for row in content(path)["edges"]} == {
+        ("supportvectormachine", "USED-FOR", "dependencyparsing")
+    }
+    with pytest.raises(UsageError, match="the graph was built with 0"):
+        build(path, *field())
 
 
 def test_places_that_cannot_be(tmp_path: Path) -> None:
-    reading = Reading([], GENERIC, {})
+    reading = Reading([], Counted(), {})
     with pytest.raises(GraphError, match="is a folder"):
         build_graph(tmp_path, reading)
     with pytest.raises(GraphMissingError, match="no such folder"):
@@ -308,7 +324,7 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match="is no graph"):
         build_graph(text, reading)
     with pytest.raises(InputMissingError):
-        build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], GENERIC, {}))
+        build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], Counted(), {}))
 
 
 def test_versions(tmp_path: Path) -> None:
@@ -317,15 +333,21 @@ def test_versions(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=99")
     connection.close()
-    with pytest.raises(GraphError, match="newest known version is 1"), open_graph(path):
+    with pytest.raises(GraphError, match="newest known version is 2"), open_graph(path):
         pass
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=1")
+    connection.close()
+    with pytest.raises(GraphError, match="version 1 found") as caught, open_graph(path):
+        pass
+    assert "anew" in caught.value.hint
 
 
 def test_the_only_file_is_unusable(tmp_path: Path) -> None:
     empty = tmp_path / "in.jsonl"
     empty.write_text("")
     with pytest.raises(FormatError, match="empty"):
-        build_graph(tmp_path / "g.graph", Reading([str(empty)], GENERIC, {}))
+        build_graph(tmp_path / "g.graph", Reading([str(empty)], Counted(), {}))
 
 
 def test_the_report_is_json(tmp_path: Path) -> None:

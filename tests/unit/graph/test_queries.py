@@ -14,10 +14,11 @@ from sciextract.graph.database import derive
 from sciextract.graph.database.opening import open_graph
 from sciextract.graph.database.tables import FEW_EDGES
 from sciextract.graph.errors import UnknownNodeError
-from sciextract.graph.queries.edges import neighbours
+from sciextract.graph.queries.edges import neighbours, relation_counts
 from sciextract.graph.queries.nodes import about, find_node
 from sciextract.graph.queries.pairs import pairs
 from sciextract.graph.queries.paths import shortest_path
+from sciextract.graph.queries.search import search_nodes
 from sciextract.graph.queries.top import top
 from sciextract.graph.queries.trends import slope_and_z, trends
 from tests.graph_samples import abstract, build
@@ -84,22 +85,34 @@ def test_top(connection: sqlite3.Connection) -> None:
         top(connection, by="degree", since=2000)
 
 
-@pytest.mark.parametrize("since", [2000, 2004, 2008, 2030])
+@pytest.fixture(scope="module")
+def short_ranking(random_graph: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The random graph with seven nodes in each ranking, and a year in which no abstract names anything."""
+    copy = tmp_path_factory.mktemp("short") / "short.graph"
+    copy.write_bytes(random_graph.read_bytes())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sciextract.graph.database.recent.MOST_RECENT", 7)
+        build(copy, abstract("empty", "Nothing is named here.", {}, year=1995))
+    return copy
+
+
+@pytest.mark.parametrize("since", [1990, 2000, 2004, 2008, 2030])
 @pytest.mark.parametrize("label", [None, "Task"])
+@pytest.mark.parametrize("limit", [3, 7, 501])
 def test_top_since_is_what_counting_everything_gives(
-    random_graph: Path, since: int, label: str | None, monkeypatch: pytest.MonkeyPatch
+    short_ranking: Path, since: int, label: str | None, limit: int
 ) -> None:
-    monkeypatch.setattr("sciextract.graph.queries.top._FIRST_LOOK", 8)
-    monkeypatch.setattr("sciextract.graph.queries.top._FURTHER", 2)
-    with open_graph(random_graph) as graph:
-        found = [each.documents for each in top(graph, since=since, label=label, limit=7)]
+    with open_graph(short_ranking) as graph:
+        found = [
+            (each.id, each.documents) for each in top(graph, since=since, label=label, limit=limit)
+        ]
         rows = graph.execute(
-            """SELECT sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
+            """SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
             JOIN label l ON l.id = n.label WHERE y.year >= ? AND l.name = coalesce(?, l.name)
-            GROUP BY y.node ORDER BY recent DESC LIMIT 7""",
-            (since, label),
+            GROUP BY y.node ORDER BY recent DESC, y.node LIMIT ?""",
+            (since, label, limit),
         ).fetchall()
-    assert found == [row[0] for row in rows]
+    assert found == rows
 
 
 def test_neighbours(connection: sqlite3.Connection) -> None:
@@ -112,6 +125,28 @@ def test_neighbours(connection: sqlite3.Connection) -> None:
     assert neighbours(connection, node, direction="in") == []
     with pytest.raises(UsageError, match="no relation type 'X'"):
         neighbours(connection, node, relation="X")
+
+
+def test_mentions_are_where_the_sentence_says(connection: sqlite3.Connection) -> None:
+    node = find_node(connection, "SVM")
+    (edge,) = neighbours(connection, node, relation="USED-FOR", sentences=2)
+    assert [(each.head_text, each.tail_text) for each in edge.sentences] == [
+        ("SVM", "dependency parsing"), ("Support-vector machines", "dependency parsing"),
+    ]  # fmt: skip
+    assert relation_counts(connection, node) == {("COMPARE", True): 1, ("USED-FOR", True): 1}
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [("svm", "support vector machine"), ("supp", "support vector machine"), ("parsing", "dependency parsing"),
+     ("Tree", "treebanks"), ("zzz", None), ("", None), ("s", "support vector machine"), ("r", None)],
+)  # fmt: skip
+def test_nodes_while_somebody_types(
+    connection: sqlite3.Connection, typed: str, first: str | None
+) -> None:
+    found = search_nodes(connection, typed)
+    assert (found[0].name if found else None) == first
+    assert len({each.id for each in found}) == len(found)
 
 
 def test_a_cluster_passes_its_relations_to_the_name(connection: sqlite3.Connection) -> None:
@@ -151,6 +186,23 @@ def test_paths_are_as_short_as_those_of_networkx(random_graph: Path) -> None:
             assert steps is not None
             assert len(steps) == nx.shortest_path_length(plain, one.id, other.id)
             assert all(steps)
+
+
+def test_of_several_shortest_paths_the_best_supported_one(tmp_path: Path) -> None:
+    documents = []
+    for middle, count in (("thin", 1), ("thick", 3), ("middling", 2)):
+        for number in range(count):
+            text = f"Text {number}: start, {middle} and goal."
+            mentions = {"start": "Method", middle: "Method", "goal": "Task"}
+            links = [("start", "USED-FOR", middle), (middle, "USED-FOR", "goal")]
+            documents.append(abstract(text, text, mentions, links))
+    build(tmp_path / "g.graph", *documents)
+    with open_graph(tmp_path / "g.graph") as graph:
+        ends = find_node(graph, "start"), find_node(graph, "goal")
+        for way in (ends, ends[::-1]):
+            steps = shortest_path(graph, *way, sentences=0)
+            assert steps is not None
+            assert "thick" in {steps[0][0].head.name, steps[0][0].tail.name}
 
 
 def test_degree_counts_neighbours_once(random_graph: Path) -> None:
@@ -196,6 +248,7 @@ def test_what_rises_and_falls(tmp_path: Path) -> None:
         assert up.slope == pytest.approx(0.1)
         assert up.years[2009] == 18
         assert up.shares[2009] == 0.9
+        assert up.halves() == (0.2, 0.7)
         assert trends(graph, "rising", least=1000) == []
         with pytest.raises(UsageError, match="two years or more; years found: 2003"):
             trends(graph, "rising", since=2003, until=2003)
@@ -212,6 +265,29 @@ def test_pairs(connection: sqlite3.Connection) -> None:
         ("dependency parsing", "treebanks", {"USED-FOR": 1})
     ]
     assert len(pairs(connection)) == 5
+
+
+def test_what_is_to_be_avoided_is_left_out(random_graph: Path) -> None:
+    with open_graph(random_graph) as graph:
+        for values in ({}, {"since": 2004}, {"by": "degree"}):
+            first, second, third = top(graph, limit=3, **values)
+            assert top(graph, limit=2, avoid=[first], **values) == [second, third]
+        best = pairs(graph, limit=500)
+        avoided = best[0].first
+        rest = [each for each in best if avoided not in (each.first, each.second)]
+        assert pairs(graph, limit=500, avoid=[avoided]) == rest
+        assert pairs(graph, limit=500, least=2) == [each for each in best if each.documents > 1]
+
+
+def test_pairs_of_one_relation_begin_with_its_head(tmp_path: Path) -> None:
+    texts = [f"Text {number} has trees and graphs." for number in range(2)]
+    mentions = {"trees": "Method", "graphs": "Method"}
+    build(tmp_path / "g.graph", *[
+        abstract(text, text, mentions, [("graphs", "HYPONYM-OF", "trees")]) for text in texts
+    ])  # fmt: skip
+    with open_graph(tmp_path / "g.graph") as graph:
+        (found,) = pairs(graph, relation="hyponym-of")
+    assert (found.first.name, found.second.name, found.documents) == ("graphs", "trees", 2)
 
 
 def test_pairs_of_a_large_graph(

@@ -1,0 +1,1 @@
+"""What the view of a knowledge graph shows, without a terminal."""

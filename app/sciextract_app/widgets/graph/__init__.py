@@ -1,0 +1,1 @@
+"""How the view of a knowledge graph looks."""
