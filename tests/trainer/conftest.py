@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,29 @@ def _one_thread() -> None:
         import torch
 
         torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _graphs_traced_once() -> Iterator[None]:
+    """Networks of one structure are traced for their graphs once, not for every set of weights."""
+    if not (find_spec("torch") and find_spec("onnxscript")):
+        yield
+        return
+    import torch
+
+    from tests.trainer.graphs import TracedOnce
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.onnx, "export", TracedOnce(torch.onnx.export))
+        yield
+
+
+@pytest.fixture
+def traced_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exporter itself, for tests of what it makes of a second network."""
+    import torch
+
+    monkeypatch.setattr(torch.onnx, "export", torch.onnx.export.really)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
@@ -145,7 +168,9 @@ def model_folder(
     rules: PieceRules,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """The model folder of that network, with both graphs. Tests that change it work on a copy."""
+    """The model folder of that network, with both graphs, really traced. Tests that change it work on a copy."""
+    import torch
+
     from sciextract_trainer.families import as_joint
     from sciextract_trainer.package import Packaging, write_model_folder
 
@@ -154,5 +179,7 @@ def model_folder(
     packaging = Packaging(
         "tiny", schema, labels, rules, TEN_SENTENCES, origin, precisions=("fp32", "int8")
     )
-    write_model_folder(as_joint(trained), packaging, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.onnx, "export", torch.onnx.export.really)  # type: ignore[attr-defined]
+        write_model_folder(as_joint(trained), packaging, folder)
     return folder

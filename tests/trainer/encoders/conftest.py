@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -122,28 +122,16 @@ def _some_steps(
 
 
 @pytest.fixture(scope="session")
-def first_pairs() -> dict[str, Any]:
-    """Weights and graph of the first network's pair heads, once there are any."""
-    return {}
-
-
-@pytest.fixture(scope="session")
 def exported(
     family: str,
     learned: Learned,
     family_rules: PieceRules,
     labels: Labels,
     schema: LabelSchema,
-    first_pairs: dict[str, Any],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """The network's model folder, with both graphs.
-
-    All families share one set of pair heads, which know no encoder: their graph is half of an export.
-    """
-    from sciextract.inference.folder import PAIRS_GRAPH
+    """The network's model folder, with both graphs."""
     from sciextract.inference.settings import DecodeSettings
-    from sciextract_trainer import export
     from sciextract_trainer.package import Packaging, write_model_folder
 
     folder = tmp_path_factory.mktemp("models") / family
@@ -151,12 +139,5 @@ def exported(
         family, schema, labels, family_rules, (), {"encoder": family},
         precisions=("fp32", "int8"), settings=DecodeSettings(), samples=TEN_SENTENCES,
     )  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        if first_pairs:
-            learned.network.pairs.load_state_dict(first_pairs["weights"])
-            graph = first_pairs["graph"]
-            patch.setattr(export, "_export_pairs", lambda *words: shutil.copy(graph, words[1]))
-        write_model_folder(learned.network, packaging, folder)
-    first_pairs.setdefault("weights", learned.network.pairs.state_dict())
-    first_pairs.setdefault("graph", folder / PAIRS_GRAPH)
+    write_model_folder(learned.network, packaging, folder)
     return folder

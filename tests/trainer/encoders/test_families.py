@@ -137,6 +137,7 @@ def differences(learned: Learned, rebuilt: torch.nn.Module) -> list[float]:
         ]
 
 
+@pytest.mark.usefixtures("traced_each_time")
 def test_an_lstm_is_exported_with_any_length_each_time(tmp_path: Path) -> None:
     from sciextract_trainer.encoders.word_vectors.network import WordVectorsConfig, WordVectorsModel
     from sciextract_trainer.export import _export
