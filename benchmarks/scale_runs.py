@@ -24,7 +24,7 @@ from sciextract.workflows.scale.shards import plan_shards
 WARM_SHARE = 0.15
 """Abstracts at the start of a run that are not measured: processes start, models load, caches fill."""
 
-RAY_CHUNK = 16
+RAY_CHUNK = 64
 
 Clock = list[tuple[float, int]]
 """When so many abstracts were done."""
