@@ -11,6 +11,7 @@ import numpy as np
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats import read
 from sciextract.formats.jsonl import encode
+from sciextract.inference.batching import Batching
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats, Network, PairInput, PairScores, WordStates
 from sciextract.inference.pieces import EncoderInput
@@ -113,13 +114,13 @@ class TorchPipelineContender:
         self._pipeline = Pipeline(network, own.pieces, own.labels, own.piece_limit)
         self._extractor = extractor
         self._files = files
-        self._batch_size = batch_size
+        self._batching = Batching(batch_size)
 
     def __call__(self, chunk: int) -> None:
         items = read([str(self._files[chunk])])
         documents = [item.document for item in items if isinstance(item, AnnotatedDocument)]
         documents.sort(key=lambda document: len(document.tokens))
-        raw = self._pipeline.predict_batch(documents, self._extractor.settings, self._batch_size)
+        raw = self._pipeline.predict_batch(documents, self._extractor.settings, self._batching)
         for document, prediction in zip(documents, raw, strict=True):
             encode(self._annotated(document, prediction))
 

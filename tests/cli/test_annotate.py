@@ -101,8 +101,8 @@ def test_tokenised_input_keeps_its_tokens(command: Command) -> None:
 
 def test_options_reach_the_model(command: Command, papers: Path, fake: RuleExtractor) -> None:
     words = ("--threshold", "entity=0.6", "--threshold", "relation=0.4", "--threads", "1")
-    words += ("--only", "Method,Task", "--batch-tokens", "4096")
-    command("annotate", papers, "--model", "mine", "--precision", "fp32", *words)
+    more = ("--only", "Method,Task", "--batch-tokens", "4096")
+    command("annotate", papers, "--model", "mine", "--precision", "fp32", *words, *more)
     assert fake.only == ("Method", "Task")
     assert fake.thresholds == {"entity": 0.6, "relation": 0.4}
     assert fake.loaded == {
