@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+from sciextract.resources import bundled_models
 
 _PREDICT = """
 from sciextract import Extractor
@@ -30,3 +33,9 @@ def test_predicting_leaves_no_files_in_the_users_folders(tmp_path: Path) -> None
     )
     assert done.stdout.strip() == "1", done.stderr
     assert [str(path) for path in tmp_path.rglob("*")] == []
+
+
+def test_bundled_graphs_do_not_tell_where_they_were_made() -> None:
+    graphs = sorted(bundled_models().glob("*/*.onnx"))
+    for path in graphs:
+        assert not re.search(rb'File "[^"]*"|/site-packages/', path.read_bytes()), path

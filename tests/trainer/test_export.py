@@ -61,6 +61,13 @@ def test_one_window_has_parity(
     assert _gap(mine, theirs) <= PARITY
 
 
+def test_graphs_do_not_tell_where_they_were_made(model_folder: Path) -> None:
+    here = str(Path(__file__).resolve().parents[2]).encode()
+    for graph in model_folder.glob("*.onnx"):
+        content = graph.read_bytes()
+        assert here not in content and b"site-packages" not in content
+
+
 def test_a_batch_of_windows_has_parity(
     trained: nn.Module, model_folder: Path, rules: PieceRules
 ) -> None:

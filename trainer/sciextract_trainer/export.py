@@ -25,6 +25,7 @@ from sciextract_trainer.compression.schemes import Scheme
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.torch_network import TorchNetwork
 from sciextract_trainer.noise import quiet
+from sciextract_trainer.traces import forget_traces
 from sciextract_trainer.warm_start.weight_places import record_places
 
 PARITY = 1e-4
@@ -125,6 +126,7 @@ def _export(
         external_data=False,
         verbose=False,
     )
+    forget_traces(path)
 
 
 def _forget_lstm() -> None:
