@@ -6,12 +6,10 @@ import gc
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import on
-from textual.app import App, SystemCommand
-from textual.binding import BindingType
-from textual.driver import Driver
+from textual.app import SystemCommand
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -21,16 +19,15 @@ from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import opening, recent
 from sciextract_app.dialogs.error import ErrorDialog
 from sciextract_app.dialogs.palette import Palette
-from sciextract_app.driver import reading_pastes
-from sciextract_app.keys import QUIT, SHELL_IDS
+from sciextract_app.keys import SHELL_IDS
 from sciextract_app.presenter.actions import ACTIONS, BY_ID
 from sciextract_app.presenter.listing import Sort
 from sciextract_app.presenter.queue import Order
 from sciextract_app.screens.pasting import PastingDesk
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.screens.working import Beside
-from sciextract_app.settings import load_keymap, load_theme, save_theme
-from sciextract_app.themes.desk_themes import THEMES, usual_theme
+from sciextract_app.settings import load_keymap, save_theme
+from sciextract_app.terminal_app import TerminalApp
 from sciextract_app.themes.labels import label_variables
 from sciextract_app.workers import signals
 
@@ -77,7 +74,7 @@ def run_desk(
     return app.return_code or 0
 
 
-class DeskApp(App[None]):
+class DeskApp(TerminalApp):
     """The review desk.
 
     Args:
@@ -88,12 +85,8 @@ class DeskApp(App[None]):
 
     Attributes:
         project: The open project, ``None`` at the start screen.
-        failure: The error that ended the app, ``None`` where none did.
     """
 
-    CSS_PATH = "app.tcss"
-    TITLE = "sciextract"
-    BINDINGS: ClassVar[list[BindingType]] = [QUIT]
     project: Project | None = None
 
     def __init__(
@@ -104,25 +97,17 @@ class DeskApp(App[None]):
         model: str | None = None,
     ) -> None:
         super().__init__()
-        self.failure: Exception | None = None
         self._wanted = wanted
         self._author = author
         self._load = load
         self._model = model
         self._desk: PastingDesk | None = None
-        for theme in THEMES:
-            self.register_theme(theme)
-        colours = self.console.color_system
-        self.theme = self._first_theme = usual_theme(load_theme(), self.available_themes, colours)
+        self._first_theme = self.theme
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of the project's labels, which a theme may set itself."""
         project = self.project
         return label_variables(project.schema, self.current_theme) if project else {}
-
-    def get_driver_class(self) -> type[Driver]:
-        """What reads the terminal: pastes are never taken for keys."""
-        return reading_pastes(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[Any]:
         """What lies below everything: the start screen."""
@@ -246,15 +231,6 @@ class DeskApp(App[None]):
     def action_help_quit(self) -> None:
         """Ctrl-C ends nothing."""
         self._interrupted()
-
-    def _handle_exception(self, error: Exception) -> None:
-        """End the app without printing values, which could be texts of the person."""
-        self.failure = self.failure or error
-        self._return_code = 1
-        if self._exception is None:
-            self._exception = error
-            self._exception_event.set()
-        self._close_messages_no_wait()
 
 
 def _choices() -> list[Path]:

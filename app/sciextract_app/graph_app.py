@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from textual.app import App
-from textual.binding import BindingType
 from textual.screen import Screen
 
 from sciextract.graph.database.opening import open_graph
 from sciextract.graph.queries.nodes import find_node
-from sciextract_app.keys import QUIT
 from sciextract_app.screens.graph import GraphScreen
-from sciextract_app.settings import load_theme
-from sciextract_app.themes.desk_themes import THEMES, usual_theme
+from sciextract_app.terminal_app import TerminalApp
 from sciextract_app.workers import signals
 
 
@@ -40,31 +36,20 @@ def run_graph(path: Path, node: str | None = None) -> int:
     return app.return_code or 0
 
 
-class GraphApp(App[None]):
+class GraphApp(TerminalApp):
     """Shows a graph.
 
     Args:
         path: The graph.
         node: Any name of the node to begin at.
-
-    Attributes:
-        failure: The error that ended the app, ``None`` where none did.
     """
 
-    CSS_PATH = "app.tcss"
-    TITLE = "sciextract"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [QUIT]
 
     def __init__(self, path: Path, node: str | None = None) -> None:
         super().__init__()
-        self.failure: Exception | None = None
         self._path = path
         self._node = node
-        for theme in THEMES:
-            self.register_theme(theme)
-        colours = self.console.color_system
-        self.theme = usual_theme(load_theme(), self.available_themes, colours)
 
     def get_default_screen(self) -> Screen[Any]:
         """The graph."""
@@ -76,12 +61,3 @@ class GraphApp(App[None]):
 
     def action_help_quit(self) -> None:
         """Ctrl-C ends nothing."""
-
-    def _handle_exception(self, error: Exception) -> None:
-        """End the app without printing values, which could be texts of the person."""
-        self.failure = self.failure or error
-        self._return_code = 1
-        if self._exception is None:
-            self._exception = error
-            self._exception_event.set()
-        self._close_messages_no_wait()
