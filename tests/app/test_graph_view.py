@@ -117,6 +117,15 @@ async def test_hostile_names_are_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_terminal_of_one_character_ends_nothing(graph: Path) -> None:
+    async with viewed(graph, "speech recognition") as (_, pilot):
+        await pilot.resize_terminal(1, 1)
+        await pilot.pause()
+        await pilot.resize_terminal(120, 40)
+        await until_shown(pilot, "speech recognition")
+
+
+@pytest.mark.asyncio
 async def test_a_graph_that_is_gone_is_told(graph: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.graph"
     copy.write_bytes(graph.read_bytes())

@@ -165,6 +165,13 @@ class TestSizes:
                 assert app.size == (columns, rows)
             await until_shown(pilot, "grammars")
 
+    async def test_a_terminal_of_one_character_ends_nothing(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.resize_terminal(1, 1)
+            await until(pilot, lambda: app.screen.query_one(TooSmall).display)
+            await pilot.resize_terminal(120, 40)
+            await until_shown(pilot, "grammars")
+
 
 class TestOtherProcesses:
     async def test_a_change_appears_and_the_focus_stays(self, project: Path) -> None:
