@@ -18,6 +18,7 @@ from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.positions import text_limit
 from sciextract_trainer.encoders.settings import read_settings
 from sciextract_trainer.encoders.tokenizers import load_tokenizer
+from sciextract_trainer.markers.network import MarkerNetwork
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.encoder import load_encoder
 from sciextract_trainer.network.joint import JointNetwork
@@ -88,6 +89,12 @@ def build_dygie_network(config: TrainConfig, labels: Labels) -> DygieNetwork:
     """A DyGIE++ network with a pretrained encoder and fresh heads, seeded."""
     encoder, hidden = _seeded_encoder(config)
     return DygieNetwork(encoder, hidden, labels, config)
+
+
+def build_marker_network(config: TrainConfig, labels: Labels) -> MarkerNetwork:
+    """A network with markers, with a pretrained encoder and a fresh head, seeded."""
+    encoder, hidden = _seeded_encoder(config)
+    return MarkerNetwork(encoder, hidden, labels, config)
 
 
 def _seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:

@@ -18,6 +18,7 @@ from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.full_disk import replacing
 from sciextract_trainer.optimisation.average import WeightAverage
+from sciextract_trainer.optimisation.optimiser import ENCODER
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
 
@@ -142,6 +143,21 @@ def load_weights(path: Path, network: nn.Module) -> None:
         raise _of_another(path, str(error)) from error
     if unknown:
         raise _of_another(path, f"{unknown[0]} is no weight of the network")
+
+
+def load_encoder_weights(path: Path, network: nn.Module) -> None:
+    """Puts the encoder's part of another network's stored weights into a network.
+
+    Raises:
+        ModelDamagedError: The file is not whole, or its encoder is another one.
+    """
+    try:
+        stored = {k: v for k, v in load_file(path).items() if k.startswith(ENCODER)}
+        unknown = network.load_state_dict(stored, strict=False).unexpected_keys
+    except (RuntimeError, OSError, SafetensorError) as error:
+        raise _of_another(path, str(error)) from error
+    if unknown or not stored:
+        raise _of_another(path, "its encoder is none of the network's kind")
 
 
 def _of_another(path: Path, problem: str) -> ModelDamagedError:

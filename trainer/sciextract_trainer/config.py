@@ -18,7 +18,8 @@ class TrainConfig:
 
     Attributes:
         encoder: Hugging Face id or folder of the encoder to start from.
-        network: ``joint`` (whole abstract in one pass) or ``dygie`` (DyGIE++, one sentence a pass).
+        network: ``joint`` (whole abstract in one pass), ``dygie`` (DyGIE++, one sentence a pass) or ``markers``
+            (relations between given entities, one mention a pass; a document of a step is then one mention).
         seed: Seed of initialisation, order and dropout.
         epochs: Passes over the training documents, or over one part of them.
         parts: Parts that the documents are cut into, anew in each pass; an epoch, and with it a checkpoint, is one part.

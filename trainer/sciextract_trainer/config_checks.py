@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 TASKS = ("entity", "relation", "coreference")
 
 CHOICES = {
-    "network": ("joint", "dygie"),
+    "network": ("joint", "dygie", "markers"),
     "optimiser": ("adamw", "adam", "adamp", "radam"),
     "schedule": ("linear", "slanted_triangular", "polynomial", "none"),
     "reinit_with": ("xavier", "encoder"),
@@ -80,13 +80,18 @@ def _check_tasks(config: TrainConfig) -> None:
 
 
 def _check_given(config: TrainConfig) -> None:
-    """With given entities there are only relations to learn, and only the joint network can."""
+    """With given entities there are only relations to learn; markers need them, DyGIE++ cannot take them."""
     idle = [task for task in ("entity", "coreference") if getattr(config, f"{task}_weight") > 0]
-    if config.given_entities and (idle or config.network != "joint"):
+    if config.network == "markers" and not config.given_entities:
+        raise UsageError(
+            'training setting network = "markers" does not go with given_entities = false',
+            "use given_entities = true: markers are put around entities, they find none",
+        )
+    if config.given_entities and (idle or config.network == "dygie"):
         wrong = f"{idle[0]}_weight above 0" if idle else f"network = {config.network!r}"
         raise UsageError(
             f"training setting given_entities = true does not go with {wrong}",
-            'use entity_weight = 0, coreference_weight = 0 and network = "joint"',
+            'use entity_weight = 0, coreference_weight = 0 and network = "joint" or "markers"',
         )
 
 

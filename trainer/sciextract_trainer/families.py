@@ -12,11 +12,20 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract_trainer.build import PieceRules, build_dygie_network, build_network, labels_of
+from sciextract_trainer.build import (
+    PieceRules,
+    build_dygie_network,
+    build_marker_network,
+    build_network,
+    labels_of,
+)
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.batches import Batch, PieceBatch, Sized, collate
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.evaluate import DEV_SETTINGS, GivenPredictor, Predictor, served
+from sciextract_trainer.markers.batches import collate_marked, marked_examples
+from sciextract_trainer.markers.losses import marker_losses
+from sciextract_trainer.markers.scoring import MarkerPredictor
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.dygie_data import (
     SentenceBatch,
@@ -99,12 +108,19 @@ DYGIE = Family(
 )
 """DyGIE++, for comparison with published rows."""
 
-FAMILIES: dict[str, Family[Any, Any, Any]] = {"joint": JOINT, "dygie": DYGIE}
+MARKERS = Family(
+    build_marker_network, marked_examples, collate_marked, marker_losses, MarkerPredictor
+)
+"""Relations between given entities, with markers around them: a teacher."""
+
+FAMILIES: dict[str, Family[Any, Any, Any]] = {"joint": JOINT, "dygie": DYGIE, "markers": MARKERS}
 
 
 def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
     """The family that a recipe names."""
-    return GIVEN if config.given_entities else FAMILIES[config.network]
+    return (
+        GIVEN if config.given_entities and config.network == "joint" else FAMILIES[config.network]
+    )
 
 
 def labels_for(config: TrainConfig, schema: LabelSchema) -> Labels:
@@ -122,6 +138,6 @@ def as_joint(network: nn.Module) -> JointNetwork:
     if not isinstance(network, JointNetwork):
         raise UsageError(
             f"a {type(network).__name__} cannot be exported: model folders hold joint networks",
-            'train with network = "joint"; network = "dygie" is for comparison',
+            'train with network = "joint"; "dygie" is for comparison, "markers" for teaching',
         )
     return network

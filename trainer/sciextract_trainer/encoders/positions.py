@@ -26,9 +26,13 @@ def position_limit(settings: Any) -> int:
     table = getattr(settings, "max_position_embeddings", None) or 0
     if table <= 0:  # recurrent and static encoders, and those with relative positions alone
         return MOST
+    return min(table - first_position(settings), MOST)
+
+
+def first_position(settings: Any) -> int:
+    """The number of the first piece's place in the table of positions."""
     padding = getattr(settings, "pad_token_id", None) or 0
-    offset = padding + 1 if settings.model_type in _COUNT_FROM_PADDING else 0
-    return min(table - offset, MOST)
+    return padding + 1 if settings.model_type in _COUNT_FROM_PADDING else 0
 
 
 def text_limit(settings: Any, special: int, source: str) -> int:

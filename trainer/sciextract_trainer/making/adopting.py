@@ -14,6 +14,7 @@ from sciextract_trainer.making.products import (
     ENCODER_WEIGHTS,
     EncoderMade,
     LabelsMade,
+    MarkersMade,
     NetworkMade,
     Product,
 )
@@ -25,6 +26,7 @@ from sciextract_trainer.teaching.distillation import LABELS
 WANTED: Mapping[type[Product], str] = {
     EncoderMade: f"encoder/{ENCODER_WEIGHTS}",
     NetworkMade: BEST,
+    MarkersMade: BEST,
     LabelsMade: "soft-*.npz",
 }
 """What a folder has to hold so that a stage can be taken over from it."""
@@ -93,7 +95,7 @@ def _copy(kind: type[Product], source: Path, folder: Path) -> None:
     folder.mkdir(parents=True)
     if kind is EncoderMade:
         shutil.copytree(source / "encoder", folder / "encoder")
-    elif kind is NetworkMade:
+    elif kind in (NetworkMade, MarkersMade):
         for name in (BEST, "metrics.jsonl"):
             if (source / name).is_file():
                 shutil.copyfile(source / name, folder / name)

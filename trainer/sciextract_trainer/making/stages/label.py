@@ -60,11 +60,16 @@ class Label(Stage):
 
     def outcome(self, folder: Path) -> dict[str, Any]:
         """Facts for the record."""
-        shards = sorted((folder / LABELS).glob("soft-*.npz"))
-        return {"abstracts": sum(len(load_targets(shard).keys) for shard in shards)}
+        return {"abstracts": count_labels(folder)}
 
     def _texts(self, shop: Workshop) -> Texts:
         return Texts(shop.texts(self.texts), self.most, self.skip)
+
+
+def count_labels(folder: Path) -> int:
+    """Abstracts whose labels a stage's folder holds."""
+    shards = sorted((folder / LABELS).glob("soft-*.npz"))
+    return sum(len(load_targets(shard).keys) for shard in shards)
 
 
 def read_labels(made: LabelsMade) -> list[SoftDocument]:
