@@ -25,7 +25,7 @@ from benchmarks.graph_synthetic import synthetic
 from benchmarks.rows import Row, machine, markdown, milliseconds, percentile, told, write_report
 from sciextract.graph.contribution import Counted
 from sciextract.graph.contributions import Reading
-from sciextract.graph.database.derive import derive
+from sciextract.graph.database.derive import Understanding, derive
 from sciextract.graph.database.facts import Facts
 from sciextract.graph.database.opening import open_graph, set_property, transaction
 from sciextract.graph.queries.edges import neighbours
@@ -104,7 +104,7 @@ def _build(path: Path, abstracts: int) -> tuple[Took, Took]:
                 set_property(connection, "build", "1")
             facts = Took(facts.wall + took.wall, facts.cpu + took.cpu)
         with timed() as derived:
-            derive(connection, 1.0)
+            derive(connection, Understanding())
     return facts, derived
 
 

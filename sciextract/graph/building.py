@@ -13,7 +13,7 @@ from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.graph.contribution import Contribution, Counted
 from sciextract.graph.contributions import Reading
-from sciextract.graph.database.derive import derive
+from sciextract.graph.database.derive import Understanding, derive
 from sciextract.graph.database.facts import Changes, Facts
 from sciextract.graph.database.opening import (
     open_graph,
@@ -106,7 +106,10 @@ class Listener:
 
 
 def build_graph(
-    graph: Path, reading: Reading, acronym_share: float = 1.0, listener: Listener | None = None
+    graph: Path,
+    reading: Reading,
+    understanding: Understanding | None = None,
+    listener: Listener | None = None,
 ) -> BuildReport:
     """Bring abstracts into a graph; it is made where there is none.
 
@@ -115,8 +118,7 @@ def build_graph(
     Args:
         graph: The file.
         reading: The input.
-        acronym_share: How large a share of the abstracts that expand an acronym must agree for it to be read so in
-            abstracts that do not expand it.
+        understanding: What the facts mean, those of earlier builds too; the usual when ``None``.
         listener: Hears of progress.
 
     Raises:
@@ -126,13 +128,16 @@ def build_graph(
         UsageError: The graph was built with other generic labels, or another least score.
     """
     with open_graph(graph, write=True) as connection:
-        return _Build(connection, acronym_share, listener or Listener()).run(reading)
+        how = understanding or Understanding()
+        return _Build(connection, how, listener or Listener()).run(reading)
 
 
 class _Build:
-    def __init__(self, connection: sqlite3.Connection, share: float, listener: Listener) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, understanding: Understanding, listener: Listener
+    ) -> None:
         self._connection = connection
-        self._share = share
+        self._understanding = understanding
         self._listener = listener
         self._bad = 0
 
@@ -203,14 +208,14 @@ class _Build:
         self._listener.progress(facts.changes.total)
 
     def _derive_if_needed(self) -> bool:
-        share = repr(self._share)
-        known = property_of(self._connection, "acronym_share")
-        if property_of(self._connection, "state") == "finished" and known == share:
+        wanted = self._understanding.to_json()
+        known = property_of(self._connection, "understanding")
+        if property_of(self._connection, "state") == "finished" and known == wanted:
             return False
         self._listener.deriving()
         set_property(self._connection, "state", "unfinished")
-        derive(self._connection, self._share)
-        set_property(self._connection, "acronym_share", share)
+        derive(self._connection, self._understanding)
+        set_property(self._connection, "understanding", wanted)
         return True
 
 

@@ -127,7 +127,7 @@ def test_neighbours(graph: Path, command: Command) -> None:
 def test_path(graph: Path, command: Command) -> None:
     outcome = command("graph", "path", "SVM", "speech recognition", "--graph", graph)
     assert outcome.out.startswith(
-        "1. support vector machine --COMPARE--> neural network  (1 abstract"
+        "1. support vector machine --COMPARE-- neural network  (1 abstract"
     )
     assert "A neural network for speech recognition." in outcome.out
     (found,) = lines(command("graph", "path", "SVM", "treebank", "--json", "--graph", graph).out)

@@ -54,6 +54,15 @@ def build(
             "only where all agree.",
         ),
     ] = 1.0,
+    symmetric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--symmetric",
+            metavar="LABEL",
+            help="A relation type without direction (default: those of the bundled label schemas, such as "
+            "COMPARE); may be repeated.",
+        ),
+    ] = None,
     least_score: Annotated[
         float,
         typer.Option(
@@ -90,6 +99,8 @@ def build(
     from sciextract.graph.building import build_graph
     from sciextract.graph.contribution import GENERIC, Counted
     from sciextract.graph.contributions import Reading
+    from sciextract.graph.database.derive import Understanding
+    from sciextract.graph.directions import known_symmetric
     from sciextract.graph.years import read_years
     from sciextract.inference.cores import usable_cores
 
@@ -97,9 +108,11 @@ def build(
     counts = Counted(GENERIC if generic is None else frozenset(generic), least_score)
     processes = usable_cores() if workers is None else workers
     reading = Reading(inputs, counts, known, not only_decided, processes)
+    directions = known_symmetric() if symmetric is None else frozenset(symmetric)
+    understanding = Understanding(acronym_share, directions)
     screen = BuildScreen(not quiet and is_terminal(sys.stderr))
     try:
-        found = build_graph(graph, reading, acronym_share, screen)
+        found = build_graph(graph, reading, understanding, screen)
     except KeyboardInterrupt:
         screen.end()
         say("", f"interrupted; {screen.on_disk:,} abstracts are kept", "the same command goes on")

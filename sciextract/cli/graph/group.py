@@ -103,10 +103,10 @@ def edge_line(edge: Edge, node: Node | None = None) -> str:
     """An edge; seen from a node as an arrow and its other end."""
     count = f"{edge.documents:,} abstract{'s' * (edge.documents != 1)}{_score(edge)}"
     if node is None:
-        return f"{edge.head.name} --{edge.label}--> {edge.tail.name}  ({count})"
-    if node.id == edge.head.id:
-        return f"--{edge.label}--> {edge.tail.name} [{edge.tail.label}]  ({count})"
-    return f"<--{edge.label}-- {edge.head.name} [{edge.head.label}]  ({count})"
+        arrow = edge.way_from(edge.head.id).arrow(edge.label)
+        return f"{edge.head.name} {arrow} {edge.tail.name}  ({count})"
+    other = edge.tail if node.id == edge.head.id else edge.head
+    return f"{edge.way_from(node.id).arrow(edge.label)} {other.name} [{other.label}]  ({count})"
 
 
 def _score(edge: Edge) -> str:

@@ -59,4 +59,4 @@ def _drawn(connection: sqlite3.Connection, edge: int, chance: random.Random) -> 
         "SELECT document, number FROM support WHERE edge = ? ORDER BY document, number", (edge,)
     ).fetchall()
     place = chance.choice(places)
-    return Drawn(edge_numbered(connection, edge), sentence_at(connection, *place))
+    return Drawn(edge_numbered(connection, edge), sentence_at(connection, edge, *place))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sciextract.graph.database.opening import set_property, transaction
 from sciextract.graph.database.recent import fill_recent
 from sciextract.graph.database.tables import DERIVED, DERIVED_TABLES, FEW_EDGES, INDEXES
+from sciextract.graph.directions import known_symmetric
 from sciextract.graph.naming.corpus_acronyms import corpus_acronym
 from sciextract.graph.naming.rules import MergeRule
 
@@ -28,10 +32,22 @@ FROM naming n LEFT JOIN resolved r ON r.name = n.name
 """
 
 _EDGES = """
-CREATE TEMP TABLE related AS
+CREATE TEMP VIEW stated AS
 SELECT coalesce(h.node, e.head) AS head, coalesce(t.node, e.tail) AS tail, e.label, e.document, e.number, e.score
 FROM evidence e LEFT JOIN resolved h ON h.name = e.head LEFT JOIN resolved t ON t.name = e.tail
-WHERE coalesce(h.node, e.head) <> coalesce(t.node, e.tail)
+WHERE coalesce(h.node, e.head) <> coalesce(t.node, e.tail);
+
+CREATE TEMP VIEW ordered AS
+SELECT *, (SELECT key FROM name WHERE id = s.head) > (SELECT key FROM name WHERE id = s.tail) AS turned
+FROM stated s WHERE label IN (SELECT label FROM symmetric);
+
+CREATE TEMP TABLE related AS
+SELECT head, tail, label, document, number, score, 0 AS turned
+FROM stated WHERE label NOT IN (SELECT label FROM symmetric)
+UNION ALL
+SELECT CASE WHEN turned THEN tail ELSE head END, CASE WHEN turned THEN head ELSE tail END,
+    label, document, number, score, turned
+FROM ordered
 ORDER BY 1, 2, 3, 4, 5;
 
 INSERT INTO edge (head, tail, label, documents, mentions, score_mean, score_max)
@@ -42,12 +58,14 @@ CREATE TEMP TABLE edge_place AS SELECT head, tail, label, id FROM edge;
 CREATE UNIQUE INDEX temp.edge_place_key ON edge_place (head, tail, label);
 
 INSERT INTO support
-SELECT p.id, r.document, r.number
+SELECT p.id, r.document, r.number, r.turned
 FROM related r JOIN edge_place p ON p.head = r.head AND p.tail = r.tail AND p.label = r.label
 ORDER BY 1, 2, 3;
 
 DROP TABLE edge_place;
-DROP TABLE related
+DROP TABLE related;
+DROP VIEW ordered;
+DROP VIEW stated
 """
 
 _NODES = f"""
@@ -119,19 +137,39 @@ DROP VIEW mention
 """
 
 
-def derive(connection: sqlite3.Connection, acronym_share: float) -> None:
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """How facts become nodes and edges; another one makes them anew from the same facts.
+
+    Attributes:
+        acronym_share: How large a share of the abstracts that expand an acronym must agree for it to be read so in
+            abstracts that do not expand it: see
+            :meth:`~sciextract.graph.naming.corpus_acronyms.CorpusAcronym.meaning`.
+        symmetric: Relation types without direction; those of the bundled label schemas when nothing is said.
+    """
+
+    acronym_share: float = 1.0
+    symmetric: frozenset[str] = field(default_factory=known_symmetric)
+
+    def to_json(self) -> str:
+        """The same words for the same understanding."""
+        return json.dumps([self.acronym_share, sorted(self.symmetric)])
+
+
+def derive(connection: sqlite3.Connection, understanding: Understanding) -> None:
     """Make nodes and edges anew. What is killed in between is done by the next build.
 
     Args:
         connection: The graph, open for writing.
-        acronym_share: See :meth:`~sciextract.graph.naming.corpus_acronyms.CorpusAcronym.meaning`.
+        understanding: What the facts mean.
     """
     with transaction(connection):  # on its own, so that the freed pages need no second copy
         for table in DERIVED_TABLES:
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     with transaction(connection):
         _run(connection, DERIVED)
-        _resolve_acronyms(connection, acronym_share)
+        _note_symmetric(connection, understanding.symmetric)
+        _resolve_acronyms(connection, understanding.acronym_share)
         _run(connection, _MENTIONS)
         _run(connection, _EDGES)
         _connect(connection)
@@ -146,6 +184,11 @@ def _run(connection: sqlite3.Connection, statements: str) -> None:
     for statement in statements.split(";\n"):
         if statement.strip():
             connection.execute(statement)
+
+
+def _note_symmetric(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
+    rows = [(label,) for label in sorted(labels)]
+    connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
 
 
 def _resolve_acronyms(connection: sqlite3.Connection, share: float) -> None:

@@ -12,7 +12,7 @@ from sciextract.graph.errors import GraphError, GraphMissingError
 from sciextract.graph.naming.normal_form import NAMING_VERSION
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 2
+VERSION = 3
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 _CACHE_KIB = 192 * 1024
 _BUSY_SECONDS = 10.0

@@ -74,8 +74,12 @@ CREATE TABLE pair (
     one INTEGER NOT NULL, other INTEGER NOT NULL, label INTEGER NOT NULL, one_label INTEGER NOT NULL,
     other_label INTEGER NOT NULL, documents INTEGER NOT NULL
 );
-CREATE TABLE support (edge INTEGER, document INTEGER, number INTEGER, PRIMARY KEY (edge, document, number))
-WITHOUT ROWID;
+-- Where abstracts state an edge; turned where they name the tail of the edge as head, of a relation without direction.
+CREATE TABLE support (
+    edge INTEGER, document INTEGER, number INTEGER, turned INTEGER NOT NULL, PRIMARY KEY (edge, document, number)
+) WITHOUT ROWID;
+-- Labels of relations without direction: one edge a pair, head and tail in the order of their names.
+CREATE TABLE symmetric (label INTEGER PRIMARY KEY);
 CREATE TABLE adjacency (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE year_total (year INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
 -- The first nodes of each type (0: of any) by their abstracts since a year, two or more, for years with abstracts.
@@ -98,5 +102,5 @@ CREATE INDEX pair_labels ON pair (label, one_label, other_label, documents DESC)
 
 DERIVED_TABLES = (
     *("resolved", "ambiguous", "node", "node_label", "node_year", "alias", "edge", "support"),
-    *("pair", "adjacency", "year_total", "recent"),
+    *("pair", "adjacency", "year_total", "recent", "symmetric"),
 )

@@ -103,10 +103,11 @@ def _edge(edge: Edge, at: Places, bend: float, labelled_near: int) -> str:
     width = min(1 + math.log2(edge.documents), 6)
     count = f" {edge.documents}" if edge.documents > 1 else ""
     abstracts = f"{edge.documents} abstract{'s' * (edge.documents != 1)}"
+    arrow = "" if edge.symmetric else ' marker-end="url(#arrow)"'
     return (
         f'<g class="edge" data-edge="{edge.id}"><path class="edge" d="M{start[0]:.1f} {start[1]:.1f}'
         f'Q{middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}" '
-        f'stroke-width="{width:.1f}" marker-end="url(#arrow)"/>'
+        f'stroke-width="{width:.1f}"{arrow}/>'
         f'<text class="relation halo" x="{x:.1f}" y="{y:.1f}">{safe(edge.label)}{count}</text>'
         f"<title>{safe(edge.head.name)} {safe(edge.label)} {safe(edge.tail.name)}: {abstracts}</title></g>"
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from typing import Any, Literal
 
 from sciextract.graph.contribution import unpacked
@@ -11,6 +13,18 @@ from sciextract.graph.queries.labels import label_number
 from sciextract.graph.queries.nodes import Node, node_of
 
 Direction = Literal["out", "in", "both"]
+
+
+class Way(StrEnum):
+    """Where an edge leads, seen from one of its ends."""
+
+    OUT = "out"
+    IN = "in"
+    NONE = "none"
+
+    def arrow(self, label: str) -> str:
+        """The relation type as an arrow, or as a line where it has no direction."""
+        return {Way.OUT: f"--{label}-->", Way.IN: f"<--{label}--", Way.NONE: f"--{label}--"}[self]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,8 @@ class Edge:
         head: Where it comes from.
         tail: Where it leads to.
         label: Its type.
+        symmetric: Whether it has no direction: where it is seen from a node, that is its head; else head and tail
+            stand in the order of their names.
         documents: Abstracts that state it.
         mentions: How often they do.
         score_mean: The mean probability of these statements.
@@ -68,22 +84,38 @@ class Edge:
     head: Node
     tail: Node
     label: str
+    symmetric: bool
     documents: int
     mentions: int
     score_mean: float | None
     score_max: float | None
     sentences: tuple[Sentence, ...] = ()
 
+    def way_from(self, node: int) -> Way:
+        """Where it leads, seen from the node of that number."""
+        if self.symmetric:
+            return Way.NONE
+        return Way.OUT if node == self.head.id else Way.IN
+
+    def read_from(self, node: int) -> Edge:
+        """The same, with the node of that number as head where there is no direction."""
+        if not self.symmetric or self.head.id == node:
+            return self
+        sentences = [replace(each, head=each.tail, tail=each.head) for each in self.sentences]
+        return replace(self, head=self.tail, tail=self.head, sentences=tuple(sentences))
+
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         return asdict(self)
 
 
-_EDGE = """SELECT e.id, e.head, e.tail, l.name, e.documents, e.mentions, e.score_mean, e.score_max
+_SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"
+_EDGE = f"""SELECT e.id, e.head, e.tail, l.name, {_SYMMETRIC},
+    e.documents, e.mentions, e.score_mean, e.score_max
 FROM edge e JOIN label l ON l.id = e.label """
 _ENDS = {
-    "out": ("e.head = :node",),
-    "in": ("e.tail = :node",),
+    "out": ("e.head = :node", f"e.tail = :node AND {_SYMMETRIC}"),
+    "in": ("e.tail = :node", f"e.head = :node AND {_SYMMETRIC}"),
     "both": ("e.head = :node", "e.tail = :node"),
 }
 
@@ -103,7 +135,7 @@ def neighbours(
         connection: The graph.
         node: The node.
         relation: Only edges of this type.
-        direction: ``out`` of the node, ``in``, or both.
+        direction: ``out`` of the node, ``in``, or both; relations without direction are always there.
         limit: At most so many.
         sentences: How many sentences to bring for each.
 
@@ -119,42 +151,41 @@ def neighbours(
             f"{_EDGE} WHERE {end} {kind} ORDER BY e.documents DESC, e.id LIMIT :limit",
             {"node": node.id, "label": number, "limit": limit},
         )
-    rows.sort(key=lambda row: (-row[4], row[0]))
-    return [edge_of(connection, row, sentences) for row in rows[:limit]]
+    rows.sort(key=lambda row: (-row[5], row[0]))
+    return [edge_of(connection, row, sentences).read_from(node.id) for row in rows[:limit]]
 
 
-def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[str, bool], int]:
-    """Edges at a node by relation type, and whether they lead out of it; the most frequent first."""
-    counted = [
-        ((label, outwards), edges)
-        for end, outwards in (("head", True), ("tail", False))
-        for label, edges in connection.execute(
-            f"""SELECT l.name, count(*) FROM edge e JOIN label l ON l.id = e.label
+def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[str, Way], int]:
+    """Edges at a node by relation type and way, seen from the node; the most frequent first."""
+    counts: Counter[tuple[str, Way]] = Counter()
+    for end, way in (("head", Way.OUT), ("tail", Way.IN)):
+        for label, symmetric, edges in connection.execute(
+            f"""SELECT l.name, {_SYMMETRIC}, count(*) FROM edge e JOIN label l ON l.id = e.label
             WHERE e.{end} = ? GROUP BY e.label""",
             (node.id,),
-        )
-    ]
-    return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
+        ):
+            counts[label, Way.NONE if symmetric else way] += edges
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def between(
     connection: sqlite3.Connection, first: int, second: int, sentences: int = 0
 ) -> list[Edge]:
-    """Edges between two nodes in either direction, the best supported first."""
+    """Edges between two nodes in either direction, the best supported first; without direction, from the first."""
     rows = connection.execute(
         f"{_EDGE} WHERE (e.head = :first AND e.tail = :second) OR (e.head = :second AND e.tail = :first) "
         "ORDER BY e.documents DESC, e.mentions DESC, e.id",
         {"first": first, "second": second},
     )
-    return [edge_of(connection, row, sentences) for row in rows.fetchall()]
+    return [edge_of(connection, row, sentences).read_from(first) for row in rows.fetchall()]
 
 
 def edge_of(connection: sqlite3.Connection, row: tuple[Any, ...], sentences: int = 0) -> Edge:
     """The edge of a row of numbers, with its nodes and so many sentences."""
     found = sentences_of(connection, row[0], sentences) if sentences else ()
-    number, head, tail, *counts = row
+    number, head, tail, label, symmetric, *counts = row
     ends = node_of(connection, head), node_of(connection, tail)
-    return Edge(*(number, *ends, *counts, found))
+    return Edge(*(number, *ends, label, bool(symmetric), *counts, found))
 
 
 def edge_numbered(connection: sqlite3.Connection, number: int) -> Edge:
@@ -165,29 +196,30 @@ def edge_numbered(connection: sqlite3.Connection, number: int) -> Edge:
 def sentences_of(connection: sqlite3.Connection, edge: int, limit: int) -> tuple[Sentence, ...]:
     """What supports an edge, the most probable first."""
     rows = connection.execute(
-        f"""{_SENTENCE} JOIN support s ON v.document = s.document AND v.number = s.number
-        WHERE s.edge = ? ORDER BY v.score DESC NULLS LAST, s.document, s.number LIMIT ?""",
+        f"""{_SENTENCE} WHERE s.edge = ? ORDER BY v.score DESC NULLS LAST, s.document, s.number LIMIT ?""",
         (edge, limit),
     )
     return tuple([_sentence(*row) for row in rows])
 
 
-def sentence_at(connection: sqlite3.Connection, document: int, number: int) -> Sentence:
-    """What one relation of an abstract is read from."""
-    values = document, number
+def sentence_at(connection: sqlite3.Connection, edge: int, document: int, number: int) -> Sentence:
+    """One place that supports an edge."""
     row = connection.execute(
-        f"{_SENTENCE} WHERE v.document = ? AND v.number = ?", values
+        f"{_SENTENCE} WHERE s.edge = ? AND s.document = ? AND s.number = ?",
+        (edge, document, number),
     ).fetchone()
     return _sentence(*row)
 
 
 _SENTENCE = """SELECT d.doc_key, d.year, v.char_start, v.char_end, v.head_start, v.head_end, v.tail_start, v.tail_end,
-    t.content, v.score
-FROM evidence v JOIN document d ON d.id = v.document JOIN text t ON t.document = v.document """
+    s.turned, t.content, v.score
+FROM support s JOIN evidence v ON v.document = s.document AND v.number = s.number
+JOIN document d ON d.id = v.document JOIN text t ON t.document = v.document """
 
 
 def _sentence(doc_key: str, year: int | None, start: int, end: int, *rest: Any) -> Sentence:
-    head_start, head_end, tail_start, tail_end, content, score = rest
+    head_start, head_end, tail_start, tail_end, turned, content, score = rest
     text = unpacked(content)[start:end]
     head, tail = (head_start, head_end), (tail_start, tail_end)
+    head, tail = (tail, head) if turned else (head, tail)
     return Sentence(doc_key, year, start, end, head, tail, text, score)

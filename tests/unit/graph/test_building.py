@@ -19,6 +19,7 @@ from sciextract.graph.building import build_graph
 from sciextract.graph.contribution import Counted
 from sciextract.graph.contributions import Reading
 from sciextract.graph.database import facts
+from sciextract.graph.database.derive import Understanding
 from sciextract.graph.database.opening import open_graph
 from sciextract.graph.errors import GraphError, GraphMissingError
 from sciextract.store import open_project
@@ -143,7 +144,7 @@ def test_acronyms_with_two_expansions_are_not_merged(tmp_path: Path) -> None:
         "hiddenmarkovmodel",
     ]
     assert report.totals.ambiguous == 1
-    build(path, alone, acronym_share=0.5)
+    build(path, alone, understanding=Understanding(acronym_share=0.5))
     assert "HMM" not in [row[0] for row in content(path)["nodes"]]
 
 
@@ -333,7 +334,7 @@ def test_versions(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=99")
     connection.close()
-    with pytest.raises(GraphError, match="newest known version is 2"), open_graph(path):
+    with pytest.raises(GraphError, match="newest known version is 3"), open_graph(path):
         pass
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=1")

@@ -37,11 +37,11 @@ def test_a_sheet_shows_both_mentions(field_graph: Path, tmp_path: Path) -> None:
         assert write_sheet(draw_edges(graph, 9, relation="COMPARE"), path) == 1
     (row,) = rows(path)
     assert tuple(row) == COLUMNS
-    assert row["sentence"] == "⟦SVMs⟧ are compared with ⟪neural networks⟫."
+    assert row["sentence"] == "⟪SVMs⟫ are compared with ⟦neural networks⟧."
     assert (row["correct"], row["head"], row["tail_as_written"]) == (
         "",
-        "support vector machine",
-        "neural networks",
+        "neural network",
+        "SVMs",
     )
     with pytest.raises(OutputError, match="exists already"):
         write_sheet([], path)

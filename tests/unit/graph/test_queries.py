@@ -14,7 +14,7 @@ from sciextract.graph.database import derive
 from sciextract.graph.database.opening import open_graph
 from sciextract.graph.database.tables import FEW_EDGES
 from sciextract.graph.errors import UnknownNodeError
-from sciextract.graph.queries.edges import neighbours, relation_counts
+from sciextract.graph.queries.edges import Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import about, find_node
 from sciextract.graph.queries.pairs import pairs
 from sciextract.graph.queries.paths import shortest_path
@@ -122,7 +122,12 @@ def test_neighbours(connection: sqlite3.Connection) -> None:
     (sentence,) = out[0].sentences
     assert sentence.text == "The SVM improves dependency parsing."
     assert (sentence.doc_key, sentence.year, sentence.score) == ("a", 2001, 0.8)
-    assert neighbours(connection, node, direction="in") == []
+    (compared,) = neighbours(connection, node, direction="in")
+    assert (compared.label, compared.head, compared.tail.name) == (
+        "COMPARE",
+        node,
+        "neural network",
+    )
     with pytest.raises(UsageError, match="no relation type 'X'"):
         neighbours(connection, node, relation="X")
 
@@ -133,7 +138,7 @@ def test_mentions_are_where_the_sentence_says(connection: sqlite3.Connection) ->
     assert [(each.head_text, each.tail_text) for each in edge.sentences] == [
         ("SVM", "dependency parsing"), ("Support-vector machines", "dependency parsing"),
     ]  # fmt: skip
-    assert relation_counts(connection, node) == {("COMPARE", True): 1, ("USED-FOR", True): 1}
+    assert relation_counts(connection, node) == {("COMPARE", Way.NONE): 1, ("USED-FOR", Way.OUT): 1}
 
 
 @pytest.mark.parametrize(
@@ -151,7 +156,8 @@ def test_nodes_while_somebody_types(
 
 def test_a_cluster_passes_its_relations_to_the_name(connection: sqlite3.Connection) -> None:
     edges = neighbours(connection, find_node(connection, "neural network"), direction="out")
-    assert {each.tail.name for each in edges} == {"treebanks", "speech recognition"}
+    related = {"treebanks", "speech recognition", "support vector machine"}
+    assert {each.tail.name for each in edges} == related
 
 
 def test_a_path_with_its_evidence(connection: sqlite3.Connection) -> None:
@@ -297,7 +303,7 @@ def test_pairs_of_a_large_graph(
     copy.write_bytes(random_graph.read_bytes())
     monkeypatch.setattr(derive, "_NODES", derive._NODES.replace(f"<= {FEW_EDGES}", "<= 0"))
     with open_graph(copy, write=True) as graph:
-        derive.derive(graph, 1.0)
+        derive.derive(graph, derive.Understanding())
     with open_graph(random_graph) as whole, open_graph(copy) as large:
         full = [each for each in pairs(whole, limit=500) if each.documents > 1]
         assert pairs(large, limit=500) == full

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
-from sciextract.graph.queries.edges import Edge, Sentence
+from sciextract.graph.queries.edges import Edge, Sentence, Way
 from sciextract.graph.queries.nodes import About, Node
 from sciextract_app.presenter.words import counted_many
 
@@ -85,7 +85,7 @@ def node_rows(nodes: Iterable[Node]) -> tuple[Row, ...]:
 
 
 def node_page(
-    about: About, edges: Sequence[Edge], counts: Mapping[tuple[str, bool], int]
+    about: About, edges: Sequence[Edge], counts: Mapping[tuple[str, Way], int]
 ) -> NodePage:
     """Everything about a node."""
     node = about.node
@@ -104,7 +104,8 @@ def support_of(sentence: Sentence) -> Support:
 def edge_words(edge: Edge) -> str:
     """An edge in one line."""
     abstracts = counted_many(edge.documents, "abstract")
-    return f"{edge.head.name} --{edge.label}--> {edge.tail.name}  ({abstracts})"
+    arrow = edge.way_from(edge.head.id).arrow(edge.label)
+    return f"{edge.head.name} {arrow} {edge.tail.name}  ({abstracts})"
 
 
 def _facts(about: About) -> Iterable[tuple[str, str]]:
@@ -130,18 +131,14 @@ def _without_gaps(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
 
 
 def _by_relation(
-    node: Node, edges: Sequence[Edge], counts: Mapping[tuple[str, bool], int]
+    node: Node, edges: Sequence[Edge], counts: Mapping[tuple[str, Way], int]
 ) -> tuple[Row, ...]:
     rows: list[Row] = []
-    for (label, outwards), count in counts.items():
-        rows.append(Row(f"--{label}-->" if outwards else f"<--{label}--", f"{count:,}"))
-        own = [
-            each
-            for each in edges
-            if each.label == label and (each.head if outwards else each.tail).id == node.id
-        ]
+    for (label, way), count in counts.items():
+        rows.append(Row(way.arrow(label), f"{count:,}"))
+        own = [each for each in edges if each.label == label and each.way_from(node.id) is way]
         for each in own:
-            other = each.tail if outwards else each.head
+            other = each.tail if each.head.id == node.id else each.head
             rows.append(Row(other.name, f"{each.documents:,}", other.label, each.id, other.id))
         if count > len(own):
             rows.append(Row(f"and {count - len(own):,} more"))
