@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from sciextract.documents.spans import Span
@@ -89,6 +90,23 @@ class Cluster:
     source: str = ""
     mention_scores: tuple[float, ...] = ()
     mention_states: tuple[State, ...] = ()
+
+    @property
+    def live_mentions(self) -> list[str]:
+        """The mentions (ids) of which nobody rejected that they belong to it."""
+        states = self.mention_states or (self.state,) * len(self.mentions)
+        pairs = zip(self.mentions, states, strict=True)
+        return [mention for mention, state in pairs if state is not State.REJECTED]
+
+    def only(self, wanted: Container[str]) -> Cluster:
+        """The cluster with some of its mentions, each with its score and state."""
+        rows = [row for row, mention in enumerate(self.mentions) if mention in wanted]
+        return replace(
+            self,
+            mentions=tuple(self.mentions[row] for row in rows),
+            mention_scores=tuple(self.mention_scores[row] for row in rows if self.mention_scores),
+            mention_states=tuple(self.mention_states[row] for row in rows if self.mention_states),
+        )
 
 
 @dataclass(frozen=True, slots=True)

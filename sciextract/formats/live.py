@@ -13,13 +13,3 @@ _Item = TypeVar("_Item", Entity, Relation, Cluster)
 def live(items: Iterable[_Item]) -> list[_Item]:
     """The items to be written: all but the rejected ones."""
     return [item for item in items if item.state is not State.REJECTED]
-
-
-def live_mentions(cluster: Cluster) -> list[str]:
-    """The mentions (ids) of a cluster to be written: all but those whose membership was rejected."""
-    states = cluster.mention_states or (cluster.state,) * len(cluster.mentions)
-    return [
-        mention
-        for mention, state in zip(cluster.mentions, states, strict=True)
-        if state is not State.REJECTED
-    ]

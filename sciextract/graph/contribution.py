@@ -183,12 +183,7 @@ def _groups(entities: list[Entity], annotations: Annotations) -> list[list[Entit
     """Entities that mean the same, together; clusters that share a mention are one."""
     group_of = dict(zip([each.id for each in entities], count(), strict=False))
     for cluster in annotations.clusters:
-        states = cluster.mention_states or [cluster.state] * len(cluster.mentions)
-        together = {
-            group_of[mention]
-            for mention, state in zip(cluster.mentions, states, strict=True)
-            if mention in group_of and state is not State.REJECTED
-        }
+        together = {group_of[each] for each in cluster.live_mentions if each in group_of}
         if len(together) > 1 and cluster.state is not State.REJECTED:
             first = min(together)
             group_of = {each: first if at in together else at for each, at in group_of.items()}

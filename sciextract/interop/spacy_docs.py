@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, State
+from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.ids import stable_id
 from sciextract.documents.spans import Span
@@ -123,20 +123,14 @@ def _kept(annotations: Annotations, tokens: AlignedTokens, wanted: Counter[SpanK
             lost.add(entity_id)
     if not lost:
         return annotations
-    clusters = (_without(cluster, lost) for cluster in annotations.clusters)
+    kept = {entity.id for entity in annotations.entities} - lost
+    clusters = (cluster.only(kept) for cluster in annotations.clusters)
     return Annotations(
-        tuple(entity for entity in annotations.entities if entity.id not in lost),
+        tuple(entity for entity in annotations.entities if entity.id in kept),
         tuple(each for each in annotations.relations if lost.isdisjoint((each.head, each.tail))),
         tuple(cluster for cluster in clusters if len(cluster.mentions) > 1),
         annotations.candidates,
     )
-
-
-def _without(cluster: Cluster, lost: set[str]) -> Cluster:
-    rows = [row for row, mention in enumerate(cluster.mentions) if mention not in lost]
-    mentions = tuple(cluster.mentions[row] for row in rows)
-    scores = tuple(cluster.mention_scores[row] for row in rows if cluster.mention_scores)
-    return replace(cluster, mentions=mentions, mention_scores=scores)
 
 
 def _added(doc_key: str, wanted: Counter[SpanKey]) -> Iterator[Entity]:

@@ -186,7 +186,8 @@ def _clusters(doc: Doc) -> tuple[DocCluster, ...]:
     annotations, spans = _annotations_and_spans(doc)
     clusters = []
     for each in annotations.clusters:
-        rows = [row for row, mention in enumerate(each.mentions) if mention in spans]
+        living = spans.keys() & each.live_mentions
+        rows = [row for row, mention in enumerate(each.mentions) if mention in living]
         if each.state is not State.REJECTED and rows:
             mentions = tuple(spans[each.mentions[row]] for row in rows)
             scores = tuple(each.mention_scores[row] for row in rows if each.mention_scores)

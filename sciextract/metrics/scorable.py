@@ -122,7 +122,7 @@ def _clusters(
     annotations: Annotations, entities: dict[str, ScoredEntity]
 ) -> list[frozenset[Mention]]:
     return [
-        frozenset([entities[key].mention for key in cluster.mentions if key in entities])
+        frozenset([entities[key].mention for key in cluster.live_mentions if key in entities])
         for cluster in annotations.clusters
         if cluster.state is not State.REJECTED
     ]

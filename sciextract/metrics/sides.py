@@ -87,7 +87,7 @@ class Side:
     def _members(self, cluster: Cluster) -> dict[Mention, Entity]:
         """The mentions of a cluster; of several entities in one place the first."""
         found: dict[Mention, Entity] = {}
-        for entity_id in cluster.mentions:
+        for entity_id in cluster.live_mentions:
             if entity_id in self._entities:
                 entity = self._entities[entity_id]
                 found.setdefault(mention_of(entity), entity)

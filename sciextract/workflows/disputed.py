@@ -121,7 +121,7 @@ def decided_part(said: Annotations) -> Annotations:
             if each.state in IN_VIEW and {each.head, each.tail} <= kept
         ),
         clusters=tuple(
-            replace(each, mentions=tuple(m for m in each.mentions if m in kept), mention_scores=())
+            each.only(kept.intersection(each.live_mentions))
             for each in said.clusters
             if each.state in IN_VIEW
         ),

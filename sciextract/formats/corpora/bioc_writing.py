@@ -12,7 +12,7 @@ from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.corpora.bioc_documents import CLUSTER_ROLE, CLUSTER_TYPE
 from sciextract.formats.corpora.bioc_fields import INFON_NAMES
-from sciextract.formats.live import live, live_mentions
+from sciextract.formats.live import live
 from sciextract.formats.standoff.standoff import live_entities
 
 HEAD_ROLE = "head"
@@ -98,7 +98,7 @@ class _Encoder:
 
     def _add_clusters(self, clusters: Iterable[Cluster]) -> None:
         for cluster in clusters:
-            mentions = [self._refs[each] for each in live_mentions(cluster) if each in self._refs]
+            mentions = [self._refs[each] for each in cluster.live_mentions if each in self._refs]
             if not mentions:
                 continue
             infons = {"type": CLUSTER_TYPE} | self._score(cluster)

@@ -28,7 +28,7 @@ from sciextract.formats.corpora.xmi_types import (
     TOKEN,
 )
 from sciextract.formats.corpora.xml_characters import xml_safe
-from sciextract.formats.live import live, live_mentions
+from sciextract.formats.live import live
 from sciextract.formats.output_folder import FileNames, new_folder
 from sciextract.formats.standoff.standoff import live_entities
 
@@ -168,7 +168,7 @@ class _CasBuilder:
                 )
 
     def _add_cluster(self, cluster: Cluster) -> None:
-        live_ids = live_mentions(cluster)
+        live_ids = cluster.live_mentions
         lost = sum(mention in self._lost for mention in live_ids)
         if lost:
             self._losses["mention of an entity that does not fit"] += lost

@@ -195,7 +195,7 @@ class AnnFile:
 
     def _mentions(self, cluster: Cluster) -> list[str]:
         """The mentions of a cluster that stand in the file, in the order of the file."""
-        members = set(cluster.mentions)
+        members = set(cluster.live_mentions)
         lost = len((members & self._living) - self._names.keys())
         self._count("mention of an entity that does not fit", lost)
         return [entity_id for entity_id in self._names if entity_id in members]

@@ -110,7 +110,7 @@ class _Lines:
     def _add_clusters(self) -> None:
         groups: dict[tuple[int, ...], None] = {}
         for cluster in live(self._items.clusters):
-            mentions = {each for each in cluster.mentions if each in self._living}
+            mentions = set(cluster.live_mentions) & self._living.keys()
             fitting = tuple(sorted(self._index[each] for each in mentions & self._index.keys()))
             self.count("mention of an entity that does not fit", len(mentions) - len(fitting))
             self.count("second cluster in the same place", int(fitting in groups))

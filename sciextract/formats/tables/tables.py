@@ -101,7 +101,7 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
         head, tail = entities[relation.head], entities[relation.tail]
         yield {"kind": "relation", **common, **_relation(relation, head, tail, document)}
     for cluster in live(annotations.clusters):
-        missing = sum(mention not in known for mention in cluster.mentions)
+        missing = sum(mention not in known for mention in cluster.live_mentions)
         _count(losses, "mention of an entity that is not there", missing)
         for row in _mentions(cluster, entities, document):
             yield {"kind": "mention", **common, **row}
@@ -156,8 +156,10 @@ def _mentions(
     cluster: Cluster, entities: Mapping[str, Entity], document: Document
 ) -> Iterator[Row]:
     scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
-    for mention, score in zip(cluster.mentions, scores, strict=True):
+    score_of = dict(zip(cluster.mentions, scores, strict=True))
+    for mention in cluster.live_mentions:
         if mention in entities:
+            score = score_of[mention]
             own = {"cluster_id": cluster.id, "score": cell_of(score)}
             yield {**_entity(entities[mention], document), **_made(cluster), **own}
 

@@ -94,7 +94,7 @@ class _Builder:
             self.layers.relations.append((head, tail, relation.label))
 
     def add_cluster(self, cluster: Cluster) -> None:
-        wanted = [each for each in cluster.mentions if each not in self._rejected]
+        wanted = [each for each in cluster.live_mentions if each not in self._rejected]
         mentions = list({each.id: each for each in self._mentions(wanted)}.values())
         if len(mentions) > 1:
             self._mentioned.update(mention.id for mention in mentions)

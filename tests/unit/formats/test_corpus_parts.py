@@ -13,7 +13,6 @@ from sciextract.errors import OutputError
 from sciextract.formats.corpora.xml_characters import LOSS, xml_safe
 from sciextract.formats.corpus_items import CorpusItems
 from sciextract.formats.given_tokens import are_sound, token_table
-from sciextract.formats.live import live_mentions
 from sciextract.formats.output_folder import FileNames, new_folder
 
 TEXT = "One two. Three four. Five."
@@ -76,9 +75,9 @@ def test_a_mention_prefers_the_label_and_is_made_once() -> None:
 
 def test_mentions_whose_membership_was_rejected_are_not_written() -> None:
     states = (State.ACCEPTED, State.REJECTED)
-    assert live_mentions(Cluster("C", ("a", "b"), mention_states=states)) == ["a"]
-    assert live_mentions(Cluster("C", ("a", "b"))) == ["a", "b"]
-    assert live_mentions(Cluster("C", ("a",), state=State.REJECTED)) == []
+    assert Cluster("C", ("a", "b"), mention_states=states).live_mentions == ["a"]
+    assert Cluster("C", ("a", "b")).live_mentions == ["a", "b"]
+    assert Cluster("C", ("a",), state=State.REJECTED).live_mentions == []
 
 
 def test_file_names() -> None:
