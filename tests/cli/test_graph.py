@@ -44,6 +44,18 @@ def test_texts_without_predictions_are_noticed(work: Path, command: Command) -> 
     assert "no entity was found" in outcome.err and "sciextract annotate" in outcome.err
 
 
+def test_types_without_direction_are_named(graph: Path, command: Command) -> None:
+    source = "predictions.jsonl"
+    typo = command("graph", "build", source, "--symmetric", "COMPRAE", "--graph", graph)
+    assert typo.code == 0
+    assert "--symmetric COMPRAE: the graph has no relation of this type" in typo.err
+    assert "it has COMPARE, USED-FOR" in typo.err
+    none = command("graph", "build", source, "--symmetric", "", "--graph", graph)
+    assert (none.code, none.err.count("Warning")) == (0, 0)
+    one = command("graph", "neighbours", "SVM", "--direction", "out", "--graph", graph)
+    assert "--COMPARE--> neural network" in one.out
+
+
 def test_build_reads_a_pipe(work: Path, command: Command) -> None:
     piped = write(work / "predictions.jsonl", field()).read_bytes()
     assert command("graph", "build", "-", "--graph", "f.graph", stdin=piped).code == 0

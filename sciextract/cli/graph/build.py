@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,7 +61,7 @@ def build(
             "--symmetric",
             metavar="LABEL",
             help="A relation type without direction (default: those of the bundled label schemas, such as "
-            "COMPARE); may be repeated.",
+            "COMPARE; '' for none); may be repeated.",
         ),
     ] = None,
     least_score: Annotated[
@@ -124,8 +125,23 @@ def build(
             "Warning", "no entity was found in any of the abstracts",
             "a graph is built from predictions: sciextract annotate FILE --export jsonl --output out.jsonl",
         )  # fmt: skip
+    _tell_unknown(graph, [label for label in symmetric or () if label])
     report(found.to_json(), _in_words(found), as_json=as_json, aside=False, quiet=quiet)
     raise typer.Exit(found.exit_code)
+
+
+def _tell_unknown(graph: Path, symmetric: Sequence[str]) -> None:
+    """Warns of types without direction that the graph does not have: of typing errors, most often."""
+    from sciextract.graph.database.opening import open_graph
+    from sciextract.graph.queries.labels import relation_types
+
+    if not symmetric:
+        return
+    with open_graph(graph) as connection:
+        known = relation_types(connection)
+    for label in sorted(set(symmetric) - set(known)):
+        told = f"--symmetric {label}: the graph has no relation of this type"
+        say("Warning", told, f"it has {', '.join(known) or 'none'}")
 
 
 def _in_words(found: BuildReport) -> str:

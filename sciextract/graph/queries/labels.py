@@ -18,6 +18,11 @@ def entity_labels(connection: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(sorted([name for name, _ in connection.execute(_KNOWN["entity"])]))
 
 
+def relation_types(connection: sqlite3.Connection) -> list[str]:
+    """The types of the graph's relations, sorted."""
+    return sorted(dict(connection.execute(_KNOWN["relation"]).fetchall()))
+
+
 def label_number(
     connection: sqlite3.Connection, name: str | None, kind: Literal["entity", "relation"]
 ) -> int | None:
