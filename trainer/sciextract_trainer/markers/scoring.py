@@ -46,9 +46,7 @@ class MarkerScorer:
         return self._labels.relations.mirror()
 
     @torch.inference_mode()
-    def pairs(
-        self, document: Document, mentions: Mentions, temperature: float = 1.0
-    ) -> ScoredPairs:
+    def pairs(self, document: Document, mentions: Mentions) -> ScoredPairs:
         """All pairs of mentions of one sentence that do not overlap, with their probabilities."""
         self._network.eval()
         device = next(self._network.parameters()).device
@@ -61,7 +59,7 @@ class MarkerScorer:
             return ScoredPairs.none()
         both = _mirrored(found := np.concatenate(pairs))
         layout = self._labels.relations
-        return combine_directions(found[both], np.concatenate(logits)[both], layout, temperature)
+        return combine_directions(found[both], np.concatenate(logits)[both], layout, 1.0)
 
     def _calls(self, document: Document, mentions: Mentions) -> Iterator[Sequence[MarkedExample]]:
         """Examples of similar length together."""

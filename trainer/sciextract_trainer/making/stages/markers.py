@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,20 +12,17 @@ from torch import nn
 
 from sciextract.inference.folder import open_folder
 from sciextract.inference.pipeline import Labels
-from sciextract.workflows.runs import Run
-from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.checkpoint import load_encoder_weights, load_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.gold import read_gold
-from sciextract_trainer.families import MARKERS, labels_for
-from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
-from sciextract_trainer.loop import BEST, TrainingData, train
+from sciextract_trainer.families import MARKERS
+from sciextract_trainer.loop import BEST
 from sciextract_trainer.making.products import EncoderMade, MarkersMade, NetworkMade, Product
 from sciextract_trainer.making.stage import Stage
+from sciextract_trainer.making.stages.training import setting_of, train_stage
 from sciextract_trainer.markers.batches import marked_examples
 from sciextract_trainer.markers.mentions import MentionsOf, Proposed
 from sciextract_trainer.markers.scoring import MarkerScorer
-from sciextract_trainer.record import recorded
 from sciextract_trainer.run import find_recipe
 from sciextract_trainer.teaching.teachers import load_pipeline
 
@@ -68,17 +65,11 @@ class Markers(Stage):
 
     def work(self, shop: Workshop, folder: Path) -> None:
         """Makes it, or goes on."""
-        device, made = choose_device("auto"), self.product(shop, folder)
-        config = replace(made.config, bf16=made.config.bf16 and has_fast_bf16(device))
-        labels, rules = labels_for(config, shop.schema), load_piece_rules(config.encoder)
-        gold = read_gold(shop.file(self.gold), shop.schema)
-        examples = list(marked_examples(gold, labels, rules, self._mentions_of(shop)))
-        shop.report({"event": "data", "examples": len(examples), "dev": len(shop.dev)})
-        with recorded(Run(folder), device):
-            train(
-                config, labels, rules, TrainingData(examples, shop.dev), folder, shop.report,
-                self._network(shop, config, labels), device=device, until=shop.until,
-            )  # fmt: skip
+        setting = setting_of(shop, self.product(shop, folder).config)
+        gold, mentions_of = read_gold(shop.file(self.gold), shop.schema), self._mentions_of(shop)
+        examples = list(marked_examples(gold, setting.labels, setting.rules, mentions_of))
+        network = self._network(shop, setting.config, setting.labels)
+        train_stage(shop, folder, setting, examples, network)
 
     def product(self, shop: Workshop, folder: Path) -> MarkersMade:
         """What it made."""
@@ -112,9 +103,7 @@ def open_scorer(shop: Workshop, made: MarkersMade) -> MarkerScorer:
     Raises:
         ModelDamagedError: Its weights cannot be read.
     """
-    labels, rules = labels_for(made.config, shop.schema), load_piece_rules(made.config.encoder)
-    device = choose_device("auto")
-    config = replace(made.config, bf16=made.config.bf16 and has_fast_bf16(device))
-    network = MARKERS.build(config, labels)
+    setting = setting_of(shop, made.config)
+    network = MARKERS.build(setting.config, setting.labels)
     load_weights(made.weights, network)
-    return MarkerScorer(network.to(device).eval(), labels, rules)
+    return MarkerScorer(network.to(setting.device).eval(), setting.labels, setting.rules)

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
 from sciextract.inference.pipeline import Labels
-from sciextract.workflows.runs import Run
-from sciextract_trainer.build import PieceRules, load_piece_rules
+from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import load_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
 from sciextract_trainer.data.soft import soft_examples
-from sciextract_trainer.families import family_of, labels_for
-from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
-from sciextract_trainer.loop import BEST, TrainingData, train
+from sciextract_trainer.families import family_of
+from sciextract_trainer.loop import BEST
 from sciextract_trainer.making.products import EncoderMade, LabelsMade, NetworkMade, Product
 from sciextract_trainer.making.stage import Stage
 from sciextract_trainer.making.stages.label import read_labels
 from sciextract_trainer.making.stages.network_folder import dev_scores_of, write_checked_model
-from sciextract_trainer.record import recorded
+from sciextract_trainer.making.stages.training import setting_of, train_stage
 from sciextract_trainer.run import find_recipe
 
 if TYPE_CHECKING:
@@ -69,18 +67,12 @@ class Train(Stage):
 
     def work(self, shop: Workshop, folder: Path) -> None:
         """Makes it, or goes on."""
-        device = choose_device("auto")
-        config = self._config(str(shop.made(self.encoder, EncoderMade).folder))
-        config = replace(config, bf16=config.bf16 and has_fast_bf16(device))
-        labels, rules = labels_for(config, shop.schema), load_piece_rules(config.encoder)
-        examples = self._examples(shop, labels, rules)
-        shop.report({"event": "data", "examples": len(examples), "dev": len(shop.dev)})
-        with recorded(Run(folder), device):
-            train(
-                config, labels, rules, TrainingData(examples, shop.dev), folder, shop.report,
-                self._network(shop, config, labels), device=device, until=shop.until,
-            )  # fmt: skip
-        write_checked_model(shop, self.product(shop, folder))
+        made = self.product(shop, folder)
+        setting = setting_of(shop, made.config)
+        examples = self._examples(shop, setting.labels, setting.rules)
+        network = self._network(shop, setting.config, setting.labels)
+        train_stage(shop, folder, setting, examples, network)
+        write_checked_model(shop, made)
 
     def product(self, shop: Workshop, folder: Path) -> NetworkMade:
         """What it made."""
