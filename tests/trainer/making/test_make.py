@@ -99,6 +99,27 @@ def test_a_stage_made_by_hand_is_taken_over(
     assert code == 2 and "no stage 'cake'" in err
 
 
+def test_labels_of_other_texts_are_not_taken_over(
+    run: Run, words: list[object], tmp_path: Path
+) -> None:
+    code, _, err = run(*words)
+    assert code == 0, err
+    by_hand, runs = tmp_path / "by-hand", tmp_path / "others"
+    shutil.copytree(tmp_path / "runs" / "soft" / "labels", by_hand)
+    words[words.index("--runs") + 1] = runs
+    made = tmp_path / "runs"
+    first = ["--adopt", f"mlm={made / 'mlm'}", "--adopt", f"teacher={made / 'teacher'}"]
+    shutil.copy(by_hand / "soft-0000.npz", by_hand / "soft-0009.npz")
+
+    code, _, err = run(*words, *first, "--adopt", f"soft={by_hand}")
+
+    assert code == 2 and "has labels of 12 texts, wanted are 6" in err
+    assert not (runs / "soft" / "labels").exists()
+    (by_hand / "soft-0009.npz").unlink()
+    code, events, err = run(*words, "--adopt", f"soft={by_hand}")
+    assert (code, _events(events, "stage_adopted")) == (0, ["soft"]), err
+
+
 def test_an_adopted_encoder_has_the_head_that_a_later_stage_learns_from(
     run: Run, words: list[object], plan: Path, encoder_folder: Path, tmp_path: Path
 ) -> None:

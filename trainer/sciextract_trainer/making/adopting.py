@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import InputMissingError, UsageError
+from sciextract.errors import InputMissingError, SciextractError, UsageError
 from sciextract_trainer.full_disk import explained
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.making.products import (
@@ -18,6 +18,7 @@ from sciextract_trainer.making.products import (
     NetworkMade,
     Product,
 )
+from sciextract_trainer.making.stages.label import read_labels
 from sciextract_trainer.making.stages.network_folder import write_checked_model
 from sciextract_trainer.making.workshop import Workshop
 from sciextract_trainer.pretrain.head import HEAD, has_head
@@ -44,7 +45,7 @@ def adopt(shop: Workshop, name: str, source: Path, fingerprint: dict[str, Any]) 
         fingerprint: What the stage depends on.
 
     Raises:
-        UsageError: The plan has no such stage.
+        UsageError: The plan has no such stage, or the labels are not of the plan's texts.
         InputMissingError: The folder does not hold what the stage makes, or what later stages need of it.
         OutputError: The disk is full.
     """
@@ -61,6 +62,8 @@ def adopt(shop: Workshop, name: str, source: Path, fingerprint: dict[str, Any]) 
         made = stage.product(shop, folder)
         if isinstance(made, NetworkMade):
             write_checked_model(shop, made)
+        elif isinstance(made, LabelsMade):
+            _require_these_texts(made, source)
     facts = {"adopted": source.name, **fingerprint, **stage.outcome(folder)}
     shop.record.finish_stage(name, sha256=made.sha256(), **facts)
 
@@ -88,6 +91,18 @@ def _require_head(shop: Workshop, name: str, source: Path) -> None:
             f"from as that of {name}: it lacks {HEAD}",
             "give the run folder of a pretraining that kept it, or leave the stage to the plan",
         )
+
+
+def _require_these_texts(made: LabelsMade, source: Path) -> None:
+    """Refuses labels of other texts than those of the plan, and leaves none of them behind."""
+    try:
+        read_labels(made)
+    except SciextractError as error:
+        shutil.rmtree(made.folder)
+        raise UsageError(
+            f"{source} cannot be taken over: {error.message}",
+            "give a folder with the labels of the plan's texts, all of them and no others",
+        ) from error
 
 
 def _copy(kind: type[Product], source: Path, folder: Path) -> None:

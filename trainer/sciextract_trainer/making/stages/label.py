@@ -76,7 +76,7 @@ def read_labels(made: LabelsMade) -> list[SoftDocument]:
     """Texts with their labels.
 
     Raises:
-        ModelDamagedError: A shard is damaged, or there are fewer labels than texts.
+        ModelDamagedError: A shard is damaged, or there are fewer or more labels than texts.
         UsageError: The labels are of other texts.
     """
     shards = [load_targets(path) for path in sorted(made.folder.glob("soft-*.npz"))]
@@ -84,9 +84,12 @@ def read_labels(made: LabelsMade) -> list[SoftDocument]:
     targets = [each for shard in shards for each in shard.targets]
     documents = made.texts.documents()
     if len(keys) != len(documents):
+        few = len(keys) < len(documents)
         raise ModelDamagedError(
             f"{made.folder} has labels of {len(keys)} texts, wanted are {len(documents)}",
-            "give the command again: missing shards are labelled",
+            "give the command again: missing shards are labelled"
+            if few
+            else "remove the shards of other texts",
         )
     for key, document in zip(keys, documents, strict=True):
         if key != document.doc_key:
