@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
@@ -20,6 +21,8 @@ from sciextract.store.state.rows import (
     RelationRow,
 )
 
+Row = TypeVar("Row", EntityRow, RelationRow, ClusterRow, LinkRow)
+
 DECIDED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
 
 
@@ -29,10 +32,7 @@ def entity_of(draft: Draft, entity_id: str) -> EntityRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    row = draft.entity(entity_id)
-    if row is None:
-        raise gone("entity", entity_id)
-    return row
+    return _there(draft.entity(entity_id), "entity", entity_id)
 
 
 def relation_of(draft: Draft, relation_id: str) -> RelationRow:
@@ -41,10 +41,7 @@ def relation_of(draft: Draft, relation_id: str) -> RelationRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    row = draft.relation(relation_id)
-    if row is None:
-        raise gone("relation", relation_id)
-    return row
+    return _there(draft.relation(relation_id), "relation", relation_id)
 
 
 def cluster_of(draft: Draft, cluster_id: str) -> ClusterRow:
@@ -53,10 +50,7 @@ def cluster_of(draft: Draft, cluster_id: str) -> ClusterRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    row = draft.cluster(cluster_id)
-    if row is None:
-        raise gone("cluster", cluster_id)
-    return row
+    return _there(draft.cluster(cluster_id), "cluster", cluster_id)
 
 
 def link_of(draft: Draft, cluster_id: str, entity_id: str) -> LinkRow:
@@ -65,10 +59,7 @@ def link_of(draft: Draft, cluster_id: str, entity_id: str) -> LinkRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    row = draft.link(cluster_id, entity_id)
-    if row is None:
-        raise gone("mention of a cluster", entity_id)
-    return row
+    return _there(draft.link(cluster_id, entity_id), "mention of a cluster", entity_id)
 
 
 def living_cluster(draft: Draft, cluster_id: str) -> ClusterRow:
@@ -170,6 +161,12 @@ def decide(
     """Put a row into a state by this event, and count it."""
     draft.put(replace(row, state=state, event_id=context.event_id))
     context.items += 1
+
+
+def _there(row: Row | None, kind: str, item_id: str) -> Row:
+    if row is None:
+        raise gone(kind, item_id)
+    return row
 
 
 def _unknown(kind: str, label: str, allowed: tuple[str, ...]) -> ActionRefusedError:
