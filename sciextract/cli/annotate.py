@@ -75,7 +75,7 @@ def annotate(
         list[str] | None,
         typer.Option(
             metavar="TASK=P",
-            help="Least probability for entity, relation or coreference; may be repeated.",
+            help="Least probability for entity, relation or coreference, without exception; may be repeated.",
         ),
     ] = None,
     only: Annotated[

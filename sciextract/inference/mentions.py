@@ -57,7 +57,7 @@ def select_mentions(
     settings: DecodeSettings,
     groups: Columns = (),
 ) -> Mentions:
-    """The predicted spans, and with ``settings.candidates`` those down to the candidate score.
+    """The predicted spans, those that a relation may rescue, and with ``settings.candidates`` the candidates.
 
     Args:
         span_logits: float32 (words, max width, 1 + labels).
@@ -91,29 +91,34 @@ def _may_reach(floor: float, span_logits: Floats) -> NDArray[np.bool_]:
 
 
 def _floor(settings: DecodeSettings) -> float:
-    threshold = settings.thresholds.entity
-    return min(settings.candidate_score, threshold) if settings.candidates else threshold
+    floors = [settings.thresholds.entity]
+    if settings.candidates:
+        floors.append(settings.candidate_score)
+    if settings.rescue:
+        floors.append(settings.rescue.entity)
+    return min(floors)
 
 
 def _resolved(mentions: Mentions, settings: DecodeSettings, word_count: int) -> Mentions:
     """Marks the predictions among overlapping spans, best first, and bounds the candidates."""
     scores = mentions.scores
     order = np.argsort(-scores, kind="stable")
-    free = scores >= settings.thresholds.entity
+    likely = int((scores >= settings.thresholds.entity).sum())
+    free = np.ones(len(mentions), dtype=np.bool_)
     predicted = np.zeros(len(mentions), dtype=np.bool_)
-    for index in order[: int(free.sum())].tolist():
+    for index in order[:likely].tolist():
         if free[index]:
             predicted[index] = True
-            free &= ~_conflicts(mentions.spans, index, settings.nesting)
-    decided = replace(mentions, predicted=predicted)
-    if not settings.candidates:
-        return decided.at(np.flatnonzero(predicted))
-    best = order[: max(16, int(word_count * MOST_CANDIDATES_PER_WORD))]
-    kept = np.union1d(best, np.flatnonzero(predicted))
-    return decided.at(kept)
+            free &= ~conflicts(mentions.spans, index, settings.nesting)
+    kept = predicted.copy()
+    if settings.rescue:
+        kept |= free & (scores >= settings.rescue.entity)
+    if settings.candidates:
+        kept[order[: max(16, int(word_count * MOST_CANDIDATES_PER_WORD))]] = True
+    return replace(mentions, predicted=predicted).at(np.flatnonzero(kept))
 
 
-def _conflicts(spans: Ints, index: int, nesting: bool) -> NDArray[np.bool_]:
+def conflicts(spans: Ints, index: int, nesting: bool) -> NDArray[np.bool_]:
     """Which spans may not stand beside the one at ``index``."""
     first, last = spans[index]
     overlap = (spans[:, 0] <= last) & (spans[:, 1] >= first)

@@ -8,14 +8,14 @@ from typing import Any
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
 from sciextract.inference.layout import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask
+from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
 from sciextract.inference.type_groups import columns_of
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Version of the model folder; raised when an older program could not read it.
 
-2 added models that relate given entities, 3 groups of labels, words cut at punctuation and calibrated scores; all others still
-say 1, so that older programs read them.
+2 added models that relate given entities, 3 groups of labels, words cut at punctuation and calibrated scores, 4 entities that
+a relation rescues; all others still say 1, so that older programs read them.
 """
 
 FEATURE_VERSION = 1
@@ -78,6 +78,7 @@ class ModelConfig:
             "thresholds": self.settings.thresholds.to_json(),
             "calibration": self.settings.temperatures.to_json(),
             **({"calibration_shifts": shifts} if (shifts := self._shifts) else {}),
+            **({"rescue": rescue.to_json()} if (rescue := self.settings.rescue) else {}),
             "nesting": self.settings.nesting,
             "max_antecedents": self.settings.max_antecedents,
             "scores": self.scores,
@@ -94,6 +95,8 @@ class ModelConfig:
     @property
     def _oldest_version(self) -> int:
         """The version of the oldest program that uses the model rightly."""
+        if self.settings.rescue:
+            return 4
         if self.labels.groups or self.cuts_words or self.settings.calibrated:
             return 3
         return 2 if self.given_entities else 1
@@ -153,6 +156,7 @@ def _parts(values: dict[str, Any]) -> dict[str, Any]:
             thresholds=PerTask.from_json(values["thresholds"]),
             temperatures=PerTask.from_json(values["calibration"]),
             shifts=PerTask.from_json(values.get("calibration_shifts") or UNMOVED.to_json()),
+            rescue=_rescue(values),
             nesting=bool(values["nesting"]),
             max_antecedents=int(values["max_antecedents"]),
         ),
@@ -161,6 +165,11 @@ def _parts(values: dict[str, Any]) -> dict[str, Any]:
         "given_entities": bool(values.get("given_entities", False)),
         "cuts_words": bool(values.get("cuts_words", False)),
     }
+
+
+def _rescue(values: dict[str, Any]) -> Rescue | None:
+    found = values.get("rescue")
+    return Rescue(float(found["entity"]), float(found["relation"])) if found else None
 
 
 def _groups(labels: dict[str, Any]) -> tuple[tuple[str, ...], ...]:

@@ -27,6 +27,7 @@ from sciextract.inference.relations import (
     combine_directions,
     predict_relations,
 )
+from sciextract.inference.rescue import rescued
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.spans import sentence_ends, span_mask
 from sciextract.inference.type_groups import Columns, columns_of, without_classes
@@ -210,6 +211,7 @@ class Pipeline:
     def _joined(self, results: list[_WindowResult], settings: DecodeSettings) -> RawPrediction:
         mentions = _concatenated(results, 1 + len(self.labels.entities))
         pairs = _all_pairs(results)
+        mentions = rescued(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)
         links, clusters = self._clusters(results, mentions, settings)

@@ -54,6 +54,23 @@ def calibrated_score(probability: float, temperature: float, shift: float) -> fl
 
 
 @dataclass(frozen=True, slots=True)
+class Rescue:
+    """What an entity below the threshold needs in order to be predicted for the sake of a relation.
+
+    Attributes:
+        entity: Least probability (0 to 1) of its label.
+        relation: Least probability of a relation between it and an entity above the threshold.
+    """
+
+    entity: float
+    relation: float
+
+    def to_json(self) -> dict[str, float]:
+        """Both numbers."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class DecodeSettings:
     """How scores become predictions.
 
@@ -62,6 +79,7 @@ class DecodeSettings:
         temperatures: Divisors of the log-odds of scores, fitted on dev; 1 leaves them as they are.
         shifts: What is then added to the log-odds; 0 leaves them as they are. Temperatures and shifts change what
             scores say, never what is predicted: thresholds are on the scale of the scores that are shown.
+        rescue: What lets an entity below the threshold be predicted; nothing does when ``None``.
         nesting: Whether a predicted entity may lie inside another one.
         max_antecedents: How many earlier mentions a mention is compared with.
         candidates: Whether to report also what stayed below the thresholds.
@@ -72,6 +90,7 @@ class DecodeSettings:
     thresholds: PerTask = PerTask(0.5, 0.5, 0.5)
     temperatures: PerTask = PLAIN
     shifts: PerTask = UNMOVED
+    rescue: Rescue | None = None
     nesting: bool = False
     max_antecedents: int = 100
     candidates: bool = False
@@ -96,8 +115,15 @@ class DecodeSettings:
             thresholds=PerTask(entity, relation, coreference),
             temperatures=PLAIN,
             shifts=UNMOVED,
+            rescue=self._plain_rescue(),
             candidate_score=self._plain("entity", self.candidate_score),
         )
+
+    def _plain_rescue(self) -> Rescue | None:
+        if self.rescue is None:
+            return None
+        entity = self._plain("entity", self.rescue.entity)
+        return Rescue(entity, self._plain("relation", self.rescue.relation))
 
     def _plain(self, task: str, score: float) -> float:
         """The network's own probability of a score."""
@@ -106,6 +132,8 @@ class DecodeSettings:
 
     def with_thresholds(self, changes: dict[str, float]) -> DecodeSettings:
         """Settings with some thresholds replaced.
+
+        Who sets the threshold of entities or relations gets what reaches it and nothing else: no entity is rescued.
 
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
@@ -116,4 +144,5 @@ class DecodeSettings:
                     f"threshold {task}={value} is not possible",
                     f"tasks are {', '.join(TASKS)}; thresholds lie between 0 and 1",
                 )
-        return replace(self, thresholds=replace(self.thresholds, **changes))
+        rescue = None if {"entity", "relation"} & changes.keys() else self.rescue
+        return replace(self, thresholds=replace(self.thresholds, **changes), rescue=rescue)

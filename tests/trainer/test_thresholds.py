@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sciextract.inference.settings import DecodeSettings
+from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from sciextract_trainer import thresholds
 from sciextract_trainer.evaluate import DEV_SETTINGS, DevScores
 from sciextract_trainer.thresholds import fit_settings
@@ -86,3 +86,27 @@ def test_relations_alone_are_fitted_where_entities_are_given(
         DEV_SETTINGS.thresholds.entity,
         DEV_SETTINGS.nesting,
     )
+
+
+def test_relations_rescue_entities_where_the_mean_gains_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def gain(settings: DecodeSettings) -> float:
+        rescue = settings.rescue
+        return 3 - 10 * abs(rescue.entity - 0.2) - 10 * abs(rescue.relation - 0.5) if rescue else 0
+
+    found = fitted(
+        monkeypatch,
+        lambda s: near(s.thresholds.entity, 70, 0.4),
+        lambda s: near(s.thresholds.relation, 40, 0.3) + gain(s),
+        lambda s: near(s.thresholds.coreference, 50, 0.6),
+    )
+    assert found.rescue == Rescue(0.2, 0.5)
+    assert found.thresholds == PerTask(0.4, 0.3, 0.6)
+    none = fitted(
+        monkeypatch,
+        lambda s: near(s.thresholds.entity, 70, 0.4),
+        lambda s: near(s.thresholds.relation, 40, 0.3) + gain(s) / 6,
+        lambda s: near(s.thresholds.coreference, 50, 0.6),
+    )
+    assert none.rescue is None, "0.2 F1 in the mean is the least"

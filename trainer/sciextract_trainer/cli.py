@@ -19,6 +19,7 @@ from sciextract_trainer.commands import (
     selftrain,
     soup,
     student,
+    thresholds,
 )
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -28,6 +29,7 @@ app.command()(student.student)
 app.command()(selftrain.selftrain)
 app.command()(make.make)
 app.command()(calibrate.calibrate)
+app.command()(thresholds.thresholds)
 app.add_typer(prune.app, name="prune")
 app.command()(quantise.quantise)
 app.command()(soup.soup)

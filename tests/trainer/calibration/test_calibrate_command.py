@@ -14,7 +14,7 @@ pytest.importorskip("onnxscript")
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.folder import CONFIG, open_folder
 from sciextract.inference.model_config import ModelConfig
-from sciextract.inference.settings import PerTask
+from sciextract.inference.settings import PerTask, Rescue
 from sciextract_trainer.calibration.fitting import scaled
 from sciextract_trainer.calibration.platt import TaskCalibration
 from sciextract_trainer.card import model_card
@@ -40,11 +40,18 @@ def warm_folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     return output
 
 
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    """Ten sentences to fit on."""
+    path = tmp_path / "gold.jsonl"
+    path.write_text("".join(map(scierc_line, TEN_SENTENCES)), encoding="utf-8")
+    return path
+
+
 def test_the_command_writes_a_model(
-    model_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model_folder: Path, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gold, output = tmp_path / "gold.jsonl", tmp_path / "new"
-    gold.write_text("".join(map(scierc_line, TEN_SENTENCES)), encoding="utf-8")
+    output = tmp_path / "new"
     words = ["calibrate", str(model_folder), "--dev", str(gold), "--output", str(output)]
     with pytest.raises(SystemExit) as ended:
         main(words)
@@ -58,6 +65,37 @@ def test_the_command_writes_a_model(
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 1 and "exists already" in capsys.readouterr().err
+
+
+def test_thresholds_are_fitted_to_other_gold(
+    model_folder: Path, gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "new"
+    words = ["thresholds", str(model_folder), "--dev", str(gold), "--output", str(output)]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    before, after = events[0]["scores"], events[1]["scores"]
+    assert sum(after[each] for each in before) >= sum(before.values())
+    old, new = (open_folder(each) for each in (model_folder, output))
+    assert new.config.scores["int8"] == after and new.config.scores["documents"] == len(
+        TEN_SENTENCES
+    )
+    assert new.config.scores["fp32"].keys() == after.keys()
+    assert new.config.scores["parity"] == old.config.scores["parity"]
+    assert new.graph("int8").read_bytes() == old.graph("int8").read_bytes()
+
+
+def test_the_configuration_keeps_a_rescue_and_older_programs_are_warned(warm_folder: Path) -> None:
+    config = open_folder(warm_folder).config
+    settings = replace(config.settings, rescue=Rescue(0.2, 0.6))
+    values = replace(config, settings=settings).to_json()
+    assert values["format_version"] == 4 and values["rescue"] == {"entity": 0.2, "relation": 0.6}
+    assert ModelConfig.from_json(values, "here").settings == settings
+    moved = scaled(settings.plain, dict.fromkeys(("entity",), SCALE)).rescue
+    assert moved is not None and moved.relation == settings.plain.rescue.relation  # type: ignore[union-attr]
+    assert moved.entity == pytest.approx(0.2)
 
 
 def test_the_configuration_comes_back_and_older_programs_are_warned(warm_folder: Path) -> None:

@@ -19,7 +19,7 @@ from sciextract.inference.network import Floats, PairInput, PairScores, WordStat
 from sciextract.inference.pieces import EncoderInput
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotated
-from sciextract.inference.settings import DecodeSettings, PerTask
+from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from sciextract.text.analyse import make_document
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.data.soft import targets_from
@@ -183,27 +183,35 @@ def test_long_texts_are_read_in_windows_that_cover_every_word_once(
     ]
 
 
-@pytest.mark.parametrize("members", [1, 3])
+RESCUING = replace(DEV_SETTINGS.with_thresholds({"entity": 0.9985}), rescue=Rescue(0.1, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("members", "settings"), [(1, DEV_SETTINGS), (3, DEV_SETTINGS), (3, RESCUING)]
+)
 def test_a_committee_of_equals_predicts_as_each_does(
-    members: int, trained: nn.Module, labels: Labels, rules: PieceRules
+    members: int, settings: DecodeSettings, trained: nn.Module, labels: Labels, rules: PieceRules
 ) -> None:
     single = Pipeline(TorchNetwork(as_joint(trained)), rules.encoder(), labels, rules.limit)
     committee = Committee([Member(single)] * members)
 
     def said(teacher: Pipeline | Committee, document: Document) -> tuple[list[object], list[float]]:
-        raw = teacher.predict(document, DEV_SETTINGS)
-        found = annotated(document, raw, labels, DEV_SETTINGS, None).annotations
+        raw = teacher.predict(document, settings)
+        found = annotated(document, raw, labels, settings, None).annotations
         items: list[object] = [(e.span, e.label) for e in found.entities]
         items += [(r.head, r.tail, r.label) for r in found.relations]
         items += [c.mentions for c in found.clusters]
         return items, [e.score or 0.0 for e in found.entities]
 
+    every: list[float] = []
     for item in TEN_SENTENCES:
         (mine, scores), (theirs, expected) = (
             said(each, item.document) for each in (committee, single)
         )
         assert mine == theirs
         np.testing.assert_allclose(scores, expected, atol=1e-4)
+        every += scores
+    assert (min(every) < settings.thresholds.entity) == (settings.rescue is not None)
 
 
 def test_soft_targets_are_distributions_over_both_directions(

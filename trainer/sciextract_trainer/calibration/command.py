@@ -31,7 +31,6 @@ def calibrate(model: MeasuredModel, output: Path, report: Report) -> ModelConfig
             report(event)
         scores = old.scores | {"calibration": stated(found)}
         origin = old.origin | {"calibration data": model.dev_origin}
-        settings = replace(settings, candidates=old.settings.candidates)
         settings = replace(settings, candidate_score=old.settings.candidate_score)
         config = replace(old, settings=settings, scores=scores, origin=origin)
         write_like(model.folder, work, config, without=())

@@ -8,7 +8,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.settings import TASKS, DecodeSettings, calibrated_score
+from sciextract.inference.settings import TASKS, DecodeSettings, Rescue, calibrated_score
 from sciextract.store.state.rows import Layer
 from sciextract_trainer.calibration.items import items_of, joined
 from sciextract_trainer.calibration.platt import TaskCalibration, calibrate_task
@@ -85,16 +85,22 @@ def calibrated_settings(
 
 def scaled(plain: DecodeSettings, calibrations: Calibrations) -> DecodeSettings:
     """Settings of the network's own probabilities with the scales of some tasks; thresholds move along."""
-    moved = {
-        task: calibrated_score(getattr(plain.thresholds, task), each.temperature, each.shift)
-        for task, each in calibrations.items()
-    }
+
+    def shown(task: str, probability: float) -> float:
+        each = calibrations.get(task)
+        return calibrated_score(probability, each.temperature, each.shift) if each else probability
+
+    moved = {task: shown(task, getattr(plain.thresholds, task)) for task in TASKS}
+    rescue = plain.rescue
+    if rescue is not None:
+        rescue = Rescue(shown("entity", rescue.entity), shown("relation", rescue.relation))
     warm = {task: each.temperature for task, each in calibrations.items()}
     shifts = {task: each.shift for task, each in calibrations.items()}
     return replace(
         plain.with_thresholds(moved),
         temperatures=replace(plain.temperatures, **warm),
         shifts=replace(plain.shifts, **shifts),
+        rescue=rescue,
     )
 
 

@@ -138,7 +138,8 @@ def _pairs(raw: RawPrediction, targets: Targets) -> Scored:
         (names[head], names[tail]): classes
         for (head, tail), classes in zip(targets.pairs.tolist(), targets.relations, strict=True)
     }
-    for (head, tail), likely in zip(raw.pairs.pairs.tolist(), raw.pairs.probabilities, strict=True):
+    told = raw.pairs.between(raw.mentions.predicted)
+    for (head, tail), likely in zip(told.pairs.tolist(), told.probabilities, strict=True):
         yield _best(likely, gold.get((spans[head], spans[tail])))
 
 

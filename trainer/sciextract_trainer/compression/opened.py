@@ -15,9 +15,10 @@ from sciextract.inference.folder import PAIRS_GRAPH, ModelFolder, open_folder
 from sciextract.inference.locate import locate_model
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.settings import DecodeSettings
 from sciextract_trainer.calibration.fitting import Dev
 from sciextract_trainer.data.gold import read_gold, sha256
-from sciextract_trainer.evaluate import GivenPredictor, Serve, served
+from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served
 from sciextract_trainer.network.remembering import RememberingNetwork
 from sciextract_trainer.warm_start.start_model import piece_rules
 
@@ -52,6 +53,11 @@ class MeasuredModel:
     def dev_origin(self) -> str:
         """What a model card says of them."""
         return origin_of_dev(self.dev_file)
+
+    def scores(self, pipeline: Pipeline, settings: DecodeSettings) -> dict[str, float | None]:
+        """Dev F1 as a configuration states it."""
+        symmetric = self.folder.config.labels.relations.symmetric
+        return dev_scores(self.serve(pipeline, settings), self.dev, symmetric).stated()
 
     def pipeline(self, graph: Path | None = None) -> Pipeline:
         """The model as it predicts, remembering what it said; with another encoder graph if one is given."""

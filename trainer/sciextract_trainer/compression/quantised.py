@@ -14,7 +14,6 @@ from sciextract.errors import UsageError
 from sciextract.inference.folder import GRAPHS
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.settings import DecodeSettings
 from sciextract.workflows.events import Report
 from sciextract_trainer.calibration.fitting import fit_calibrated, stated
 from sciextract_trainer.compression.calibration_texts import windows_of
@@ -24,7 +23,6 @@ from sciextract_trainer.compression.rewriting import new_folder, write_like
 from sciextract_trainer.compression.schemes import Scheme
 from sciextract_trainer.compression.speed import milliseconds_per_abstract
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.evaluate import dev_scores
 from sciextract_trainer.export import export_encoder
 from sciextract_trainer.warm_start.start_model import WEIGHTS, open_start_model
 
@@ -67,7 +65,7 @@ def quantise_model(
         quantise(source, graph, scheme, windows)
         pipeline = model.pipeline(graph)
         settings, calibrations = fit_calibrated(pipeline, model.fitted_on, old.settings)
-        own = _scores(model, pipeline, settings)
+        own = model.scores(pipeline, settings)
         scores = {
             "split": "dev", "documents": len(model.dev), scheme.precision: own,
             "calibration": stated(calibrations),
@@ -97,16 +95,9 @@ def _measured(
         "scheme": scheme.told,
         "encoder_mb": round(graph.stat().st_size / 1e6, 1),
         "ms_per_abstract": round(took, 1),
-        "given_thresholds": _scores(model, pipeline, given),
+        "given_thresholds": model.scores(pipeline, given),
         "own_thresholds": own,
     }
-
-
-def _scores(
-    model: MeasuredModel, pipeline: Pipeline, settings: DecodeSettings
-) -> dict[str, float | None]:
-    symmetric = model.folder.config.labels.relations.symmetric
-    return dev_scores(model.serve(pipeline, settings), model.dev, symmetric).stated()
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pair_input import link_inputs, relation_input
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.relations import ScoredPairs, combine_directions, predict_relations
+from sciextract.inference.rescue import rescued
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.spans import sentence_ends, span_mask
 from sciextract.inference.type_groups import Columns, type_probabilities
@@ -100,6 +101,7 @@ class Committee:
         ]
         mentions = self._mentions(views, ends, settings)
         pairs = self._relations(views, mentions, ends)
+        mentions = rescued(mentions, pairs, settings)
         links, clusters = self._links(views, mentions, settings)
         relations = predict_relations(
             pairs.between(mentions.predicted),
