@@ -32,7 +32,8 @@ def _load(folder: Path, text: str) -> None:
 @pytest.mark.parametrize("path", sorted(PLANS.glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_plans_are_sound(path: Path) -> None:
     plan = load_plan(path.stem)
-    assert plan.stages and plan.models and all(each.sha256 for each in plan.encoders.values())
+    assert plan.stages and all(each.sha256 for each in plan.encoders.values())
+    assert plan.models or path.stem == "sci-2-seeds", "seeds are measured, none is shipped"
 
 
 def test_the_second_edition_has_the_first_one_as_a_teacher() -> None:
