@@ -23,6 +23,7 @@ from sciextract.store.file.connection import connect, has_log, is_wal, settle, s
 from sciextract.store.file.failures import translated
 from sciextract.store.file.filesystem import free_bytes, sync_folder
 from sciextract.store.file.header import check_header
+from sciextract.store.health.integrity import is_sound
 
 KEPT = 10
 _PAGES_A_STEP = 4_096
@@ -62,6 +63,8 @@ def folder_of(project: Path) -> Path:
 def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> Backup:
     """Copy the project, whole and consistent, while others may go on writing; keep the newest ten.
 
+    The copy of a damaged project pushes no other one out.
+
     Raises:
         ProjectFullError: There is not enough room; nothing was written.
     """
@@ -74,8 +77,10 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
     _clear_partial(folder)
     target = new_name(project, reason)
     _copy(connection, project, target)
-    for old in _files(folder)[:-KEPT]:
-        old.unlink(missing_ok=True)
+    superseded = _files(folder)[:-KEPT]
+    if superseded and is_sound(target, quick=True):
+        for old in superseded:
+            old.unlink(missing_ok=True)
     return Backup(target, target.stat().st_size, _word(reason))
 
 
@@ -94,6 +99,11 @@ def list_backups(project: Path) -> list[Backup]:
     """The backups of a project, newest first."""
     files = reversed(_files(folder_of(project)))
     return [Backup(each, each.stat().st_size, _reason(each)) for each in files]
+
+
+def newest_sound(project: Path) -> Backup | None:
+    """The newest backup of a project that SQLite finds sound."""
+    return next((each for each in list_backups(project) if is_sound(each.path)), None)
 
 
 def restore(backup: Path, project: Path) -> Path | None:

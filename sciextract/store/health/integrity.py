@@ -9,7 +9,6 @@ from pathlib import Path
 from sciextract.errors import ProjectError
 from sciextract.store.file.connection import connect
 from sciextract.store.file.header import check_header
-from sciextract.store.health.backup import Backup, list_backups
 
 _REPORTED = 20
 
@@ -31,15 +30,16 @@ def problems(connection: sqlite3.Connection, *, quick: bool = False) -> list[str
     return [line for line in found if line != "ok" and not line.startswith("***")]
 
 
-def newest_sound(project: Path) -> Backup | None:
-    """The newest backup of a project that SQLite finds sound."""
-    return next((each for each in list_backups(project) if _is_sound(each.path)), None)
+def is_sound(path: Path, *, quick: bool = False) -> bool:
+    """Whether a file that nobody writes is a project without damage.
 
-
-def _is_sound(path: Path) -> bool:
+    Args:
+        path: The file.
+        quick: Leave out whether indexes agree with their tables, which takes most of the time.
+    """
     try:
         check_header(path)
         with closing(connect(path, "immutable")) as connection:
-            return not problems(connection)
+            return not problems(connection, quick=quick)
     except (ProjectError, sqlite3.Error):
         return False

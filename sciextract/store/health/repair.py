@@ -15,9 +15,9 @@ from sciextract.errors import ProjectError
 from sciextract.store.file import session
 from sciextract.store.file.connection import connect, settle
 from sciextract.store.file.failures import read_only
-from sciextract.store.health.backup import restore
+from sciextract.store.health.backup import newest_sound, restore
 from sciextract.store.health.findings import Findings
-from sciextract.store.health.integrity import newest_sound, problems
+from sciextract.store.health.integrity import problems
 from sciextract.store.health.salvage import Salvaged, salvage
 from sciextract.store.log import rebuild
 from sciextract.store.opening import open_project

@@ -16,8 +16,8 @@ from sciextract.errors import NotAProjectError, ProjectBusyError
 from sciextract.store import Project, open_project
 from sciextract.store.file.connection import connect
 from sciextract.store.health import backup
-from sciextract.store.health.backup import KEPT, folder_of, list_backups, restore
-from sciextract.store.health.integrity import newest_sound, problems
+from sciextract.store.health.backup import KEPT, folder_of, list_backups, newest_sound, restore
+from sciextract.store.health.integrity import problems
 from sciextract.store.log.rebuild import differing
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put

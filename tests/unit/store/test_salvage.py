@@ -14,6 +14,7 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Project, open_project
 from sciextract.store.content import model_choices
+from sciextract.store.health.backup import KEPT, list_backups, newest_sound, restore
 from sciextract.store.health.doctor import examine, repair
 from sciextract.store.health.salvage import Salvaged
 from sciextract.store.looking.queues import SavedQueue, queue_lengths, read_queue, save_queue
@@ -83,6 +84,21 @@ def test_damaged_page_is_read_around(path: Path, table: str) -> None:
         same = [each for each in project.stream(EVERYTHING) if _same(each, right)]
         assert len(same) >= 10
         assert project.schema.name == "small"
+
+
+def test_backups_of_a_damaged_file_push_no_sound_one_out(path: Path) -> None:
+    with open_project(path) as project:
+        sound = project.backup("sound")
+    _spoil(path, _leaf(path, "token_table"))
+    with open_project(path) as project:
+        for number in range(KEPT + 2):
+            project.backup(f"damaged {number}")
+    assert len(list_backups(path)) == KEPT + 3
+    assert newest_sound(path) == sound
+    restore(sound.path, path)
+    with open_project(path) as project:
+        project.backup("sound again")
+    assert len(list_backups(path)) == KEPT
 
 
 def _same(each: AnnotatedDocument, right: Mapping[str, AnnotatedDocument]) -> bool:
