@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,6 +135,42 @@ def _by_torchrun(mode: str, folder: Path) -> None:
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run(command, check=True, env=environment, capture_output=True, timeout=300)
+
+
+def test_nobody_trains_on_when_the_launcher_is_killed(tmp_path: Path) -> None:
+    member = (
+        "import os, time; from sciextract_trainer.hardware.distributed import CPU, joined\n"
+        f"with joined(CPU) as group: open(f'{tmp_path}/{{group.rank}}', 'w').close(); time.sleep(120)"
+    )
+    code = (
+        "import sys; from sciextract_trainer.hardware.launch import run_together; import torch;"
+        f"run_together([sys.executable, '-c', {member!r}], 2, torch.device('cpu'))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, "-c", code], env=environment) as launcher:
+        _wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+        members = _children(launcher.pid)
+        launcher.kill()
+    assert len(members) == 2
+    _wait_for(lambda: not any(_runs(each) for each in members))
+
+
+def _wait_for(done: Callable[[], bool], seconds: float = 60.0) -> None:
+    until = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < until, "too late"
+        time.sleep(0.1)
+
+
+def _runs(process: str) -> bool:
+    """Whether a process is there and no zombie: not every machine's first process buries them."""
+    with suppress(OSError):
+        return "(zombie)" not in Path(f"/proc/{process}/status").read_text("utf-8")
+    return False
+
+
+def _children(process: int) -> list[str]:
+    return Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
 
 
 def test_a_process_that_fails_alone_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

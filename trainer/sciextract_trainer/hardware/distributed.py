@@ -21,6 +21,7 @@ from torch import Tensor, distributed, nn
 
 from sciextract.errors import SciextractError, UsageError
 from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.hardware.orphans import end_with_launcher
 
 ItemT = TypeVar("ItemT")
 
@@ -218,6 +219,7 @@ def joined(device: torch.device) -> Iterator[Group]:
     if not is_member():
         yield Group(device=device)
         return
+    end_with_launcher()
     with _together():
         distributed.init_process_group(
             "nccl" if device.type == "cuda" else "gloo", timeout=LONGEST_WAIT

@@ -20,6 +20,7 @@ from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from sciextract.errors import SciextractError, UsageError
 from sciextract.inference.cores import usable_cores
+from sciextract_trainer.hardware.orphans import named_launcher
 
 _HOME = "127.0.0.1"
 _LOOK_SECONDS = 0.1
@@ -108,6 +109,7 @@ def _environment(rank: int, count: int, port: int) -> Mapping[str, str]:
         "MASTER_PORT": str(port),
         "TORCHELASTIC_USE_AGENT_STORE": "True",
         "OMP_NUM_THREADS": threads,
+        **named_launcher(),
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
 
