@@ -12,13 +12,14 @@ from sciextract.store.actions.guard import (
     check_fragments,
     check_single,
     decide,
+    edit,
     entity_of,
     touched,
 )
 from sciextract.store.actions.links import reject_link
 from sciextract.store.incoming.context import Context
 from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import EntityRow, Layer, RelationRow, edited_from
+from sciextract.store.state.rows import EntityRow, Layer, RelationRow
 
 START, END = "start", "end"
 
@@ -125,17 +126,7 @@ def add_entity(
 
 
 def _edit(draft: Draft, context: Context, old: EntityRow, new: EntityRow) -> None:
-    """What a person added stays added; anything else is edited from now on and remembers what it was."""
-    added = old.state is State.ADDED
-    draft.put(
-        replace(
-            new,
-            state=State.ADDED if added else State.EDITED,
-            was=None if added else edited_from(old),
-            event_id=context.event_id,
-        )
-    )
-    context.items += 1
+    edit(old, new, draft, context)
     touched(draft, Layer.ENTITIES)
 
 

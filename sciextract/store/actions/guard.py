@@ -19,6 +19,7 @@ from sciextract.store.state.rows import (
     LinkRow,
     ProgressRow,
     RelationRow,
+    edited_from,
 )
 
 Row = TypeVar("Row", EntityRow, RelationRow, ClusterRow, LinkRow)
@@ -160,6 +161,22 @@ def decide(
 ) -> None:
     """Put a row into a state by this event, and count it."""
     draft.put(replace(row, state=state, event_id=context.event_id))
+    context.items += 1
+
+
+def edit(
+    old: EntityRow | RelationRow,
+    new: EntityRow | RelationRow,
+    draft: Draft,
+    context: Context,
+) -> None:
+    """Put a changed row in the place of the old one, and count it.
+
+    What a person added stays added; anything else is edited from now on and remembers what it was.
+    """
+    added = old.state is State.ADDED
+    state, was = (State.ADDED, None) if added else (State.EDITED, edited_from(old))
+    draft.put(replace(new, state=state, was=was, event_id=context.event_id))
     context.items += 1
 
 

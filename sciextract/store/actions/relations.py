@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
-from sciextract.store.actions.guard import check_pair, decide, entity_of, relation_of, touched
+from sciextract.store.actions.guard import check_pair, decide, edit, entity_of, relation_of, touched
 from sciextract.store.actions.links import accept_mention
 from sciextract.store.incoming.context import Context
 from sciextract.store.incoming.merging import same_relations
 from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import Layer, RelationRow, edited_from
+from sciextract.store.state.rows import Layer, RelationRow
 
 _SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 
@@ -100,16 +100,7 @@ def _edit(draft: Draft, context: Context, old: RelationRow, new: RelationRow) ->
     _check_single(draft, context, new)
     for end in (new.head, new.tail):
         accept_mention(draft, context, end)
-    added = old.state is State.ADDED
-    draft.put(
-        replace(
-            new,
-            state=State.ADDED if added else State.EDITED,
-            was=None if added else edited_from(old),
-            event_id=context.event_id,
-        )
-    )
-    context.items += 1
+    edit(old, new, draft, context)
     touched(draft, Layer.RELATIONS)
 
 
