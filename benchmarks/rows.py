@@ -8,7 +8,8 @@ import os
 import platform
 import sqlite3
 import sys
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,25 @@ class Row:
     value: str
     goal: str = ""
     reached: bool | None = None
+
+
+class Bench(ABC):
+    """All measurements of one run: some parts, each of which may be skipped (``--skip``)."""
+
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self.options = options
+        self.folder = folder
+        self.measured: dict[str, Any] = {}
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of all parts that are wanted, as they are measured."""
+        for name, part in self.parts().items():
+            if name not in self.options.skip:
+                yield from part()
+
+    @abstractmethod
+    def parts(self) -> Mapping[str, Callable[[], Iterator[Row]]]:
+        """What there is to measure, by the names of ``--skip``."""
 
 
 def told(rows: Iterable[Row]) -> list[Row]:

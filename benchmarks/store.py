@@ -16,9 +16,8 @@ import statistics
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
@@ -28,7 +27,7 @@ from benchmarks import store_corpus as corpus
 from benchmarks import store_import as importing
 from benchmarks import store_large as large
 from benchmarks.annotate_rounds import Contender, median_ratio, spread, take_turns
-from benchmarks.rows import Row, machine, markdown, told, write_report
+from benchmarks.rows import Bench, Row, machine, markdown, told, write_report
 from sciextract.formats import read
 from sciextract.store import Project, open_project
 from sciextract.store.incoming.ingest import BATCH
@@ -42,26 +41,18 @@ ABOVE = 0.995
 def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        bench = Bench(options, Path(folder))
+        bench = StoreBench(options, Path(folder))
         rows = told(bench.rows())
     texts = "abstracts of --data" if options.data else "generated abstracts"
     print(markdown(f"{texts}; {machine()}", rows))
     write_report(options.json, options, rows, bench.measured)
 
 
-class Bench:
-    """All measurements of one run."""
+class StoreBench(Bench):
+    """Imports, single actions and a large project."""
 
-    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
-        self.options = options
-        self.folder = folder
-        self.measured: dict[str, Any] = {}
-
-    def rows(self) -> Iterator[Row]:
-        parts = {"import": self._imports, "actions": self._actions, "large": self._large}
-        for name, part in parts.items():
-            if name not in self.options.skip:
-                yield from part()
+    def parts(self) -> Mapping[str, Callable[[], Iterator[Row]]]:
+        return {"import": self._imports, "actions": self._actions, "large": self._large}
 
     def _imports(self) -> Iterator[Row]:
         data, count = self.options.data, self.options.documents

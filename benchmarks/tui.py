@@ -15,17 +15,25 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "app")]
 
 from benchmarks import tui_corpus as corpus
 from benchmarks import tui_counts, tui_keys, tui_memory, tui_start
-from benchmarks.rows import Row, machine, markdown, milliseconds, percentile, told, write_report
+from benchmarks.rows import (
+    Bench,
+    Row,
+    machine,
+    markdown,
+    milliseconds,
+    percentile,
+    told,
+    write_report,
+)
 from benchmarks.tui_keys import DECISIONS, Repaints
 from benchmarks.tui_terminal import Repaint, Size
 
@@ -39,22 +47,17 @@ def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         os.environ["SCIEXTRACT_HOME"] = f"{folder}/home"
-        bench = Bench(options, Path(folder))
+        bench = DeskBench(options, Path(folder))
         rows = told(bench.rows())
     print(markdown(f"Real pseudo-terminals; {machine()}", rows))
     write_report(options.json, options, rows, bench.measured)
 
 
-class Bench:
-    """All measurements of one run."""
+class DeskBench(Bench):
+    """Keys, starts, large and crowded projects, memory, and keys an abstract."""
 
-    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
-        self.options = options
-        self.folder = folder
-        self.measured: dict[str, Any] = {}
-
-    def rows(self) -> Iterator[Row]:
-        parts = {
+    def parts(self) -> Mapping[str, Callable[[], Iterator[Row]]]:
+        return {
             "keys": self._keys,
             "start": self._starts,
             "large": self._large,
@@ -62,9 +65,6 @@ class Bench:
             "memory": self._memory,
             "counts": self._counts,
         }
-        for name, part in parts.items():
-            if name not in self.options.skip:
-                yield from part()
 
     def _keys(self) -> Iterator[Row]:
         path = self._place("dense") / "dense.sciextract"
