@@ -1,4 +1,4 @@
-"""What is read from the terminal: a paste stays one, whatever is in it.
+"""What is read from the terminal: a paste stays one, whatever is in it. What is written outlives the terminal.
 
 Textual reads a paste character by character and takes what follows an escape inside of it for keys. A
 hostile or only coloured text would then decide items of the open abstract, and bytes that are no UTF-8 would
@@ -13,12 +13,17 @@ import selectors
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.message import Message
+
+from sciextract_app.output import LastingOutput
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 ESCAPE, ESCAPE_SECONDS = "\x1b", 0.1
@@ -101,6 +106,10 @@ def reading_pastes(driver: type[Driver]) -> type[Driver]:
 
     class PastingDriver(LinuxDriver):
         """The driver of POSIX terminals, reading through :class:`PasteParser`."""
+
+        def __init__(self, app: App[Any], **settings: Any) -> None:
+            super().__init__(app, **settings)
+            self._file: Any = LastingOutput(self._file)
 
         def start_application_mode(self) -> None:
             """Begin, or begin again when the process was stopped and goes on.

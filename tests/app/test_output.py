@@ -1,0 +1,52 @@
+"""A terminal that goes away while the desk writes to it."""
+
+from __future__ import annotations
+
+import os
+import pty
+from collections.abc import Iterator
+from contextlib import suppress
+from threading import Thread
+from typing import IO
+
+import pytest
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
+
+from sciextract_app.output import LastingOutput
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, IO[str]]]:
+    """The far end of a terminal, and the file that a program writes to."""
+    far, near = pty.openpty()
+    file = open(near, "w", encoding="utf-8")  # noqa: SIM115
+    yield far, file
+    with suppress(OSError):  # what was never written
+        file.close()
+
+
+def test_all_is_written_while_it_is_there(terminal: tuple[int, IO[str]]) -> None:
+    far, file = terminal
+    output = LastingOutput(file)
+    assert output.write("αβ") == 2
+    output.flush()
+    assert os.read(far, 100).decode() == "αβ"
+    assert output.isatty() and output.fileno() == file.fileno()
+    os.close(far)
+
+
+def test_nobody_waits_for_a_terminal_that_is_gone(terminal: tuple[int, IO[str]]) -> None:
+    far, file = terminal
+    writer = WriterThread(LastingOutput(file))  # type: ignore[arg-type]
+    writer.start()
+    os.close(far)
+
+    def work() -> None:
+        for number in range(3 * MAX_QUEUED_WRITES):
+            writer.write(f"frame {number}" * 1_000)
+        writer.stop()
+
+    working = Thread(target=work, daemon=True)
+    working.start()
+    working.join(30)
+    assert not working.is_alive() and not writer.is_alive()
