@@ -20,7 +20,7 @@ BENCH_ARGS ?=
 
 USER_ENV := .venv
 DEV_ENV := .venv-dev
-IN_DEV := export PATH="$(CURDIR)/$(DEV_ENV)/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/app:$(CURDIR)/trainer";
+IN_DEV := export PATH="$(abspath $(DEV_ENV))/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/app:$(CURDIR)/trainer";
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -name '*.pyc')
 DEMO_OUT := build/demo/abstracts.jsonl
