@@ -25,6 +25,7 @@ from sciextract_trainer.compression.schemes import Scheme
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.torch_network import TorchNetwork
 from sciextract_trainer.noise import quiet
+from sciextract_trainer.softmax_guards import drop_guards, looks_everywhere
 from sciextract_trainer.traces import forget_traces
 from sciextract_trainer.warm_start.weight_places import record_places
 
@@ -62,6 +63,8 @@ def export_encoder(network: JointNetwork, path: Path, example: EncoderInput) -> 
     network.words.bf16 = False
     with quiet():
         _export_encoder(network, path, example)
+    if looks_everywhere(network.words.encoder):
+        drop_guards(path)
     record_places(path, network)
 
 
