@@ -58,7 +58,7 @@ def _kinds(path: Path) -> Counter[str]:
     return Counter(node.op_type for node in onnx.load(path).graph.node)
 
 
-def _said(folder: Path, precision: str, windows: list[EncoderInput]) -> list[np.ndarray]:  # type: ignore[type-arg]
+def _said(folder: Path, precision: str, windows: list[EncoderInput]) -> list[np.ndarray]:
     network = OnnxNetwork(folder / GRAPHS[precision], folder / PAIRS_GRAPH, threads=1)
     return [each.span_logits for each in network.encode(windows)]
 
