@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -159,10 +159,12 @@ class Server:
         found = subprocess.run(
             ["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False
         )
-        numbers = [int(word) for word in found.stdout.split()]
-        for number in numbers:
-            os.kill(number, signal.SIGKILL)
-        return len(numbers)
+        cut = 0
+        for number in found.stdout.split():
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(int(number), signal.SIGKILL)
+                cut += 1
+        return cut
 
     def stop(self) -> None:
         """End the server and its connections."""
