@@ -33,8 +33,8 @@ def drop_guards(path: Path) -> int:
     """Takes ``where(isnan(p), 0, p)`` behind each softmax out of a graph; what it computes is the same, bit by bit.
 
     torch exports its attention so that a query whose keys are all masked gets zeros instead of NaN (in
-    ``scaled_dot_product_attention``). Two passes over all attention weights cost a fifth of the time of a small int8
-    encoder (docs/benchmarks.md).
+    ``scaled_dot_product_attention``). Two passes over all attention weights cost a tenth to a quarter of the time of
+    a small int8 encoder (docs/benchmarks.md).
 
     Args:
         path: The graph of an encoder that :func:`looks_everywhere`; rewritten in place.
