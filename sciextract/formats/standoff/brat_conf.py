@@ -103,11 +103,15 @@ class Configuration:
         return self._schema.relations if self._schema else ()
 
     def _pairs(self, relation: RelationType | None) -> Iterable[tuple[str, list[str]]]:
-        """Tail types by head type; every pair where the schema says nothing."""
+        """Tail types by head type; every pair where the schema says nothing.
+
+        brat checks Arg1 and Arg2 in this order for ``symmetric`` types too, so those have both orders.
+        """
         if relation is None or not relation.pairs:
             return [(_ANY_ENTITY, [_ANY_ENTITY])]
+        turned = [(tail, head) for head, tail in relation.pairs if relation.symmetric]
         tails: dict[str, list[str]] = {}
-        for head, tail in relation.pairs:
+        for head, tail in dict.fromkeys([*relation.pairs, *turned]):
             tails.setdefault(self._type_name(head), []).append(self._type_name(tail))
         return tails.items()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,35 @@ def test_the_schema_becomes_the_configuration(tmp_path: Path) -> None:
     colours = (tmp_path / "out" / "visual.conf").read_text("utf-8").splitlines()
     assert "Task\tbgColor:#4c78d8" in colours
     assert "Mention | mention without a type" in colours
+
+
+def test_the_configuration_allows_what_the_schema_allows_in_the_order_that_is_written(
+    tmp_path: Path,
+) -> None:
+    schema = load_schema("scierc")
+    written(hand_made(), tmp_path / "out", schema=schema)
+    lines = (tmp_path / "out" / "annotation.conf").read_text("utf-8").splitlines()
+    # As brat's verifier does: a line of the type holds Arg1 and Arg2, in this order.
+    rows = [re.match(r"(\S+)\tArg1:([^,]+), Arg2:([^,]+)", line) for line in lines]
+    held = {
+        (row[1], head, tail)
+        for row in rows
+        if row
+        for head in _types(row[2], schema.entity_labels)
+        for tail in _types(row[3], schema.entity_labels)
+    }
+    allowed = {
+        (relation.label, head, tail)
+        for relation in schema.relations
+        for head in schema.entity_labels
+        for tail in schema.entity_labels
+        if relation.allows(head, tail)
+    }
+    assert {each for each in held if each[0] in schema.relation_labels} == allowed
+
+
+def _types(listed: str, labels: tuple[str, ...]) -> set[str]:
+    return {*labels} if "<ENTITY>" in listed.split("|") else {*listed.split("|")}
 
 
 def test_keys_never_leave_the_folder_and_come_back(tmp_path: Path) -> None:
