@@ -10,6 +10,7 @@ from typing import TextIO
 from sciextract.errors import OutputError
 from sciextract.formats.base import STDIN
 from sciextract.formats.packing import refuse_packed_output
+from sciextract.text.visible import shown_on
 
 
 class LineSink:
@@ -24,14 +25,14 @@ class LineSink:
         self._name, self._stream, self._owned = _opened(destination)
 
     def write_line(self, line: str) -> None:
-        """Append ``line``.
+        """Append ``line``; on a terminal with symbols for its control characters.
 
         Raises:
             OutputError: The disk is full, or the file cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
         try:
-            self._stream.write(line + "\n")
+            self._stream.write(shown_on(self._stream, line + "\n"))
         except BrokenPipeError:
             raise
         except OSError as error:

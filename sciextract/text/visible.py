@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import IO, Any
 
 from sciextract.text.characters import CONTROL
 
@@ -26,6 +27,16 @@ def visible(text: str, keep: str = "") -> str:
     '␛[31mred␊'
     """
     return _HIDDEN.sub(lambda match: _symbol(match.group(), keep), text)
+
+
+def shown_on(stream: IO[Any], text: str) -> str:
+    """Data on its way to a stream: exact, but on a terminal control characters are symbols.
+
+    Args:
+        stream: Where the text goes.
+        text: Whole lines; their line feeds and tabs stay.
+    """
+    return visible(text, keep="\n\t") if stream.isatty() else text
 
 
 def _symbol(character: str, keep: str) -> str:

@@ -111,7 +111,7 @@ class Target:
             stream: Any = OutputFile(self.path, earlier.byte_end if earlier else None)
         else:
             encoding = None if self.export else getattr(sys.stdout, "encoding", None)
-            stream = StandardOutput(encoding or "utf-8")
+            stream = StandardOutput(encoding or "utf-8", is_view=self.export is None)
         with stream:
             yield cast(TextIO, stream)
 

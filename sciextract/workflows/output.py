@@ -20,6 +20,7 @@ from sciextract.formats.globs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
 from sciextract.formats.registry import has_suffix, readable
 from sciextract.formats.urls import is_url
+from sciextract.text.visible import shown_on
 
 
 class OutputFile(io.TextIOBase):
@@ -90,11 +91,18 @@ class OutputFile(io.TextIOBase):
 
 
 class StandardOutput(io.TextIOBase):
-    """Standard output as a stream of whole lines, each flushed at once for the next program in the pipe."""
+    """Standard output as a stream of whole lines, each flushed at once for the next program in the pipe.
 
-    def __init__(self, encoding: str = "utf-8") -> None:
+    Args:
+        encoding: What a character is written in.
+        is_view: Whether the lines are made for a terminal, colours included; data is shown there with symbols
+            for its control characters.
+    """
+
+    def __init__(self, encoding: str = "utf-8", *, is_view: bool = False) -> None:
         self._stream: Any = getattr(sys.stdout, "buffer", None)
         self._encoding = encoding
+        self._is_view = is_view
 
     def writable(self) -> bool:
         """Always."""
@@ -108,10 +116,11 @@ class StandardOutput(io.TextIOBase):
             BrokenPipeError: The reader of a pipe has gone.
         """
         with reported_as("standard output"), uninterrupted():
+            shown = text if self._is_view else shown_on(self._stream or sys.stdout, text)
             if self._stream is None:
-                sys.stdout.write(text)
+                sys.stdout.write(shown)
             else:
-                self._stream.write(text.encode(self._encoding, "backslashreplace"))
+                self._stream.write(shown.encode(self._encoding, "backslashreplace"))
                 self._stream.flush()
         return len(text)
 

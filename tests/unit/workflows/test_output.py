@@ -4,13 +4,21 @@ import errno
 import io
 import os
 import signal
+import sys
 from pathlib import Path
+from typing import TextIO, cast
 
 import pytest
 
+from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
 from sciextract.errors import OutputError, UsageError
+from sciextract.formats import open_writer
+from sciextract.formats.registry import writable
+from sciextract.text.analyse import make_document
 from sciextract.workflows import output
-from sciextract.workflows.output import OutputFile, check_output, uninterrupted
+from sciextract.workflows.output import OutputFile, StandardOutput, check_output, uninterrupted
 
 
 def test_nothing_written_leaves_nothing(tmp_path: Path) -> None:
@@ -100,3 +108,35 @@ def test_where_an_output_may_lie(tmp_path: Path) -> None:
     for name in ("papers/out.result", "papers/.out.jsonl", "out.jsonl", "empty.jsonl"):
         check_output(str(tmp_path / name), ["-", str(papers)], overwrite=False)
     check_output(os.devnull, [str(papers)], overwrite=False)
+
+
+class Screen(io.BytesIO):
+    """A terminal that remembers what it was told."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("format_id", [each.id for each in writable() if each.output == "stream"])
+def test_data_on_a_terminal_cannot_steer_it_and_is_exact_elsewhere(
+    format_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = "\x1b]0;x\x07 \x9b31m \u202etab\tend"
+    entity = Entity("e", (Span(0, len(hostile)),), f"M{hostile}")
+    document = make_document(hostile, f"{hostile}\n{hostile}", {"title": hostile})
+    annotated = AnnotatedDocument(document, Annotations((entity,)))
+
+    def sent(raw: io.BytesIO, *, direct: bool) -> str:
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, "utf-8"))
+        writer = open_writer(format_id, "-" if direct else cast(TextIO, StandardOutput()))
+        writer.write(annotated)
+        writer.close()
+        sys.stdout.flush()
+        return raw.getvalue().decode()
+
+    exact = sent(io.BytesIO(), direct=False)
+    assert sent(io.BytesIO(), direct=True) == exact
+    for direct in (False, True):
+        shown = sent(Screen(), direct=direct)
+        assert {each for each in shown if not each.isprintable()} <= {"\n", "\t"}
+        assert (len(shown), shown.count("\n")) == (len(exact), exact.count("\n"))
