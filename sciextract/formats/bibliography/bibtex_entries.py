@@ -23,9 +23,15 @@ from sciextract.formats.base import STDIN, Place, Source, shown
 from sciextract.formats.bibliography.bibtex_values import BrokenValueError, plain_value
 from sciextract.formats.decoding import decoded_lines
 
+#: Types that others refer to by ``crossref``.
+_PARENT_TYPES = frozenset(
+    {
+        *("proceedings", "collection", "book", "periodical"),
+        *("mvproceedings", "mvcollection", "mvbook"),
+    }
+)
 #: Types that hold data for other entries; they are records only if they have an abstract.
-PARENT_TYPES = frozenset({"proceedings", "collection", "mvproceedings", "mvcollection", "mvbook"})
-_NO_RECORD = frozenset({"xdata", "set", "control", *PARENT_TYPES})
+_NO_RECORD = frozenset({"xdata", "set", "control", "proceedings", "mvproceedings"})
 _BLOCK_START = re.compile(r"[ \t]*@\w+[ \t]*(?:[{(]|\r?\n)")
 _LOST_ENTRY = re.compile(r"@(?!comment)\w+", re.IGNORECASE)
 
@@ -86,7 +92,7 @@ def read_parents(source: Source) -> dict[str, BibtexEntry]:
     return {
         entry.key.lower(): entry
         for entry in read_entries(source)
-        if isinstance(entry, BibtexEntry) and entry.kind in {*PARENT_TYPES, "book", "periodical"}
+        if isinstance(entry, BibtexEntry) and entry.kind in _PARENT_TYPES
     }
 
 

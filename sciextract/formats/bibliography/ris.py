@@ -36,7 +36,8 @@ Tags = dict[str, list[str]]
 
 
 def read_ris(source: Source) -> Iterator[ReadItem]:
-    """Read the records one after the other; what stands before the first ``TY`` is no part of any.
+    """Read the records one after the other; what stands before the first ``TY`` is no part of any, nor are tags
+    between records without a title or an abstract (Ovid's ``NL`` and ``C1``).
 
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no ``TY`` line.
@@ -45,7 +46,8 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
     parser = RisParser(
         mapping=_NAMES, list_tags=list(_NAMES), delimiter_tags_mapping={}, enforce_list_tags=False
     )
-    for number, record in enumerate(_records(source), start=1):
+    records = (each for each in _records(source) if not each.is_stray)
+    for number, record in enumerate(records, start=1):
         yield _item(record, parser, source, number)
     if not number:
         hint = "a record begins with: TY  - JOUR"
@@ -59,6 +61,12 @@ class _Record:
     typed: bool = True
     ended: bool = False
     error: FormatError | None = None
+
+    @property
+    def is_stray(self) -> bool:
+        """Whether these are lines of a vendor between two records, and no record that lost its ``TY`` line."""
+        texts = any(line[:2] in (*_TITLES, *_ABSTRACTS) for line in self.lines)
+        return not (self.typed or self.ended or self.error or texts)
 
 
 def _records(source: Source) -> Iterator[_Record]:

@@ -30,7 +30,12 @@ _REPLACEMENT = "\ufffd"
 
 def csv_row(cells: Iterable[str]) -> str:
     """The cells, comma-separated and quoted after RFC 4180, without a line end."""
-    return ",".join([_quoted(guarded(cell), _QUOTED_IN_CSV) for cell in cells])
+    return exact_csv_row([guarded(cell) for cell in cells])
+
+
+def exact_csv_row(cells: Iterable[str]) -> str:
+    """:func:`csv_row` with the cells as they are, for programs that would keep the apostrophe."""
+    return ",".join([_quoted(cell, _QUOTED_IN_CSV) for cell in cells])
 
 
 def tsv_row(cells: Iterable[str]) -> str:

@@ -1,4 +1,7 @@
-"""CSV files for ``neo4j-admin database import``; cells are safe in a spreadsheet, too."""
+"""CSV files for ``neo4j-admin database import``: every cell holds exactly what the graph does.
+
+Neo4j would store the apostrophe that guards a cell in a spreadsheet as part of the name, so there is none.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sciextract.formats.sink import LineSink
-from sciextract.formats.tables.cells import csv_row
+from sciextract.formats.tables.cells import exact_csv_row
 from sciextract.graph.files.rows import EdgeRow, NodeRow, edge_rows, node_rows
 
 NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
@@ -27,7 +30,7 @@ _SEPARATOR = ";"
 def write_neo4j(connection: sqlite3.Connection, output: Path, least: int) -> None:
     """Write a folder with ``nodes.csv`` and ``relationships.csv``.
 
-    Evidence is ``DOC_KEY#char=START,END`` (RFC 5147). A cell that a spreadsheet would run has an apostrophe before it.
+    Evidence is ``DOC_KEY#char=START,END`` (RFC 5147).
 
     Raises:
         OutputError: A file cannot be written.
@@ -44,7 +47,7 @@ def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]])
     try:
         sink.write_line(",".join(columns))
         for row in rows:
-            sink.write_line(csv_row(["" if cell is None else str(cell) for cell in row]))
+            sink.write_line(exact_csv_row(["" if cell is None else str(cell) for cell in row]))
     finally:
         sink.close()
 

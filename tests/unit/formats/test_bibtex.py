@@ -75,9 +75,11 @@ def test_strings_comments_and_heads_are_no_records(tmp_path: Path) -> None:
 @proceedings{head, title={Proceedings}}
 @article(a, title="Graphs {"}and{"} tables", journal=jir # ", Part " # 2, month=jan, abstract={x})
 @proceedings{other, title={Proceedings}, abstract={with an abstract}}
+@collection{c, title={Essays on graphs}}
+@mvbook{m, title={Graphs in three volumes}}
 """
     errors, keys = bad_and_good(read_items(tmp_path, "bibtex", content))
-    assert (errors, keys) == ([], ["a", "other"])
+    assert (errors, keys) == ([], ["a", "other", "c", "m"])
     found = read_items(tmp_path, "bibtex", content)[0].document  # type: ignore[union-attr]
     assert found.fields["venue"] == "Journal of Invented Results, Part 2"
     assert found.fields["month"] == "jan" and found.fields["title"] == 'Graphs "and" tables'

@@ -91,6 +91,16 @@ def test_what_stands_before_the_first_record_is_no_part_of_it(tmp_path: Path) ->
     assert bad_and_good(found) == ([], ["key1", "key1"])
 
 
+def test_what_ovid_writes_between_records_is_no_record(tmp_path: Path) -> None:
+    first = RECORD + "\nLink to the Ovid Full Text or citation:\nhttps://example.org/2\n"
+    first += "NL  - https://example.org/3\n\nC1  - Database: Invented <2020>\nSearch Strategy:\n1. "
+    untitled = RECORD.replace("ID  - key1\n", "").replace(
+        "DO  - https://doi.org/10.1000/AB.1\n", ""
+    )
+    found = read_items(tmp_path, "ris", f"{first}\n{untitled}NL  - https://example.org/4\n")
+    assert bad_and_good(found) == ([], ["key1", "lib:2"])
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_any_line_end_will_do(tmp_path: Path, end: str) -> None:
     found = document(tmp_path, "ris", RECORD.replace("\n", end)).document

@@ -89,16 +89,15 @@ def test_neo4j_by_csv(field_graph: Path, tmp_path: Path) -> None:
     assert best["evidence:string[]"].split(";")[0] == "a#char=46,82"
 
 
-def test_neo4j_cells_are_no_formulas(hostile_graph: Path, tmp_path: Path) -> None:
+def test_neo4j_names_are_exact(hostile_graph: Path, tmp_path: Path) -> None:
     folder = export(hostile_graph, "neo4j-csv", tmp_path / "f")
+    rows = {}
     for name in ("nodes.csv", "relationships.csv"):
         with open(folder / name, encoding="utf-8", newline="") as stream:
-            rows = list(csv.reader(stream))
-        assert len(rows) > 1
-        assert {len(row) for row in rows} == {len(rows[0])}
-        assert not [
-            cell for row in rows[1:] for cell in row if cell.startswith(("=", "+", "@", "\t"))
-        ]
+            rows[name] = list(csv.DictReader(stream, strict=True))
+    assert {row["name"] for row in rows["nodes.csv"]} == {HOSTILE, "=1+1 things"}
+    assert {row[":LABEL"] for row in rows["nodes.csv"]} == {"Method", "=Type"}
+    assert [row[":TYPE"] for row in rows["relationships.csv"]] == ["<USED>"]
 
 
 def test_parquet(field_graph: Path, hostile_graph: Path, tmp_path: Path) -> None:
