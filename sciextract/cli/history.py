@@ -124,7 +124,7 @@ def backup(
     """Make a dated backup beside the project; the newest ten are kept.
 
     Backups are also made before imports into a project with content, before migrations, retraining and
-    project-wide actions.
+    project-wide actions: of these the newest ten are kept as well, and they push out none that was asked for.
 
     Examples:
 
@@ -150,7 +150,7 @@ def backup(
         return
     if not list_only:
         with open_project(path) as opened:
-            made = opened.backup("asked for")
+            made = opened.backup(backups.MANUAL)
         words = f"{made.path} ({made.bytes:,} bytes)"
         report(_plain(made), words, as_json=as_json, aside=False, quiet=False)
         return

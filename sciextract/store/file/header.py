@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
+from shlex import quote
 
 from sciextract.errors import (
     NotAProjectError,
@@ -17,6 +20,8 @@ from sciextract.store.file.peek import first_bytes
 
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
 VERSION = 1
+KEPT_ASIDE = ".before-restore"
+"""How the name of a file ends that a restored backup has replaced."""
 _MAGIC = b"SQLite format 3\x00"
 _HEADER = struct.Struct(">16sH6xII28xi4xi20xI4x")
 _BIG_PAGE = 65_536  # written as 1
@@ -84,9 +89,7 @@ def _start(path: Path) -> bytes:
     try:
         start = first_bytes(path, _HEADER.size)
     except FileNotFoundError:
-        raise ProjectMissingError(
-            f"{path}: there is no such project", f"sciextract init {path}"
-        ) from None
+        raise _missing(path) from None
     except IsADirectoryError:
         raise NotAProjectError(f"{path} is a folder, not a project file") from None
     except PermissionError:
@@ -94,6 +97,17 @@ def _start(path: Path) -> bytes:
     if len(start) < _HEADER.size:
         raise _too_short(path, start)
     return start
+
+
+def _missing(path: Path) -> ProjectMissingError:
+    problem = f"{path}: there is no such project"
+    kept = sorted(path.parent.glob(f"{escape(path.name)}*{KEPT_ASIDE}"), key=os.path.getmtime)
+    if not kept:
+        return ProjectMissingError(problem, f"sciextract init {path}")
+    return ProjectMissingError(
+        f"{problem}, but {kept[-1]} is what it was before a backup was restored",
+        f"sciextract backup --restore {quote(str(kept[-1]))} --project {quote(str(path))}",
+    )
 
 
 def _check_size(path: Path, header: Header) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from glob import escape
 from pathlib import Path
 
 from sciextract.documents.ids import new_id
@@ -16,16 +19,19 @@ from sciextract.errors import (
     NotAProjectError,
     ProjectBusyError,
     ProjectDamagedError,
+    ProjectError,
     ProjectFullError,
     ProjectMissingError,
 )
 from sciextract.store.file.connection import connect, has_log, is_wal, settle, snapshot
-from sciextract.store.file.failures import translated
+from sciextract.store.file.failures import damaged, translated
 from sciextract.store.file.filesystem import free_bytes, sync_folder
-from sciextract.store.file.header import check_header
-from sciextract.store.health.integrity import is_sound
+from sciextract.store.file.header import KEPT_ASIDE, check_header
+from sciextract.store.health.integrity import is_sound, problems
 
 KEPT = 10
+MANUAL = "asked for"
+"""The reason of the backups that a person asks for; those made on their own push none of them out."""
 _PAGES_A_STEP = 4_096
 _PARTIAL = ".partial"
 _STALE_SECONDS = 3_600
@@ -61,8 +67,9 @@ def folder_of(project: Path) -> Path:
 
 
 def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> Backup:
-    """Copy the project, whole and consistent, while others may go on writing; keep the newest ten.
+    """Copy the project, whole and consistent, while others may go on writing.
 
+    The newest ten that a person asked for (:data:`MANUAL`) are kept, and the newest ten of all others.
     The copy of a damaged project pushes no other one out.
 
     Raises:
@@ -76,8 +83,10 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
     folder.mkdir(exist_ok=True)
     _clear_partial(folder)
     target = new_name(project, reason)
-    _copy(connection, project, target)
-    superseded = _files(folder)[:-KEPT]
+    with _copied(connection, project, target) as copy:
+        os.replace(copy, target)
+        sync_folder(folder)
+    superseded = [each for each in _files(folder) if _is_manual(each) == _is_manual(target)][:-KEPT]
     if superseded and is_sound(target, quick=True):
         for old in superseded:
             old.unlink(missing_ok=True)
@@ -109,31 +118,44 @@ def newest_sound(project: Path) -> Backup | None:
 def restore(backup: Path, project: Path) -> Path | None:
     """Put a backup in the project's place; the present file is kept under another name.
 
+    The copy is made and checked beside the project and then takes its name in one step: whenever the process
+    is killed, the name belongs to a whole file, the present one or the copy.
+
     Returns:
         Where the present file is now, ``None`` when there was none.
 
     Raises:
         ProjectMissingError: There is no such backup.
-        ProjectError: The backup is no project, or the project is open elsewhere.
+        ProjectDamagedError: The backup is damaged.
+        ProjectError: The backup is no project or the project itself, or the project is open elsewhere.
     """
     if not backup.exists():
         raise ProjectMissingError(
             f"{backup}: there is no such backup", "sciextract backup --list shows them"
         )
     check_header(backup)
-    if project.exists():
+    place = project.resolve() if project.is_symlink() else project  # a link stays one
+    if place.exists():
+        if place.samefile(backup):
+            raise ProjectError(
+                f"{backup} is the project {project} itself; nothing was changed",
+                "sciextract backup --list shows the backups",
+            )
         _clear_log(project)
-    kept = _free_name(project.with_name(f"{project.name}.before-restore"))  # no second project here
-    moved = _move(project, kept)
-    source = connect(backup, "read")
-    try:
-        _copy(source, backup, project)
-    except BaseException:
-        _move(kept, project)
-        raise
-    finally:
-        source.close()
-    return kept if moved else None
+    _clear_killed(place)
+    with (
+        closing(connect(backup, "read")) as source,
+        _copied(source, backup, place) as copy,
+    ):
+        with closing(connect(copy, "immutable")) as made:
+            if found := problems(made):
+                raise damaged(backup, found[0])
+        kept = _keep(place)
+        if kept:
+            shutil.copymode(kept, copy)
+        os.replace(copy, place)
+        sync_folder(place.parent)
+    return kept
 
 
 def _clear_log(project: Path) -> None:
@@ -155,19 +177,44 @@ def _clear_log(project: Path) -> None:
             )
 
 
-def _move(project: Path, target: Path) -> bool:
-    """Rename a project with what lies beside it; says whether there was one."""
+def _keep(project: Path) -> Path | None:
+    """Give the present file, if there is one, a second name beside the first one.
+
+    A log that it still needs goes with it: SQLite would take it for the log of the file that comes.
+    """
+    kept = _free_name(project.with_name(project.name + KEPT_ASIDE))  # no second project here
+    there = project.exists()
+    if there:
+        _link(project, kept)
     for end in ("-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
-            os.replace(project.with_name(project.name + end), target.with_name(target.name + end))
-    with suppress(FileNotFoundError):
-        os.replace(project, target)
-        return True
-    return False
+            os.replace(project.with_name(project.name + end), kept.with_name(kept.name + end))
+    return kept if there else None
 
 
-def _copy(connection: sqlite3.Connection, project: Path, target: Path) -> None:
-    """Write beside the target first, so that a backup by its name is always whole."""
+def _link(file: Path, name: Path) -> None:
+    try:
+        os.link(file, name)
+    except FileExistsError:
+        raise
+    except OSError:  # file systems of memory sticks know no links
+        with open(file, "rb") as source, open(name, "xb") as copy:
+            shutil.copyfileobj(source, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+
+
+def _clear_killed(project: Path) -> None:
+    """Remove what killed restores left: parts of copies, and second names of the present file."""
+    _clear_partial(project.parent, f"{escape(project.name)}.*")
+    for kept in project.parent.glob(f"{escape(project.name)}*{KEPT_ASIDE}"):
+        if project.exists() and kept.samefile(project):
+            kept.unlink()
+
+
+@contextmanager
+def _copied(connection: sqlite3.Connection, project: Path, target: Path) -> Iterator[Path]:
+    """A whole copy beside the target; it is gone at the end unless it was given another name."""
     partial = target.with_name(f"{target.name}.{new_id()}{_PARTIAL}")
     try:
         with translated(project):
@@ -181,8 +228,7 @@ def _copy(connection: sqlite3.Connection, project: Path, target: Path) -> None:
                 copy.commit()
             finally:
                 copy.close()
-        os.replace(partial, target)
-        sync_folder(target.parent)
+        yield partial
     finally:
         partial.unlink(missing_ok=True)
 
@@ -201,9 +247,9 @@ def _files(folder: Path) -> list[Path]:
     return sorted(each for each in folder.glob("*_*") if _OWN_NAME.match(each.name))
 
 
-def _clear_partial(folder: Path) -> None:
+def _clear_partial(folder: Path, names: str = "*") -> None:
     """Remove what killed backups left; one that another process is writing now is younger."""
-    for partial in folder.glob(f"*{_PARTIAL}*"):
+    for partial in folder.glob(f"{names}{_PARTIAL}*"):
         with suppress(OSError):
             if time.time() - partial.stat().st_mtime > _STALE_SECONDS:
                 partial.unlink()
@@ -215,6 +261,10 @@ def _word(reason: str) -> str:
 
 def _reason(path: Path) -> str:
     return path.stem.partition("_")[2]
+
+
+def _is_manual(path: Path) -> bool:
+    return _reason(path) == _word(MANUAL)
 
 
 def _free_name(path: Path) -> Path:

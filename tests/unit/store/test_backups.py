@@ -5,18 +5,33 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import sys
 import time
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from sciextract.errors import NotAProjectError, ProjectBusyError
+from sciextract.errors import (
+    NotAProjectError,
+    ProjectBusyError,
+    ProjectDamagedError,
+    ProjectError,
+    ProjectMissingError,
+)
 from sciextract.store import Project, open_project
 from sciextract.store.file.connection import connect
 from sciextract.store.health import backup
-from sciextract.store.health.backup import KEPT, folder_of, list_backups, newest_sound, restore
+from sciextract.store.health.backup import (
+    KEPT,
+    MANUAL,
+    folder_of,
+    list_backups,
+    newest_sound,
+    restore,
+)
 from sciextract.store.health.integrity import problems
 from sciextract.store.log.rebuild import differing
 from tests.unit.store.processes import running, said
@@ -74,6 +89,15 @@ def test_newest_ten_are_kept(path: Path) -> None:
     with open_project(path) as project:
         made = [project.backup(f"number {number}") for number in range(KEPT + 3)]
     assert list_backups(path) == made[:2:-1]
+
+
+def test_backups_that_were_asked_for_are_not_pushed_out_by_others(path: Path) -> None:
+    with open_project(path) as project:
+        asked = project.backup(MANUAL)
+        others = [project.backup("before import") for _ in range(KEPT + 1)]
+        assert list_backups(path) == [*others[:0:-1], asked]
+        again = [project.backup(MANUAL) for _ in range(KEPT)]
+    assert list_backups(path) == [*again[::-1], *others[:0:-1]]
 
 
 def test_clock_that_goes_backwards_does_not_prune_the_newest(
@@ -219,6 +243,103 @@ def test_restore_over_a_damaged_project(path: Path) -> None:
     assert kept.stat().st_size == 3000
     with open_project(path) as project:
         assert project.numbers() == [1]
+
+
+def test_a_restore_killed_at_any_step_leaves_a_project_under_its_name(path: Path) -> None:
+    with open_project(path) as project:
+        project.actions.note(1, "first")
+        made = project.backup("test")
+    for step in range(1, 100):
+        with open_project(path) as project:
+            project.actions.note(1, "second")
+        ended = _killed_restore(made.path, path, step)
+        assert path.exists()
+        assert "second" in {_note_in(path), *map(_note_in, _set_aside(path))}
+        if ended:
+            break
+    assert 10 < step < 99
+    assert _note_in(path) == "first"
+    assert not any(each.samefile(path) for each in _set_aside(path))
+
+
+def _killed_restore(made: Path, path: Path, step: int) -> bool:
+    """Kill a restore just before its nth step that the file system sees; says whether it came to its end."""
+    child = os.fork()
+    if not child:
+        seen = 0
+
+        def before(event: str, _: object) -> None:
+            nonlocal seen
+            if event in {"open", "sqlite3.connect", "os.link", "os.rename", "os.remove"}:
+                seen += 1
+                if seen == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        with suppress(BaseException):
+            sys.addaudithook(before)
+            restore(made, path)
+            os._exit(0)
+        os._exit(1)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in {0, -signal.SIGKILL}
+    return ended == 0
+
+
+def _set_aside(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{path.name}*.before-restore"))
+
+
+def _note_in(path: Path) -> str:
+    with closing(connect(path, "immutable")) as found:
+        assert problems(found) == []
+        return str(found.execute("SELECT note FROM progress").fetchone()[0])
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_restore_refuses_the_project_itself(path: Path, link: Callable[..., None]) -> None:
+    other = path.with_name("other.sciextract")
+    link(path, other)
+    before = path.read_bytes()
+    for backup_file in (path, other):
+        with pytest.raises(ProjectError, match="is the project"):
+            restore(backup_file, path)
+    assert path.read_bytes() == before
+
+
+def test_restore_of_a_damaged_backup_changes_nothing(path: Path) -> None:
+    with open_project(path) as project:
+        made = project.backup("test")
+        project.actions.note(1, "later")
+    content = made.path.read_bytes()
+    made.path.write_bytes(content[:-2048] + b"\xa5" * 2048)
+    with pytest.raises(ProjectDamagedError):
+        restore(made.path, path)
+    assert _note_in(path) == "later"
+    assert {each.name for each in path.parent.iterdir()} == {path.name, folder_of(path).name}
+
+
+def test_restore_through_a_link_leaves_the_link(path: Path, tmp_path: Path) -> None:
+    with open_project(path) as project:
+        made = project.backup("test")
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "p.sciextract"
+    link.symlink_to(path)
+    path.chmod(0o600)
+    kept = restore(made.path, link)
+    assert link.is_symlink()
+    assert kept is not None
+    assert kept.parent == path.parent
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_missing_project_tells_of_the_one_set_aside(path: Path) -> None:
+    with open_project(path) as project:
+        made = project.backup("test")
+    kept = restore(made.path, path)
+    path.unlink()
+    with pytest.raises(ProjectMissingError, match="before-restore is what it was") as e:
+        open_project(path)
+    assert e.value.hint == f"sciextract backup --restore {kept} --project {path}"
 
 
 def test_restore_refuses_what_is_no_project(path: Path, tmp_path: Path) -> None:
