@@ -15,9 +15,13 @@ class ImportScreen:
 
     Args:
         shown: Whether to draw a progress line.
+        more: Where the remarks that were not shown can be found.
     """
 
-    def __init__(self, *, shown: bool) -> None:
+    def __init__(
+        self, *, shown: bool, more: str = "sciextract search --flagged lists what was flagged"
+    ) -> None:
+        self._more = more
         self._line = ProgressLine(shown, lambda: None)
         self._warned = 0
 
@@ -30,10 +34,7 @@ class ImportScreen:
         self._line.clear()
         if self._warned > _MOST_WARNED:
             more = counted(self._warned - _MOST_WARNED, "more abstract")
-            say(
-                "Warning",
-                f"{more} with remarks; sciextract search --flagged lists what was flagged",
-            )
+            say("Warning", f"{more} with remarks; {self._more}")
 
     def _bad_record(self, error: FormatError) -> None:
         self._say("Bad record", error.message, error.hint)

@@ -11,6 +11,7 @@ import typer
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
 from sciextract.cli.console import framed
+from sciextract.cli.convert import convert
 from sciextract.cli.curves import curves
 from sciextract.cli.doctor import doctor
 from sciextract.cli.evaluate import evaluate
@@ -37,7 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(annotate, evaluate, init, import_, export, status, search, log, undo, redo, backup),
+    *(annotate, evaluate, convert, init, import_, export, status, search, log, undo, redo, backup),
     *(doctor, stats, merge, agree, adjudicate),
 )
 for command in _COMMANDS:

@@ -45,7 +45,7 @@ def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ImportListener:
-    """Who hears of what happens during an import.
+    """Who hears of what happens during an import or a conversion.
 
     Attributes:
         bad_record: Called with the error of a record that could not be read; the import goes on.

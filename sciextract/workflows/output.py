@@ -189,12 +189,7 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
         raise OutputError(f"{path} is a folder", f"name a file in it: {target / 'annotated.jsonl'}")
     if not target.parent.is_dir():
         raise OutputError(f"{path}: no such folder: {target.parent}", f"mkdir -p {target.parent}")
-    for each in local_inputs(inputs):
-        if _would_be_read(target, Path(each)):
-            raise UsageError(
-                f"the output {path} would be read as part of the input {each}",
-                "choose an --output outside of the input",
-            )
+    refuse_as_input(path, inputs)
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise OutputError(f"{path}: cannot be written: read-only", "choose another --output")
     if not overwrite and _is_regular(path) and target.stat().st_size:
@@ -202,6 +197,20 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
             f"{path} exists already and would be overwritten",
             "--resume goes on where it ends, --force overwrites it",
         )
+
+
+def refuse_as_input(path: str, inputs: Sequence[str]) -> None:
+    """Refuse an output that is one of the inputs, or would be read as part of one.
+
+    Raises:
+        UsageError: It would be.
+    """
+    for each in local_inputs(inputs):
+        if _would_be_read(Path(path), Path(each)):
+            raise UsageError(
+                f"the output {path} would be read as part of the input {each}",
+                "choose an --output outside of the input",
+            )
 
 
 def check_standard_output(inputs: Sequence[str]) -> None:

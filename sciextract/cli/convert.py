@@ -1,0 +1,86 @@
+"""``sciextract convert``: from one format into another, without a project."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.cli.console import is_terminal, say
+from sciextract.cli.options import JsonOption, QuietOption
+from sciextract.cli.words import counted, report
+
+if TYPE_CHECKING:
+    from sciextract.workflows.convert import ConvertReport
+
+
+def convert(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(metavar="IN...", help="Files, folders, zip archives, or - for a pipe."),
+    ],
+    to: Annotated[str, typer.Option("--to", metavar="F", help="Format to write, e.g. brat.")],
+    output: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="File or folder (default: standard output)."),
+    ] = None,
+    input_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="F", help="Format of the input (default: its content)."),
+    ] = None,
+    rename: Annotated[
+        str,
+        typer.Option(metavar="OLD=NEW,...", help="New labels for entities and relations."),
+    ] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail, and write nothing, if anything would be lost.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Convert annotated abstracts from one format into another, without a project.
+
+    What the format cannot hold is counted and reported. With --output, or with --strict, the result
+    appears whole or not at all. docs/formats.md lists the formats.
+
+    Examples:
+
+        sciextract convert corpus/ --to scierc --output corpus.jsonl
+
+        sciextract convert train.json --format spert --to brat --output brat --strict
+
+        sciextract convert gold.jsonl --to conll --rename Method=METHOD,Task=TASK > gold.conll
+
+        cat export.jsonl | sciextract convert - --format doccano --to jsonl
+    """
+    from sciextract.cli.import_screen import ImportScreen
+    from sciextract.workflows.convert import ConvertJob, rename_of
+
+    aside = output in (None, "-")
+    drawn = not quiet and is_terminal(sys.stderr) and not (aside and is_terminal(sys.stdout))
+    screen = ImportScreen(shown=drawn, more="--to jsonl writes them all, as `warnings`")
+    job = ConvertJob(inputs, to, input_format, output, rename_of(rename), strict, force)
+    try:
+        done = job.run(screen.listener())
+    finally:
+        screen.end()
+    for label in (label for label, count in done.renamed.items() if not count):
+        say("Warning", f"--rename: nothing has the label {label!r}")
+    report(done.to_json(), _converted(done), as_json=as_json, aside=aside, quiet=quiet)
+    raise typer.Exit(done.exit_code)
+
+
+def _converted(done: ConvertReport) -> str:
+    if done.documents:
+        words = f"{counted(done.documents, 'abstract')} to {done.output or 'standard output'} as {done.format}"
+    elif done.losses:
+        words = f"nothing written: {done.format} would lose something, which --strict forbids"
+    else:
+        words = "nothing written: no record could be read"
+    if done.bad:
+        words += f"; {counted(done.bad, 'bad record')} left out"
+    for kind, count in done.losses.items():
+        words += f"; {done.format} cannot hold {kind}: {count}"
+    return words

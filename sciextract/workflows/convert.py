@@ -1,0 +1,241 @@
+"""Files of one format into another, without a project: streamed, whole or not at all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any
+
+from sciextract.documents.annotations import Annotations, Candidates, LabelScore
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import ExitCode, UsageError
+from sciextract.formats import open_writer, read
+from sciextract.formats.base import STDIN, BadRecord
+from sciextract.formats.registry import get_format
+from sciextract.formats.spec import FormatSpec
+from sciextract.workflows.import_files import ImportListener
+from sciextract.workflows.output import (
+    StandardOutput,
+    check_standard_output,
+    local_inputs,
+    refuse_as_input,
+)
+from sciextract.workflows.whole_output import check_target, remove, whole_output
+
+_COPIED_CHARACTERS = 1 << 20
+
+
+@dataclass(slots=True)
+class ConvertReport:
+    """What a conversion did.
+
+    Attributes:
+        format: The format that was written.
+        output: The file or folder, ``None`` for standard output.
+        documents: Documents written; none where a loss is a failure.
+        bad: Records that cannot be read.
+        warned: Documents with remarks of their reader.
+        losses: What the format cannot hold, by kind.
+        renamed: By label that was to be renamed, how many items had it.
+        strict: Whether any loss is a failure; then nothing is left at the output.
+    """
+
+    format: str
+    output: str | None
+    documents: int = 0
+    bad: int = 0
+    warned: int = 0
+    losses: dict[str, int] = field(default_factory=dict)
+    renamed: Counter[str] = field(default_factory=Counter)
+    strict: bool = False
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Done, partly done, or failed: nothing usable, or losses where none are allowed."""
+        if not self.documents or (self.strict and self.losses):
+            return ExitCode.FAILED
+        return ExitCode.PARTIAL if self.bad else ExitCode.DONE
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return {
+            "format": self.format,
+            "output": self.output,
+            "documents": self.documents,
+            "bad": self.bad,
+            "warned": self.warned,
+            "losses": dict(self.losses),
+            "renamed": dict(self.renamed),
+            "strict": self.strict,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertJob:
+    """What to convert, and where to.
+
+    Attributes:
+        inputs: Files, folders, patterns, ``-``.
+        format: The id of the format to write.
+        input_format: The id of the format to read; the content decides when ``None``.
+        output: File or folder; ``None`` or ``-`` for standard output.
+        rename: New labels of entities and relations by the old ones.
+        strict: Whether a loss is a failure.
+        force: Whether to replace what is at the output.
+    """
+
+    inputs: Sequence[str]
+    format: str
+    input_format: str | None = None
+    output: str | None = None
+    rename: Mapping[str, str] = field(default_factory=dict)
+    strict: bool = False
+    force: bool = False
+
+    def run(self, listener: ImportListener) -> ConvertReport:
+        """Convert all records, in constant memory as far as both formats allow it.
+
+        Args:
+            listener: Who hears of what happens.
+
+        Raises:
+            UsageError: No such format, or it cannot go to standard output, or the output would be read.
+            InputMissingError: An input does not exist.
+            FormatError: The only input is unusable.
+            OutputError: The output exists, or cannot be written.
+            MissingExtraError: The libraries of a format are not installed.
+        """
+        spec = get_format(self.format, "write")
+        spec.load_writer()
+        self._check(spec)
+        items = read(self.inputs, self.input_format)
+        if self.output not in (None, STDIN):
+            with whole_output(Path(str(self.output))) as partial:
+                report = self._written(spec, partial, items, listener)
+                if report.exit_code is ExitCode.FAILED:
+                    remove(partial)
+                return report
+        if not self.strict:
+            with StandardOutput() as stream:
+                return self._written(spec, stream, items, listener)
+        # What has gone into a pipe cannot be taken back.
+        with tempfile.TemporaryFile(
+            "w+", encoding="utf-8", errors="surrogatepass", newline=""
+        ) as spool:
+            report = self._written(spec, spool, items, listener)
+            if report.exit_code is not ExitCode.FAILED:
+                _copy(spool)
+            return report
+
+    def _check(self, spec: FormatSpec) -> None:
+        if self.output not in (None, STDIN):
+            refuse_as_input(str(self.output), self.inputs)
+            kept = map(Path, local_inputs(self.inputs))
+            check_target(Path(str(self.output)), force=self.force, kept=kept)
+        elif spec.output != "stream":
+            kind = "a folder" if spec.output == "folder" else "a binary file"
+            problem = f"--to {spec.id} makes {kind}, which cannot go to standard output"
+            raise UsageError(problem, "name it with --output")
+        else:
+            check_standard_output(self.inputs)
+
+    def _written(
+        self,
+        spec: FormatSpec,
+        destination: Any,
+        items: Iterator[AnnotatedDocument | BadRecord],
+        listener: ImportListener,
+    ) -> ConvertReport:
+        report = ConvertReport(self.format, self.output, strict=self.strict)
+        report.renamed.update(dict.fromkeys(self.rename, 0))
+        options = {"candidates": True} if "candidates" in spec.options else {}
+        writer = open_writer(spec.id, destination, **options)
+        for number, item in enumerate(items, start=1):
+            if isinstance(item, BadRecord):
+                report.bad += 1
+                listener.bad_record(item.error)
+            else:
+                if item.warnings:
+                    report.warned += 1
+                    listener.warned(item.document.doc_key, item.warnings)
+                writer.write(relabelled(item, self.rename, report.renamed))
+                report.documents += 1
+            listener.progress(number)
+        writer.close()
+        report.losses = dict(writer.losses)
+        if report.exit_code is ExitCode.FAILED:
+            report.documents = 0
+        return report
+
+
+def rename_of(words: str) -> dict[str, str]:
+    """New labels by old ones, of ``OLD=NEW,...``.
+
+    >>> rename_of("Method=Technique, Task=Problem")
+    {'Method': 'Technique', 'Task': 'Problem'}
+
+    Raises:
+        UsageError: A part is no pair, or a label is to get two new names.
+    """
+    pairs = [part.partition("=") for part in words.split(",") if part.strip()]
+    found: dict[str, str] = {}
+    for part in pairs:
+        old, new = part[0].strip(), part[2].strip()
+        if not old or not new or "=" in new:
+            raise UsageError(
+                f"--rename has {''.join(part).strip()!r}, allowed is OLD=NEW",
+                "several are separated by commas: --rename Method=Technique,Task=Problem",
+            )
+        if found.setdefault(old, new) != new:
+            raise UsageError(f"--rename gives {old!r} two names", "give it one of them")
+    return found
+
+
+def relabelled(
+    annotated: AnnotatedDocument, names: Mapping[str, str], counted: Counter[str]
+) -> AnnotatedDocument:
+    """The document with new labels, also among alternatives and candidates.
+
+    Args:
+        annotated: The document.
+        names: New labels by old ones; all are changed at once, so that two can change places.
+        counted: Gets the number of entities and relations that had each old label.
+    """
+    if not names:
+        return annotated
+    given = annotated.annotations
+    for items in (given.entities, given.relations):
+        counted.update(item.label for item in items if item.label in names)
+    changed = Annotations(
+        tuple(_relabelled(each, names) for each in given.entities),
+        tuple(_relabelled(each, names) for each in given.relations),
+        given.clusters,
+        given.candidates and _candidates(given.candidates, names),
+    )
+    return replace(annotated, annotations=changed)
+
+
+def _relabelled(item: Any, names: Mapping[str, str]) -> Any:
+    """An entity or relation with its new label."""
+    label = names.get(item.label, item.label)
+    return replace(item, label=label, alternatives=_labels(item.alternatives, names))
+
+
+def _candidates(given: Candidates, names: Mapping[str, str]) -> Candidates:
+    spans = tuple(replace(each, labels=_labels(each.labels, names)) for each in given.spans)
+    pairs = tuple(replace(each, labels=_labels(each.labels, names)) for each in given.pairs)
+    return Candidates(spans, pairs, given.links)
+
+
+def _labels(given: Sequence[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
+    return tuple(LabelScore(names.get(each.label, each.label), each.score) for each in given)
+
+
+def _copy(spool: IO[str]) -> None:
+    spool.seek(0)
+    with StandardOutput() as stream:
+        while piece := spool.read(_COPIED_CHARACTERS):
+            stream.write(piece)
