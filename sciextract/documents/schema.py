@@ -28,7 +28,7 @@ class EntityType:
     """A type of mention.
 
     Attributes:
-        label: The name in files and models, without spaces.
+        label: The name in files and models, printable, blanks between words only.
         key: The one character that picks it at the review desk, unique among entity types.
         colour: ``#rrggbb``.
         definition: What counts as one, for annotators.
@@ -47,7 +47,7 @@ class RelationType:
     """A type of directed or symmetric relation.
 
     Attributes:
-        label: The name in files and models, without spaces.
+        label: The name in files and models, printable, blanks between words only.
         key: The one character that picks it at the review desk, unique among relation types.
         colour: ``#rrggbb``.
         symmetric: Whether head and tail may be exchanged without a change of meaning.

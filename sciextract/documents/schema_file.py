@@ -32,6 +32,15 @@ def bundled_schemas() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
+def is_label(text: str) -> bool:
+    """Whether a type may have this label: printable, with blanks only between words.
+
+    >>> is_label("Chemical compound"), is_label("Chemical compound "), is_label("*")
+    (True, False, False)
+    """
+    return text.isprintable() and text == text.strip() not in ("", ANY_TYPE)
+
+
 def load_schema(name_or_path: str | Path) -> LabelSchema:
     """A bundled schema by name, or the user's own by path.
 
@@ -118,9 +127,9 @@ class _Section:
         return value
 
     def word(self, key: str) -> str:
-        """A name: not empty, printable, without spaces, since several formats separate by them."""
+        """A name: not empty, printable, without spaces."""
         value = self.get(key, str)
-        if not value or not value.isprintable() or any(map(str.isspace, value)):
+        if not is_label(value) or " " in value:
             raise self.error(key, f"is {value!r}; allowed: a word without spaces, not empty")
         return value
 
@@ -236,9 +245,12 @@ def _relation(section: _Section) -> RelationType:
 
 
 def _label(section: _Section) -> str:
-    label = section.word("label")
+    label = section.get("label", str)
     if label == ANY_TYPE:
         raise section.error("label", f"is {ANY_TYPE!r}, which stands for every type in pairs")
+    if not is_label(label):
+        allowed = "printable characters, not empty, without a blank at either end"
+        raise section.error("label", f"is {label!r}; allowed: {allowed}")
     return label
 
 

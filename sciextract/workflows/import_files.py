@@ -13,6 +13,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, validate_annotations
+from sciextract.documents.schema_file import is_label
 from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, ReadItem
@@ -219,13 +220,14 @@ class _Job:
         """The project's schema, with the labels of the batch added if that is wanted.
 
         Raises:
-            SchemaError: It lacks labels; names all that the file has, and the command that adds them.
+            SchemaError: It lacks labels that are not to be added or that no schema can have; names all that
+                the file has, and the next step.
         """
         schema = self._project.schema
         unknown = _unknown_labels(batch, schema)
         if not any(unknown):
             return schema
-        if self._add_labels:
+        if self._add_labels and not _no_labels(unknown):
             wider = with_labels(schema, *(sorted(labels) for labels in unknown))
             self._project.set_schema(wider)
             self._report.added_labels += [label for labels in unknown for label in sorted(labels)]
@@ -288,9 +290,25 @@ def _lacking(path: str, schema: LabelSchema, unknown: Labels) -> SchemaError:
         f"{path}: the project's schema {schema.name!r} lacks labels of it: {'; '.join(parts)}; "
         f"it has {', '.join((*schema.entity_labels, *schema.relation_labels))}; "
         "nothing of it was imported",
-        f"sciextract import {path} --add-labels adds them to the schema; for another schema: "
-        "sciextract init NEW.sciextract --schema NAME",
+        _hint(path, unknown),
     )
+
+
+def _hint(path: str, unknown: Labels) -> str:
+    if impossible := _no_labels(unknown):
+        return (
+            f"no schema can have {', '.join(map(repr, impossible))}: a label is printable, not empty, "
+            "without a blank at either end and not '*'; change it in the file"
+        )
+    return (
+        f"sciextract import {path} --add-labels adds them to the schema; for another schema: "
+        "sciextract init NEW.sciextract --schema NAME"
+    )
+
+
+def _no_labels(unknown: Labels) -> list[str]:
+    """Those that no schema can have."""
+    return sorted(label for labels in unknown for label in labels if not is_label(label))
 
 
 def _batches(

@@ -65,6 +65,10 @@ class TestQueryWords:
         expected = Query(score_below=0.5, disagreement=True)
         assert parse_query("below:0.5 is:disputed", self.LABELS) == expected
 
+    def test_a_label_with_a_blank_is_quoted(self) -> None:
+        found = parse_query('two label:"shape memory alloy" words', ("Shape memory alloy",))
+        assert found == Query("two words", label="Shape memory alloy")
+
     @pytest.mark.parametrize("text", ["", "   ", "a:b c", "https://x", "label:", ":"])
     def test_everything_else_is_a_word(self, text: str) -> None:
         assert parse_query(text, self.LABELS) == Query(" ".join(text.split()))

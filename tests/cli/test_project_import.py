@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
+from sciextract.formats.registry import writable
 from sciextract.resources import data_root
 from sciextract.store import open_project
 from sciextract.store.content import documents as stored
@@ -124,6 +125,49 @@ def test_labels_can_be_added(command: Command, project: Path, work: Path) -> Non
     assert [each.label for each in documents(project)[-1].annotations.entities] == ["Gene"]
     with open_project(project, read=True) as opened:
         assert "Gene" in opened.schema.entity_labels
+
+
+BLANKS = {
+    "doc_key": "blanks",
+    "sentences": [["Brown", "salt", "and", "blue", "oil", "lower", "pain", "."], ["It", "helps", "."]],
+    "ner": [[[0, 1, "Chemical compound"], [3, 4, "Chemical compound"], [6, 6, "Effect"]], [[8, 8, "Effect"]]],
+    "relations": [[[0, 1, 6, 6, "LEADS TO"]], []],
+    "clusters": [[[6, 6], [8, 8]]],
+}  # fmt: skip
+
+
+HOLD_ENTITIES = [
+    each.id
+    for each in writable()
+    # Rows of items are not read back; loading spaCy takes seconds, and its labels are strings.
+    if each.reads and each.id not in ("csv", "tsv") and each.extra != "spacy"
+]
+
+
+@pytest.mark.parametrize("format_id", HOLD_ENTITIES)
+def test_labels_with_blanks_go_through_every_format(
+    command: Command, work: Path, format_id: str
+) -> None:
+    write_lines(work / "gold.jsonl", BLANKS)
+    for name, file, given in (("first", "gold.jsonl", "jsonl"), ("again", "out", format_id)):
+        at = ("--project", f"{name}.sciextract")
+        assert command("init", at[1]).code == ExitCode.DONE
+        assert command("import", file, "--format", given, "--add-labels", *at).code == ExitCode.DONE
+        assert command("export", "--format", format_id, "--output", "out", "--force", *at).code == 0
+    first, again = view(work / "first.sciextract"), view(work / "again.sciextract")
+    assert "Chemical compound" in str(again) and again.keys() == first.keys()
+    for text, (entities, relations, _) in again.items():
+        assert entities == first[text][0]
+        assert relations in (first[text][1], [])  # some formats have none
+
+
+def test_labels_that_no_schema_can_have(command: Command, project: Path, work: Path) -> None:
+    odd = write_lines(work / "odd.jsonl", STRANGE | {"ner": [[[0, 0, "Gene\t"]]]})
+    result = command("import", odd, "--add-labels")
+    assert result.code == ExitCode.FAILED
+    assert "odd.jsonl" in result.err and "no schema can have 'Gene\\t'" in result.err
+    assert "--add-labels" not in result.err
+    assert len(documents(project)) == 2
 
 
 def test_bad_records_are_left_out(command: Command, project: Path, work: Path) -> None:

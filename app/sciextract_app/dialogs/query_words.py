@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any, get_args
 
@@ -9,9 +10,10 @@ from sciextract.documents.annotations import State
 from sciextract.errors import UsageError
 from sciextract.store.looking.search import Place, Query
 
-HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME   state:undecided   below:0.5   is:flagged|disputed'
+HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed'
 _PLACES = get_args(Place)
 _STATES = tuple(State)
+_PIECE = re.compile(r'[a-z]+:"[^"]*"|\S+')
 
 
 def parse_query(text: str, labels: Collection[str]) -> Query:
@@ -29,9 +31,9 @@ def parse_query(text: str, labels: Collection[str]) -> Query:
     """
     words: list[str] = []
     filters: dict[str, Any] = {}
-    for piece in text.split():
-        name, colon, value = piece.partition(":")
-        if colon and name in _FILTERS and value:
+    for piece in _PIECE.findall(text):
+        name, _, value = piece.partition(":")
+        if name in _FILTERS and (value := value.strip('"')):
             filters |= _FILTERS[name](value, labels)
         else:
             words.append(piece)

@@ -86,7 +86,9 @@ class TestMistakes:
             ("coreference = true", 'coreference = "yes"', "'coreference' is 'yes'; allowed: true"),
             ('version = "3"', "version = 3", "key 'version' is 3; allowed: a string"),
             ('label = "Alloy"', "", "entity 1: key 'label' is missing"),
-            ('label = "Alloy"', 'label = "An Alloy"', "'An Alloy'; allowed: a word without spaces"),
+            ('label = "Alloy"', 'label = "Alloy "', "'Alloy '; allowed: printable characters"),
+            ('label = "Alloy"', 'label = "An\\tAlloy"', "allowed: printable characters"),
+            ('name = "mine"', 'name = "my own"', "'my own'; allowed: a word without spaces"),
             ('label = "Alloy"', 'label = "*"', "stands for every type"),
             (
                 '"Property"\nkey',
