@@ -213,7 +213,9 @@ def _network(shape: str, labels: Labels, config: TrainConfig) -> JointNetwork:
 
     settings = (BertConfig if shape == "minilm" else DebertaV2Config)(**_SETTINGS[shape])
     torch.manual_seed(1)
-    encoder: nn.Module = AutoModel.from_config(settings, dtype=torch.float32)  # type: ignore[no-untyped-call]
+    encoder: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
+        settings, dtype=torch.float32, trust_remote_code=False
+    )
     encoder.pooler = None  # type: ignore[assignment]
     encoder.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
     network = JointNetwork(encoder, settings.hidden_size, labels, config)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -14,9 +19,12 @@ from safetensors.torch import load_file
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError, SciextractError
 from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.compression.pruned import prune_encoder
 from sciextract_trainer.encoders import tokenizers as reading
 from sciextract_trainer.encoders.unpickling import write_safetensors
 from sciextract_trainer.network.encoder import load_encoder
+from sciextract_trainer.paper.encoders import layer_count
+from sciextract_trainer.pretrain.result import write_encoder
 from tests.trainer.encoders.tiny import change_json
 
 Copy = Callable[[str], Path]
@@ -65,6 +73,47 @@ def test_a_pickle_that_would_run_code_is_not_read(encoder_copy: Copy, tmp_path: 
 
     refused(SciextractError, "cannot be read as plain tensors", convert, folder)
     assert not (tmp_path / "ran").exists() and not (tmp_path / "written").exists()
+
+
+def hostile(folder: Path, ran: Path) -> Path:
+    """The encoder with Python code that transformers offers to run."""
+    (folder / "code.py").write_text(
+        f"open({str(ran)!r}, 'w')\n"
+        "from transformers import BertConfig as Config, BertModel as Model, BertTokenizer as Tokenizer\n"
+    )
+    parts = {"AutoConfig": "code.Config", "AutoModel": "code.Model"}
+    change_json(
+        folder / "tokenizer_config.json",
+        auto_map={"AutoTokenizer": [None, "code.Tokenizer"]},
+        tokenizer_class="Tokenizer",
+    )
+    change_json(folder / "config.json", model_type="own", auto_map=parts)
+    return folder
+
+
+@pytest.mark.parametrize("old", [True, False], ids=["2019", "today"])
+@pytest.mark.parametrize("read", ["encoder", "pieces", "layers", "prune", "pretrained"])
+def test_code_of_an_encoder_never_runs(
+    read: str, old: bool, encoder_copy: Copy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = tmp_path / "ran"
+    folder = hostile(encoder_copy("bert"), ran)
+    if old:  # known by its shape, as BERTs of 2019 are; its tokenizer alone has code
+        change_json(folder / "config.json", model_type=None, auto_map=None)
+    network: Any = SimpleNamespace(encoder=torch.nn.Linear(1, 1))
+    doors: dict[str, Callable[[str], object]] = {
+        "encoder": load_encoder,
+        "pieces": load_piece_rules,
+        "layers": layer_count,
+        "prune": lambda source: prune_encoder(source, [], 1, tmp_path / "cut", lambda event: None),
+        "pretrained": lambda source: write_encoder(network, source, tmp_path / "new", head=False),
+    }
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n" * 9))
+    known = old and read in ("encoder", "layers", "pieces")
+    with contextlib.nullcontext() if known else pytest.raises(ModelNotFoundError, match="own, and"):
+        doors[read](str(folder))
+    assert not ran.exists()
+    assert sys.stdin.read() == "y\n" * 9  # nobody was asked
 
 
 def test_a_written_folder_is_not_written_over(encoder_copy: Copy) -> None:

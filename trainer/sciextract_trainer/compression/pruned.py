@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from safetensors.torch import save_file
 
@@ -20,6 +19,7 @@ from sciextract_trainer.compression.rewriting import new_folder, require_new
 from sciextract_trainer.compression.vocabulary import cut_embeddings, cut_vocabulary, used_pieces
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import examples_from
+from sciextract_trainer.encoders.files import load_pretrained
 from sciextract_trainer.encoders.heads import remove_heads
 from sciextract_trainer.full_disk import explained
 from sciextract_trainer.network.encoder import load_encoder
@@ -113,7 +113,7 @@ def prune_encoder(
     rules, encoder = load_piece_rules(source), load_encoder(source)
     cut = cut_vocabulary(rules, used_pieces(rules, texts, at_least))
     cut_embeddings(encoder, cut.kept, cut.rules(rules).pad)
-    old: Any = AutoTokenizer.from_pretrained(source, use_fast=True)
+    old = load_pretrained(AutoTokenizer, source, use_fast=True)
     named = {
         name: str(token) for name, token in old.special_tokens_map.items() if isinstance(token, str)
     }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.errors import ModelNotFoundError
+from sciextract_trainer.encoders.files import load_pretrained
 
 _ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
 """What families call it: the first one BERT and its kin, the second one DistilBERT."""
@@ -32,7 +33,7 @@ def read_settings(source: str) -> Any:
         values, _ = PreTrainedConfig.get_config_dict(source)
         if "model_type" not in values and _is_bert(values):
             return BertConfig.from_dict(values)
-        return AutoConfig.from_pretrained(source, trust_remote_code=False)
+        return load_pretrained(AutoConfig, source)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise no_encoder(source, error) from error
 

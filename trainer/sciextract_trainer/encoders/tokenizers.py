@@ -11,7 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer, normalizers
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError
-from sciextract_trainer.encoders.files import encoder_file
+from sciextract_trainer.encoders.files import encoder_file, load_pretrained
 
 _FILE = "tokenizer.json"
 _SETTINGS = "tokenizer_config.json"
@@ -83,7 +83,7 @@ def _loaded(source: str, settings: Any) -> Any:
 
     _need_sentencepiece(source)
     try:
-        loaded = AutoTokenizer.from_pretrained(source, config=settings, add_prefix_space=True)
+        loaded = load_pretrained(AutoTokenizer, source, config=settings, add_prefix_space=True)
     except (OSError, ValueError, KeyError, TypeError, ImportError, AttributeError) as error:
         raise ModelNotFoundError(
             f"no tokenizer can be loaded from {source!r}: {error}", f"a folder needs {_KINDS}"

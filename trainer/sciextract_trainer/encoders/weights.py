@@ -11,6 +11,7 @@ import torch
 from safetensors import SafetensorError
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError
+from sciextract_trainer.encoders.files import load_pretrained
 from sciextract_trainer.encoders.settings import no_encoder
 
 _POOLER = "pooler."
@@ -48,12 +49,12 @@ def _loaded(source: str, settings: Any) -> tuple[Any, dict[str, Any]]:
     from transformers import AutoModel
 
     with _quiet():
-        loaded: tuple[Any, dict[str, Any]] = AutoModel.from_pretrained(
+        loaded: tuple[Any, dict[str, Any]] = load_pretrained(
+            AutoModel,
             source,
             config=settings,
             dtype=torch.float32,
             use_safetensors=True,
-            trust_remote_code=False,
             output_loading_info=True,
         )
     return loaded

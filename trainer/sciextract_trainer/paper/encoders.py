@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sciextract.errors import InputMissingError, UsageError
+from sciextract_trainer.encoders.settings import read_settings
 from sciextract_trainer.paper.grid import Grid
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
@@ -60,13 +61,13 @@ def layer_count(source: str) -> int:
     """How many layers an encoder has.
 
     Raises:
-        InputMissingError: Its configuration cannot be read.
+        ModelNotFoundError: Its configuration cannot be read.
+        InputMissingError: Its configuration does not say.
     """
-    from transformers import AutoConfig
-
+    settings = read_settings(source)
     try:
-        return int(AutoConfig.from_pretrained(source).num_hidden_layers)
-    except (OSError, ValueError, AttributeError) as error:
+        return int(settings.num_hidden_layers)
+    except (ValueError, AttributeError) as error:
         raise InputMissingError(
             f"{source}: how many layers it has is not known: {error}"
         ) from error

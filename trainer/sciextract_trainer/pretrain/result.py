@@ -6,6 +6,7 @@ from pathlib import Path
 
 from safetensors.torch import save_file
 
+from sciextract_trainer.encoders.files import load_pretrained
 from sciextract_trainer.full_disk import explained, replacing
 from sciextract_trainer.pretrain.head import HEAD, head_weights
 from sciextract_trainer.pretrain.network import MaskedLanguageModel
@@ -30,7 +31,7 @@ def write_encoder(
     encoder = network.encoder
     weights = {name: value.contiguous().cpu() for name, value in encoder.state_dict().items()}
     with explained(folder):
-        AutoTokenizer.from_pretrained(source, use_fast=True).save_pretrained(folder)
+        load_pretrained(AutoTokenizer, source, use_fast=True).save_pretrained(folder)
         encoder.config.save_pretrained(folder)
     parts = {"model.safetensors": weights} | ({HEAD: head_weights(network)} if head else {})
     for name, tensors in parts.items():
