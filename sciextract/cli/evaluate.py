@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,8 +20,8 @@ _KINDS = {"boundaries": "relations", "strict": "strict relations"}
 _COREFERENCE = {"muc": "MUC", "b3": "B3", "ceafe": "CEAFe", "lea": "LEA", "conll": "average"}
 _LEGEND = (
     "P, R, F1: 0 to 100. strict: argument types right too. doubled: symmetric\n"
-    "relations without direction, counted twice. Coreference: clusters of two\n"
-    "mentions and more; average: mean of MUC, B3, CEAFe."
+    "relations without direction, counted twice. Coreference: clusters of\n"
+    "{least} and more; average: mean of MUC, B3, CEAFe."
 )
 _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 
@@ -44,6 +44,23 @@ def evaluate(
             "(default: the model's, else scierc).",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL,...",
+            help="Entity labels that count (default: all); relations and mentions of others are left out.",
+        ),
+    ] = None,
+    singletons: Annotated[
+        bool, typer.Option("--singletons", help="Count clusters of one mention, too.")
+    ] = False,
+    fields: Annotated[
+        Literal["gold", "predicted"] | None,
+        typer.Option(
+            help="What is read of PREDICTED: ner... or predicted_ner... "
+            "(default: predicted_ner... where a record has them)."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not tables.")] = False,
     bootstrap: Annotated[
         bool, typer.Option(help="Add 95 % intervals from resampled documents.")
@@ -51,36 +68,57 @@ def evaluate(
 ) -> None:
     """Score predictions against gold: entities, relations and coreference.
 
-    Documents are matched by doc_key. Without PREDICTED the named or default model predicts.
+    Documents are matched by doc_key, or by text where doc_keys differ. Without PREDICTED the named or default
+    model predicts.
 
     Examples:
 
         sciextract evaluate gold.jsonl predicted.jsonl
 
         sciextract evaluate dev.jsonl --model sci --json
+
+        sciextract evaluate test.jsonl plmarker.json --only Method,Task
     """
-    evaluation = _evaluated(gold, predicted, model, schema, bootstrap)
+    evaluation = _evaluated(gold, predicted, model, schema, bootstrap, only, singletons, fields)
     if as_json:
         _print_json(evaluation.report)
     else:
-        _print_tables(evaluation.report)
+        _print_tables(evaluation.report, singletons)
     _narrate([*map(str, evaluation.bad_records), *evaluation.report.warnings])
     if evaluation.bad_records:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
 def _evaluated(
-    gold: str, predicted: str | None, model: str | None, schema: str | None, bootstrap: bool
+    gold: str,
+    predicted: str | None,
+    model: str | None,
+    schema: str | None,
+    bootstrap: bool,
+    only: list[str] | None,
+    singletons: bool,
+    fields: Literal["gold", "predicted"] | None,
 ) -> Evaluation:
     from sciextract.workflows import evaluate as workflow
+    from sciextract.workflows.model_choice import ModelChoice, parse_labels
 
+    wanted = parse_labels(only or [])
     if predicted is None:
-        from sciextract.workflows.model_choice import ModelChoice
-
-        choice = ModelChoice(model)
+        if fields is not None:
+            raise UsageError(
+                "--fields needs PREDICTED, whose fields it chooses", "name a file of predictions"
+            )
+        choice = ModelChoice(model, only=wanted)
         annotator = choice.load()
         _narrate(filter(None, [choice.told()]))
-        return workflow.evaluate_model(gold, annotator, schema=schema, bootstrap=bootstrap)
+        return workflow.evaluate_model(
+            gold,
+            annotator,
+            schema=schema,
+            bootstrap=bootstrap,
+            only=wanted,
+            singletons=singletons,
+        )
     if model is not None:
         raise UsageError(
             f"PREDICTED {predicted!r} and --model {model!r} exclude each other",
@@ -89,7 +127,15 @@ def _evaluated(
     if gold == predicted == "-":
         raise UsageError("GOLD and PREDICTED cannot both be standard input", "name one file")
     labels = schema or workflow.DEFAULT_SCHEMA
-    return workflow.evaluate_files(gold, predicted, schema=labels, bootstrap=bootstrap)
+    return workflow.evaluate_files(
+        gold,
+        predicted,
+        schema=labels,
+        bootstrap=bootstrap,
+        only=wanted,
+        singletons=singletons,
+        fields=fields,
+    )
 
 
 def _print_json(report: EvaluationReport) -> None:
@@ -98,11 +144,16 @@ def _print_json(report: EvaluationReport) -> None:
     typer.echo(json.dumps(report.to_json(), indent=2))
 
 
-def _print_tables(report: EvaluationReport) -> None:
+def _print_tables(report: EvaluationReport, singletons: bool) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    console.print(_table(f"Scores, documents: {report.documents}", _scores(report), _LEGEND))
+    least = "one mention" if singletons else "two mentions"
+    console.print(
+        _table(
+            f"Scores, documents: {report.documents}", _scores(report), _LEGEND.format(least=least)
+        )
+    )
     labels = [*_labels("entity", report.ner.labels), *_labels("relation", report.relation.labels)]
     if labels:
         console.print(_table("By label (relations: ordered, not strict)", labels))

@@ -8,12 +8,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Literal, Protocol, TypeAlias
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError, InputMissingError
+from sciextract.errors import FormatError, InputMissingError, UsageError
 from sciextract.formats.packing import open_bytes, unpacked_name
 
 STDIN = "-"
@@ -34,6 +34,49 @@ class BadRecord:
 ReadItem = AnnotatedDocument | BadRecord
 
 
+FieldNames: TypeAlias = tuple[str, ...]
+Side: TypeAlias = Literal["gold", "predicted"]
+
+
+@dataclass(slots=True)
+class FieldChoice:
+    """Which annotations are read of records with gold and predicted fields (``ner``, ``predicted_ner``).
+
+    Attributes:
+        side: The fields that are read.
+        strict: Whether a record without any of them has no annotations; else its other fields are read.
+        met: How many records were read so, by the fields that were read and those that were left.
+    """
+
+    side: Side = "gold"
+    strict: bool = False
+    met: Counter[tuple[FieldNames, FieldNames]] = field(default_factory=Counter)
+
+    def check(self, path: str) -> None:
+        """Refuse a strict choice that no record of ``path`` fulfils.
+
+        Raises:
+            UsageError: No record has a field of the wanted side, though the format could have them.
+        """
+        if not self.strict or any(read for read, _ in self.met):
+            return
+        if self.side == "predicted" or self.met:
+            found = ", ".join(dict.fromkeys([name for _, left in self.met for name in left]))
+            raise UsageError(
+                f"{path}: --fields {self.side}, but no record has {self.side} annotations",
+                f"annotation fields found: {found or 'none'}; leave --fields out",
+            )
+
+    def told(self, path: str) -> list[str]:
+        """One line for all records of ``path`` of which some fields were read and others left."""
+        return [
+            f"{path}: {', '.join(read) or 'nothing'} read, {', '.join(left)} left "
+            f"({count:,} {'record' if count == 1 else 'records'})"
+            for (read, left), count in self.met.items()
+            if left
+        ]
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file, a folder or standard input (``-``), opened by its reader. Packed files are unpacked on the way.
@@ -42,11 +85,13 @@ class Source:
         path: The path as the user gave it; of a member of an archive the path of its unpacked copy.
         start: Bytes already taken from standard input to recognise its format.
         origin: ``ARCHIVE/MEMBER`` for what was unpacked, else empty.
+        fields: Which fields of records with gold and predictions are read.
     """
 
     path: str
     start: bytes = b""
     origin: str = ""
+    fields: FieldChoice = field(default_factory=FieldChoice, compare=False)
 
     @property
     def stem(self) -> str:

@@ -6,12 +6,15 @@ import codecs
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import (
     STDIN,
     BadRecord,
+    FieldChoice,
     ReadItem,
     Source,
     line_pieces,
@@ -41,32 +44,39 @@ Records = Callable[[Source, FormatSpec], Iterator[Any]]
 """Gives the items of a source; what :func:`read_inputs` asks for each."""
 
 
-def _parsed(source: Source, spec: FormatSpec) -> Iterator[ReadItem]:
-    return spec.load_reader()(source)
+def _parsed(
+    source: Source, spec: FormatSpec, fields: FieldChoice | None = None
+) -> Iterator[ReadItem]:
+    return spec.load_reader()(source if fields is None else replace(source, fields=fields))
 
 
 def read_inputs(
-    paths: Sequence[str], format_id: str | None, records: Records = _parsed
+    paths: Sequence[str],
+    format_id: str | None,
+    records: Records | None = None,
+    fields: FieldChoice | None = None,
 ) -> Iterator[Any]:
     """See :func:`sciextract.formats.read`.
 
     Args:
         paths: Files, folders, patterns, ``-``.
         format_id: Their format; their content decides when ``None``.
-        records: Gives the items of a source, parsed ones or others; members of archives are always parsed.
+        records: Gives the items of a source; they are parsed when ``None``, as members of archives always are.
+        fields: Which fields of records with gold and predictions are parsed.
     """
     spec = get_format(format_id) if format_id else None
     paths = expand_inputs(paths)
     alone = len(paths) == 1 and not (os.path.isdir(paths[0]) or _is_archive(paths[0]))
-    return _read_all(paths, spec, alone, records)
+    parsed = partial(_parsed, fields=fields)
+    return _read_all(paths, spec, alone, records or parsed, parsed)
 
 
 def _read_all(
-    paths: Sequence[str], spec: FormatSpec | None, alone: bool, records: Records
+    paths: Sequence[str], spec: FormatSpec | None, alone: bool, records: Records, parsed: Records
 ) -> Iterator[Any]:
     for path in paths:
         if _is_archive(path):
-            read = _read_archive(path, spec)
+            read = _read_archive(path, spec, parsed)
         else:
             read = _read_path(path, spec, alone, records)
         try:
@@ -81,7 +91,7 @@ def _is_archive(path: str) -> bool:
     return path.lower().endswith(_ARCHIVE_SUFFIX) and not os.path.isdir(path)
 
 
-def _read_archive(path: str, spec: FormatSpec | None) -> Iterator[ReadItem]:
+def _read_archive(path: str, spec: FormatSpec | None, parsed: Records) -> Iterator[ReadItem]:
     """What the folder in the archive holds, named by its place in the archive."""
     from sciextract.formats.archive import Names, open_archive
 
@@ -89,7 +99,8 @@ def _read_archive(path: str, spec: FormatSpec | None) -> Iterator[ReadItem]:
         names = Names(path, folder)
         try:
             for source, found in _sources(str(folder), spec):
-                yield from map(names.item, _read_one(names.source(source), found, alone=False))
+                items = _read_one(names.source(source), found, alone=False, records=parsed)
+                yield from map(names.item, items)
         except FormatError as error:
             raise names.error(error) from error
         except InputMissingError as error:
@@ -102,7 +113,7 @@ def _read_path(path: str, spec: FormatSpec | None, alone: bool, records: Records
 
 
 def _read_one(
-    source: Source, spec: FormatSpec | None, alone: bool, records: Records = _parsed
+    source: Source, spec: FormatSpec | None, alone: bool, records: Records
 ) -> Iterator[Any]:
     """The items of a source; an error behind the first of them costs only the rest."""
     found = False

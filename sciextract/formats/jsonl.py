@@ -68,8 +68,9 @@ def _tokenised_text(record: Record, source: Source, line: int) -> AnnotatedDocum
     text = text_of(record, place).text
     sentences = scierc.sentences_at(record["sentences"], place)
     tokens = align_tokens(text, sentences, place)
-    annotations = scierc.annotations_at(record, sentences, tokens, source, place)
-    used = {key_field, "text", *scierc.used_fields(record)}
+    chosen = scierc.chosen_fields(record, source.fields)
+    annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
+    used = {key_field, "text", *scierc.used_fields(record, chosen)}
     document = Document(key, text, tokens, unknown_fields(record, used, place))
     return AnnotatedDocument(document, annotations)
 
@@ -120,7 +121,8 @@ def _from_tokens(
     """Without the lossless form: annotations from the SciERC fields, if there are any."""
     tokens = _tokens(record, text, Annotations(), place)
     sentences = [[""] * len(each) for each in tokens.sentences]
-    annotations = scierc.annotations_at(record, sentences, tokens, source, place)
+    chosen = {layer: layer for layer in scierc.LAYERS if record.get(layer) is not None}
+    annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
     candidates = candidates_from(record.get("candidates"), len(text), place)
     return tokens, Annotations(
         annotations.entities, annotations.relations, annotations.clusters, candidates

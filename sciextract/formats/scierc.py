@@ -14,17 +14,26 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.ids import stable_id
 from sciextract.documents.spans import Span
 from sciextract.documents.tokens import TokenTable
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import FieldChoice, Place, ReadItem, Source, shown
 from sciextract.formats.checks import Bounds, label_at, list_at, range_at
 from sciextract.formats.json_lines import Record, read_records, unknown_fields
 from sciextract.formats.texts import key_of
 from sciextract.text.ptb import from_token_lists
 
 LAYERS = ("ner", "relations", "clusters")
+#: By layer the fields of predictions: of DyGIE++ and PURE; of HGERE; of PL-Marker's relations beside their texts.
+PREDICTED = {
+    "ner": ("predicted_ner",),
+    "relations": ("predicted_relations", "predicted_rel", "predicted_re"),
+    "clusters": ("predicted_clusters",),
+}
+_INDEXED = "predicted_re"
+Chosen = Mapping[str, str]
+"""By layer the field that it is read from; a layer that is missing has no annotations."""
 
 
 def read_scierc(source: Source) -> Iterator[ReadItem]:
-    """Read SciERC or DyGIE++ JSONL; ``predicted_*`` fields serve where the plain field is absent.
+    """Read SciERC or DyGIE++ JSONL, gold or predictions as ``source.fields`` chooses.
 
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
@@ -44,27 +53,52 @@ def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument
         raise place.error("no text: the record has no `sentences`")
     sentences = sentences_at(record["sentences"], place)
     text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
-    annotations = annotations_at(record, sentences, tokens, source, place)
-    fields = unknown_fields(record, {key_field} | used_fields(record), place)
+    chosen = chosen_fields(record, source.fields)
+    annotations = annotations_at(record, chosen, sentences, tokens, source, place)
+    fields = unknown_fields(record, {key_field} | used_fields(record, chosen), place)
     return AnnotatedDocument(Document(key, text, tokens, fields), annotations)
 
 
-def used_fields(record: Record) -> set[str]:
-    """The fields of a record that this format interprets, but for its key."""
-    return {"sentences", *LAYERS, *(_field_of(record, layer) for layer in LAYERS)}
+def chosen_fields(record: Record, choice: FieldChoice) -> Chosen:
+    """The fields that a record's layers are read from: all gold, or all predictions, never some of each.
+
+    What ``choice`` met is noted in it.
+    """
+    gold = {layer: layer for layer in LAYERS if record.get(layer) is not None}
+    present = {
+        layer: [name for name in names if record.get(name) is not None]
+        for layer, names in PREDICTED.items()
+    }
+    predicted = {layer: names[0] for layer, names in present.items() if names}
+    wanted, other = (gold, predicted) if choice.side == "gold" else (predicted, gold)
+    chosen = wanted if wanted or choice.strict else other
+    known = [*gold.values(), *(name for names in present.values() for name in names)]
+    if known:
+        left = tuple([name for name in known if name not in chosen.values()])
+        choice.met[tuple(chosen.values()), left] += 1
+    return chosen
+
+
+def used_fields(record: Record, chosen: Chosen) -> set[str]:
+    """The fields of a record that this format interprets, but for its key; those that it left are kept."""
+    return {"sentences", *chosen.values(), *(name for name in LAYERS if record.get(name) is None)}
 
 
 def annotations_at(
-    record: Record, sentences: list[list[str]], tokens: TokenTable, source: Source, place: Place
+    record: Record,
+    chosen: Chosen,
+    sentences: list[list[str]],
+    tokens: TokenTable,
+    source: Source,
+    place: Place,
 ) -> Annotations:
-    """The imported annotations of the three SciERC layers of a record.
+    """The imported annotations of the SciERC layers of a record, read from the chosen fields.
 
     Raises:
         FormatError: A layer has a wrong shape, or a span leaves its sentence or document.
     """
-    layers = {name: record.get(_field_of(record, name)) for name in LAYERS}
     importer = _Importer(place.doc_key, tokens, source.provenance, place, _bounds_of(sentences))
-    return importer.annotations(layers)
+    return importer.annotations(record, chosen)
 
 
 def sentences_at(value: object, place: Place) -> list[list[str]]:
@@ -83,11 +117,6 @@ def sentences_at(value: object, place: Place) -> list[list[str]]:
                 problem = f"{shown(token)} found, allowed is a non-empty string"
                 raise place.error(problem, field=f"sentences[{index}][{number}]")
     return sentences
-
-
-def _field_of(record: Record, layer: str) -> str:
-    """The field that holds a layer: what DyGIE++ predicted where nothing was annotated."""
-    return layer if record.get(layer) is not None else f"predicted_{layer}"
 
 
 def _bounds_of(sentences: list[list[str]]) -> list[Bounds]:
@@ -121,22 +150,41 @@ class _Importer:
         self._relations: dict[tuple[str, str, str], Relation] = {}
         self._clusters: dict[tuple[str, ...], Cluster] = {}
 
-    def annotations(self, layers: Mapping[str, object]) -> Annotations:
+    def annotations(self, record: Record, chosen: Chosen) -> Annotations:
         """All items of the record, entities with a type first."""
-        for index, item in enumerate(self._per_sentence(layers["ner"], "ner")):
+        ner, relations, clusters = (chosen.get(layer, layer) for layer in LAYERS)
+        layers = {name: record.get(name) for name in chosen.values()}
+        if relations == _INDEXED:
+            layers[relations] = self._by_sentence(layers[relations], relations)
+        for index, item in enumerate(self._per_sentence(layers.get(ner), ner)):
             for number, triple in enumerate(item):
-                self._add_entity(triple, self._sentences[index], f"ner[{index}][{number}]")
-        for index, item in enumerate(self._per_sentence(layers["relations"], "relations")):
+                self._add_entity(triple, self._sentences[index], f"{ner}[{index}][{number}]")
+        for index, item in enumerate(self._per_sentence(layers.get(relations), relations)):
             for number, values in enumerate(item):
-                field = f"relations[{index}][{number}]"
+                field = f"{relations}[{index}][{number}]"
                 self._add_relation(values, self._sentences[index], field)
-        for index, mentions in enumerate(list_at(layers["clusters"], "clusters", self._place)):
-            self._add_cluster(mentions, f"clusters[{index}]")
+        for index, mentions in enumerate(list_at(layers.get(clusters), clusters, self._place)):
+            self._add_cluster(mentions, f"{clusters}[{index}]")
         return Annotations(
             tuple(self._entities.values()),
             tuple(self._relations.values()),
             tuple(self._clusters.values()),
         )
+
+    def _by_sentence(self, value: object, field: str) -> list[list[Any]]:
+        """``[[index of a sentence, [[head, tail, label], ...]], ...]`` as one list a sentence."""
+        found: list[list[Any]] = [[] for _ in self._sentences]
+        for number, item in enumerate(list_at(value, field, self._place)):
+            where = f"{field}[{number}]"
+            index, relations, *_ = self._values(item, 2, where)
+            if type(index) is not int or not 0 <= index < len(found):
+                problem = f"{shown(index)} found, allowed is a sentence from 0 to {len(found) - 1}"
+                raise self._place.error(problem, field=where)
+            for each in list_at(relations, where, self._place):
+                head, tail, label, *_ = self._values(each, 3, where)
+                ends = (self._values(end, 2, where) for end in (head, tail))
+                found[index].append([at for end in ends for at in end[:2]] + [label])
+        return found
 
     def _per_sentence(self, value: object, field: str) -> list[list[Any]]:
         lists = list_at(value, field, self._place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -81,16 +81,17 @@ class Scorable:
     width: Callable[[Mention], int] = field(default=extent, compare=False, repr=False)
 
 
-def scorable(document: AnnotatedDocument) -> Scorable:
+def scorable(document: AnnotatedDocument, only: Collection[str] = ()) -> Scorable:
     """The annotations of a document as the scorer compares them, in characters.
 
-    Rejected items are left out, and with a rejected entity its relations and its place in clusters.
+    Rejected items are left out, and with a rejected entity its relations and its place in clusters; so are
+    entities of other labels than ``only``, if it names some.
     """
     annotations = document.annotations
     entities = {
         entity.id: ScoredEntity(mention_of(entity), entity.label)
         for entity in annotations.entities
-        if entity.state is not State.REJECTED
+        if entity.state is not State.REJECTED and (not only or entity.label in only)
     }
     return Scorable(
         document.document.doc_key,

@@ -43,6 +43,8 @@ def score(
     gold: Sequence[Scorable],
     predicted: Sequence[Scorable],
     symmetric: frozenset[str] = frozenset(),
+    *,
+    singletons: bool = False,
 ) -> EvaluationReport:
     """All scores of predictions against gold, micro-averaged over documents.
 
@@ -50,30 +52,38 @@ def score(
         gold: The annotated documents.
         predicted: The same documents as predicted, in the same order.
         symmetric: Relation labels without direction (``LabelSchema.symmetric_labels``).
+        singletons: Whether clusters of one mention count.
 
     Raises:
         ValueError: The two sides have different numbers of documents.
     """
-    return report(tally_documents(gold, predicted, symmetric))
+    return report(tally_documents(gold, predicted, symmetric, singletons=singletons))
 
 
 def tally_documents(
-    gold: Sequence[Scorable], predicted: Sequence[Scorable], symmetric: frozenset[str]
+    gold: Sequence[Scorable],
+    predicted: Sequence[Scorable],
+    symmetric: frozenset[str],
+    *,
+    singletons: bool = False,
 ) -> list[Tallies]:
     """The tallies of each pair of documents, for :func:`report` and for bootstrap resampling.
 
     Raises:
         ValueError: The two sides have different numbers of documents.
     """
-    return [tally(*pair, symmetric) for pair in zip(gold, predicted, strict=True)]
+    pairs = zip(gold, predicted, strict=True)
+    return [tally(*pair, symmetric, singletons=singletons) for pair in pairs]
 
 
-def tally(gold: Scorable, predicted: Scorable, symmetric: frozenset[str]) -> Tallies:
+def tally(
+    gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, singletons: bool = False
+) -> Tallies:
     """Everything that is counted in one document."""
     return {
         **_entity_tallies(gold, predicted),
         **_relation_tallies(gold, predicted, symmetric),
-        **_coreference_tallies(gold, predicted),
+        **_coreference_tallies(gold, predicted, singletons),
     }
 
 
@@ -113,9 +123,10 @@ def _relation_tallies(gold: Scorable, predicted: Scorable, symmetric: frozenset[
     return tallies
 
 
-def _coreference_tallies(gold: Scorable, predicted: Scorable) -> Tallies:
-    wanted = without_singletons(partition(gold.clusters))
-    found = without_singletons(partition(predicted.clusters))
+def _coreference_tallies(gold: Scorable, predicted: Scorable, singletons: bool) -> Tallies:
+    wanted, found = partition(gold.clusters), partition(predicted.clusters)
+    if not singletons:
+        wanted, found = without_singletons(wanted), without_singletons(found)
     overlap = Overlap.of(wanted, found)
     mentions = (frozenset(chain.from_iterable(clusters)) for clusters in (wanted, found))
     return {

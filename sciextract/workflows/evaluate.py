@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import FormatError, SciextractError
+from sciextract.documents.spans import Span
+from sciextract.errors import FormatError, SciextractError, UsageError
+from sciextract.formats.base import FieldChoice, Side
 from sciextract.metrics.bootstrap import intervals
 from sciextract.metrics.report import EvaluationReport
 from sciextract.metrics.scorable import scorable
@@ -63,10 +66,13 @@ def evaluate(
     *,
     bootstrap: bool = True,
     extra_allowed: bool = False,
+    only: Collection[str] = (),
+    singletons: bool = False,
 ) -> EvaluationReport:
     """Score predicted documents against gold documents of the same ``doc_key`` and text.
 
-    A gold document without a prediction counts as one in which nothing was predicted, with a warning.
+    White space in the texts may differ. Documents whose ``doc_key`` differs are matched by their text, with a
+    warning. A gold document without a prediction counts as one in which nothing was predicted, with a warning.
 
     Args:
         gold_documents: The annotated documents.
@@ -74,19 +80,35 @@ def evaluate(
         symmetric: Relation labels without direction (``LabelSchema.symmetric_labels``).
         bootstrap: Whether to add confidence intervals.
         extra_allowed: Whether predictions without gold are left out with a warning.
+        only: Entity labels that count; all when empty. Relations and clusters of other entities are left out.
+        singletons: Whether clusters of one mention count.
 
     Raises:
         DocumentMismatchError: There is no gold document, a key occurs twice, a prediction has no gold, or
             the two texts of a key differ.
+        UsageError: A label of ``only`` is on no entity of either side.
     """
     gold = _by_key(gold_documents, "gold")
     predicted = _by_key(predicted_documents, "predicted")
     if not gold:
         raise DocumentMismatchError("no gold document to score against")
-    warnings = (*_extra(gold, predicted, extra_allowed), *_missing(gold, predicted))
-    pairs = [(document, _prediction(document, predicted)) for document in gold.values()]
+    names = _partners(gold, predicted)
+    warnings = (
+        *_extra(gold, predicted, names, extra_allowed),
+        *_missing(gold, names),
+        *_renamed(names),
+        *_spaced(gold, predicted, names),
+    )
+    pairs = [
+        (document, _prediction(document, predicted.get(names.get(key, ""))))
+        for key, document in gold.items()
+    ]
+    _check_labels(only, pairs)
     tallies = tally_documents(
-        [scorable(mine) for mine, _ in pairs], [scorable(theirs) for _, theirs in pairs], symmetric
+        [scorable(mine, only) for mine, _ in pairs],
+        [scorable(theirs, only) for _, theirs in pairs],
+        symmetric,
+        singletons=singletons,
     )
     found = intervals(tallies) if bootstrap else {}
     return replace(report(tallies), intervals=found, warnings=warnings)
@@ -98,35 +120,59 @@ def evaluate_files(
     *,
     schema: str = DEFAULT_SCHEMA,
     bootstrap: bool = True,
+    only: Collection[str] = (),
+    singletons: bool = False,
+    fields: Side | None = None,
 ) -> Evaluation:
     """Score a file or folder of predictions against one of gold, in any readable format.
+
+    Records with gold and predictions (``ner`` and ``predicted_ner``) are read as gold in ``gold``, as
+    predictions in ``predicted``, with a warning that says so.
 
     Args:
         gold: Path, or ``-`` for standard input.
         predicted: Path, or ``-`` for standard input.
         schema: Name or path of the label schema that says which relations are symmetric.
         bootstrap: Whether to add confidence intervals.
+        only: Entity labels that count; all when empty.
+        singletons: Whether clusters of one mention count.
+        fields: Which fields are the predictions of ``predicted``; the predicted ones where there are some
+            when ``None``.
 
     Raises:
         InputMissingError: A file does not exist.
         DocumentMismatchError: The two do not hold the same documents.
         SchemaError: The schema has a mistake.
+        UsageError: No record of ``predicted`` has such ``fields``, or no entity a label of ``only``.
     """
     labels = _of_schema(schema)
-    gold_documents, bad_gold = read_gold(gold)
-    predicted_documents, bad_predicted = read_gold(predicted)
+    gold_choice = FieldChoice()
+    gold_documents, bad_gold = read_gold(gold, gold_choice)
+    choice = FieldChoice(fields or "predicted", strict=fields is not None)
+    predicted_documents, bad_predicted = read_gold(predicted, choice)
+    choice.check(predicted)
     result = evaluate(
         gold_documents,
         predicted_documents,
         labels.symmetric,
         bootstrap=bootstrap,
         extra_allowed=bool(bad_gold),
+        only=only,
+        singletons=singletons,
     )
+    told = (*_predicted_as_gold(gold, gold_choice), *choice.told(predicted))
+    result = replace(result, warnings=(*told, *result.warnings))
     return _finished(result, labels, gold_documents, (*bad_gold, *bad_predicted))
 
 
 def evaluate_model(
-    gold: str, annotator: Annotator, *, schema: str | None = None, bootstrap: bool = True
+    gold: str,
+    annotator: Annotator,
+    *,
+    schema: str | None = None,
+    bootstrap: bool = True,
+    only: Collection[str] = (),
+    singletons: bool = False,
 ) -> Evaluation:
     """Score a model on a file or folder of gold.
 
@@ -135,11 +181,14 @@ def evaluate_model(
         annotator: The loaded model.
         schema: Name or path of the label schema; the model's own labels when ``None``.
         bootstrap: Whether to add confidence intervals.
+        only: Entity labels that count; all when empty.
+        singletons: Whether clusters of one mention count.
 
     Raises:
         InputMissingError: The file does not exist.
         DocumentMismatchError: The file holds no document, or one twice.
         SchemaError: The schema has a mistake.
+        UsageError: No entity has a label of ``only``.
     """
     labels = _of_model(annotator.config) if schema is None else _of_schema(schema)
     documents, bad_records = read_gold(gold)
@@ -149,7 +198,14 @@ def evaluate_model(
         else annotator.annotate(document.document)
         for document in documents
     ]
-    result = evaluate(documents, predictions, labels.symmetric, bootstrap=bootstrap)
+    result = evaluate(
+        documents,
+        predictions,
+        labels.symmetric,
+        bootstrap=bootstrap,
+        only=only,
+        singletons=singletons,
+    )
     return _finished(result, labels, documents, bad_records)
 
 
@@ -164,8 +220,12 @@ def _of_model(config: ModelConfig) -> _RelationLabels:
     return _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {config.name!r}")
 
 
-def read_gold(path: str) -> tuple[list[AnnotatedDocument], tuple[FormatError, ...]]:
+def read_gold(
+    path: str, fields: FieldChoice | None = None
+) -> tuple[list[AnnotatedDocument], tuple[FormatError, ...]]:
     """All documents of a file or folder, and the records that could not be read.
+
+    Of records with gold and predictions the gold is read, unless ``fields`` chooses.
 
     Raises:
         InputMissingError: It does not exist.
@@ -174,12 +234,18 @@ def read_gold(path: str) -> tuple[list[AnnotatedDocument], tuple[FormatError, ..
     from sciextract.formats import read
 
     documents, bad_records = [], []
-    for item in read([path]):
+    for item in read([path], fields=fields):
         if isinstance(item, AnnotatedDocument):
             documents.append(item)
         else:
             bad_records.append(item.error)
     return documents, tuple(bad_records)
+
+
+def _predicted_as_gold(path: str, choice: FieldChoice) -> Iterable[str]:
+    used = {name for read, _ in choice.met for name in read if name.startswith("predicted_")}
+    if used:
+        yield f"{path}: records without gold fields; {', '.join(sorted(used))} read as gold"
 
 
 def _by_key(documents: Iterable[AnnotatedDocument], side: str) -> dict[str, AnnotatedDocument]:
@@ -194,41 +260,139 @@ def _by_key(documents: Iterable[AnnotatedDocument], side: str) -> dict[str, Anno
     return found
 
 
+def _partners(
+    gold: Mapping[str, AnnotatedDocument], predicted: Mapping[str, AnnotatedDocument]
+) -> dict[str, str]:
+    """By the key of a gold document that of its prediction: the same, or one of the same text.
+
+    Raises:
+        DocumentMismatchError: A prediction has the key of a gold document, but a text that no gold has.
+    """
+    mine = {key: _inked(each.document.text) for key, each in gold.items()}
+    theirs = {key: _inked(each.document.text) for key, each in predicted.items()}
+    partners = {key: key for key, text in mine.items() if theirs.get(key) == text}
+    free: dict[str, list[str]] = {}
+    for key, text in theirs.items():
+        if key not in partners:
+            free.setdefault(text, []).append(key)
+    for key, text in mine.items():
+        if key not in partners and free.get(text):
+            partners[key] = free[text].pop(0)
+    for keys in free.values():
+        for key in keys:
+            if key in gold and key not in partners:
+                raise _texts_differ(gold[key].document, predicted[key].document)
+    return partners
+
+
+def _inked(text: str) -> str:
+    """The text without white space, which formats made of tokens do not keep."""
+    return "".join(text.split())
+
+
 def _extra(
-    gold: Mapping[str, object], predicted: Mapping[str, object], allowed: bool
+    gold: Mapping[str, object],
+    predicted: Mapping[str, object],
+    names: Mapping[str, str],
+    allowed: bool,
 ) -> Iterable[str]:
-    extra = [key for key in predicted if key not in gold]
+    matched = set(names.values())
+    extra = [key for key in predicted if key not in matched]
     if not extra:
         return ()
     message = f"{_documents(extra)} predicted but not in gold, first {extra[0]!r}"
     if not allowed:
-        raise DocumentMismatchError(message, "score against the gold of the same documents")
+        raise DocumentMismatchError(
+            f"{message}: gold has neither this doc_key (its first is {next(iter(gold))!r}) nor this text",
+            "name the gold of the same documents, or predict from the texts of the gold file",
+        )
     return (f"{message}; left out",)
 
 
-def _missing(gold: Mapping[str, object], predicted: Mapping[str, object]) -> Iterable[str]:
-    missing = [key for key in gold if key not in predicted]
+def _missing(gold: Mapping[str, object], names: Mapping[str, str]) -> Iterable[str]:
+    missing = [key for key in gold if key not in names]
     if not missing:
         return ()
     return (f"{_documents(missing)} without a prediction, counted as empty; first {missing[0]!r}",)
 
 
-def _prediction(
-    gold: AnnotatedDocument, predicted: Mapping[str, AnnotatedDocument]
-) -> AnnotatedDocument:
-    """The prediction of a gold document, empty when there is none."""
-    prediction = predicted.get(gold.document.doc_key, AnnotatedDocument(gold.document))
-    if prediction.document.text != gold.document.text:
-        raise _texts_differ(gold.document, prediction.document)
-    return prediction
+def _renamed(names: Mapping[str, str]) -> Iterable[str]:
+    renamed = [key for key, other in names.items() if key != other]
+    if renamed:
+        first = f"{renamed[0]!r}, predicted {names[renamed[0]]!r}"
+        yield f"{_documents(renamed)} matched by text, because the doc_keys differ; first: gold {first}"
+
+
+def _spaced(
+    gold: Mapping[str, AnnotatedDocument],
+    predicted: Mapping[str, AnnotatedDocument],
+    names: Mapping[str, str],
+) -> Iterable[str]:
+    spaced = [
+        key
+        for key, other in names.items()
+        if gold[key].document.text != predicted[other].document.text
+    ]
+    if spaced:
+        yield (
+            f"{_documents(spaced)} with other white space than gold, compared by the characters "
+            f"between; first {spaced[0]!r}"
+        )
+
+
+def _prediction(gold: AnnotatedDocument, predicted: AnnotatedDocument | None) -> AnnotatedDocument:
+    """The prediction in the characters of the gold text, empty when there is none."""
+    if predicted is None:
+        return AnnotatedDocument(gold.document)
+    if predicted.document.text == gold.document.text:
+        return predicted
+    ours, theirs = (_ink(each.document.text) for each in (gold, predicted))
+    ours.append(len(gold.document.text))
+
+    def moved(span: Span) -> Span:
+        first, behind = (bisect_left(theirs, at) for at in (span.char_start, span.char_end))
+        return Span(ours[first], ours[behind - 1] + 1 if behind > first else ours[first])
+
+    entities = tuple(
+        [
+            replace(entity, fragments=tuple(map(moved, entity.fragments)))
+            for entity in predicted.annotations.entities
+        ]
+    )
+    return replace(
+        predicted,
+        document=gold.document,
+        annotations=replace(predicted.annotations, entities=entities),
+    )
+
+
+def _ink(text: str) -> list[int]:
+    """Where the characters stand that are no white space."""
+    return [at for at, character in enumerate(text) if not character.isspace()]
+
+
+def _check_labels(
+    only: Collection[str], pairs: Iterable[tuple[AnnotatedDocument, AnnotatedDocument]]
+) -> None:
+    sides = (side for pair in pairs for side in pair) if only else ()
+    found = {entity.label for side in sides for entity in side.annotations.entities}
+    unknown = [label for label in only if label not in found]
+    if unknown:
+        raise UsageError(
+            f"--only {', '.join(map(repr, unknown))}: no entity has this label",
+            f"labels found: {', '.join(sorted(filter(None, found))) or 'none'}",
+        )
 
 
 def _texts_differ(gold: Document, predicted: Document) -> DocumentMismatchError:
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(gold.text, predicted.text, strict=False))
+    inks = [(each.text, _ink(each.text)) for each in (gold, predicted)]
+    shown = [[text[at] for at in ink] for text, ink in inks]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(*shown, strict=False))
     start = sum(1 for _ in same)
-    ours, theirs = (each.text[start : start + _CONTEXT] for each in (gold, predicted))
+    places = [ink[start] if start < len(ink) else len(text) for text, ink in inks]
+    ours, theirs = (text[at : at + _CONTEXT] for (text, _), at in zip(inks, places, strict=True))
     return DocumentMismatchError(
-        f"document {gold.doc_key!r}: the texts differ from character {start}, "
+        f"document {gold.doc_key!r}: the texts differ from character {places[0]}, "
         f"gold {ours!r}, predicted {theirs!r}",
         "predict from the texts of the gold file",
     )

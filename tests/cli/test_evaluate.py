@@ -134,6 +134,107 @@ def test_standard_input(runner: CliRunner, gold: Path) -> None:
     assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
 
 
+BESIDE = GOLD | {
+    "predicted_ner": [[[1, 2, "Method"]], [[8, 8, "Task"]]],
+    "predicted_relations": [[[1, 2, 5, 6, "COMPARE"]], []],
+}
+
+
+def test_predictions_beside_gold_are_the_predictions(
+    runner: CliRunner, gold: Path, tmp_path: Path
+) -> None:
+    beside = written(tmp_path / "beside.jsonl", BESIDE)
+    result = run(runner, beside, beside, "--json")
+    values = json.loads(result.stdout)
+    ner, relation = values["ner"]["all"], values["relation"]["boundaries"]["ordered"]
+    assert (ner["gold"], ner["predicted"], ner["correct"]) == (4, 2, 1)
+    assert (relation["gold"], relation["predicted"], relation["correct"]) == (2, 1, 1)
+    assert values["counts"]["predicted"]["clusters"] == 0
+    assert (
+        "beside.jsonl: predicted_ner, predicted_relations read, ner, relations, clusters left"
+        in result.stderr
+    )
+    chosen = run(runner, gold, beside, "--json", "--fields", "gold")
+    assert json.loads(chosen.stdout)["ner"]["all"]["f1"] == 100
+    error = run(runner, beside, gold, "--fields", "predicted").exception
+    assert isinstance(error, UsageError)
+    assert "gold.jsonl: --fields predicted" in str(error) and "ner, relations" in error.hint
+
+
+@pytest.mark.parametrize(
+    "relations",
+    [
+        {"predicted_rel": [[[1, 2, 5, 6, "COMPARE"]], [[10, 11, 8, 8, "USED-FOR"]]]},
+        {
+            "predicted_re": [
+                [1, [[[10, 11], [8, 8], "USED-FOR"]]],
+                [0, [[[1, 2], [5, 6], "COMPARE"]]],
+            ]
+        },
+    ],
+)
+def test_relations_as_hgere_and_pl_marker_name_them(
+    runner: CliRunner, gold: Path, tmp_path: Path, relations: dict[str, Any]
+) -> None:
+    record = GOLD | {"relations": [[], []], "predicted_ner": GOLD["ner"]} | relations
+    result = run(runner, gold, written(tmp_path / "other.jsonl", record), "--json")
+    assert json.loads(result.stdout)["relation"]["strict"]["ordered"]["f1"] == 100
+    broken = record | {"predicted_rel": None, "predicted_re": [[2, []]]}
+    error = run(runner, gold, written(tmp_path / "broken.jsonl", broken)).stderr
+    assert "predicted_re[0]: 2 found, allowed is a sentence from 0 to 1" in error
+
+
+def test_documents_without_keys_are_matched_by_text(runner: CliRunner, tmp_path: Path) -> None:
+    other = {"sentences": [["Noise", "hurts", "."]], "ner": [[[0, 0, "Task"]]]}
+    keyless = {name: value for name, value in GOLD.items() if name != "doc_key"}
+    gold = written(tmp_path / "gold.jsonl", keyless, other)
+    predicted = written(tmp_path / "predicted.jsonl", other, keyless)
+    result = run(runner, gold, predicted, "--json")
+    assert json.loads(result.stdout)["ner"]["all"]["f1"] == 100
+    assert (
+        "2 documents matched by text, because the doc_keys differ; "
+        "first: gold 'gold:1', predicted 'predicted:2'" in result.stderr
+    )
+
+
+def test_white_space_may_differ(runner: CliRunner, gold: Path, tmp_path: Path) -> None:
+    split = GOLD | {
+        "sentences": [["A", "lat", "tice", *SENTENCES[0][2:]], SENTENCES[1]],
+        "ner": [[[1, 3, "Method"], [7, 7, "Method"]], [[9, 9, "Generic"], [11, 12, "Material"]]],
+        "relations": [[[1, 3, 6, 7, "COMPARE"]], []],
+        "clusters": [[[1, 3], [9, 9]]],
+    }
+    result = run(runner, gold, written(tmp_path / "split.jsonl", split), "--json")
+    values = json.loads(result.stdout)
+    assert values["ner"]["all"]["correct"] == 3
+    assert values["relation"]["boundaries"]["ordered"]["correct"] == 1
+    assert values["coreference"]["conll"]["f1"] == 100
+    assert "1 document with other white space than gold" in result.stderr
+
+
+def test_only_some_labels_count(runner: CliRunner, gold: Path, tmp_path: Path) -> None:
+    turned = written(tmp_path / "turned.jsonl", TURNED)
+    values = json.loads(run(runner, gold, turned, "--json", "--only", "Method").stdout)
+    assert list(values["ner"]["labels"]) == ["Method"]
+    assert values["counts"]["gold"] == {
+        "entities": 2,
+        "relations": 1,
+        "clusters": 0,
+        "mentions": 0,
+    }
+    error = run(runner, gold, turned, "--only", "Method,Metod").exception
+    assert isinstance(error, UsageError)
+    assert "--only 'Metod'" in str(error) and "Generic, Material, Method" in error.hint
+
+
+def test_singletons_count_where_that_is_wanted(runner: CliRunner, tmp_path: Path) -> None:
+    path = written(tmp_path / "single.jsonl", GOLD | {"clusters": [[[1, 2], [8, 8]], [[5, 6]]]})
+    for words, mentions in (((), 2), (("--singletons",), 3)):
+        values = json.loads(run(runner, path, path, "--json", *words).stdout)
+        assert values["counts"]["gold"]["mentions"] == mentions
+    assert "one mention" in run(runner, path, path, "--singletons").stdout
+
+
 def test_errors_name_their_cause(runner: CliRunner, gold: Path, tmp_path: Path) -> None:
     extra = written(tmp_path / "extra.jsonl", GOLD, GOLD | {"doc_key": "other"})
     expected: list[tuple[type[Exception], str, tuple[object, ...]]] = [

@@ -105,6 +105,13 @@ def test_gold_is_preferred_and_predictions_are_kept(tmp_path: Path) -> None:
     assert found.document.fields == {"predicted_ner": predicted}
 
 
+def test_gold_and_predictions_of_a_record_are_not_mixed(tmp_path: Path) -> None:
+    predicted = [[[2, 2, 4, 4, "Used-for"]], []]
+    found = document_of(tmp_path, relations=..., predicted_relations=predicted)
+    assert found.annotations.relations == ()
+    assert found.document.fields == {"predicted_relations": predicted}
+
+
 def test_ids_do_not_change_between_runs(tmp_path: Path) -> None:
     assert document_of(tmp_path) == document_of(tmp_path)
 
