@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
 
 __version__ = "0.1.0"
+
+# huggingface_hub reads this once, when it is imported: by this package, the trainer or transformers. A value
+# that the user has set is kept.
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
 _HOMES = {
     "AnnotatedDocument": "sciextract.documents.document",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from sciextract.errors import ModelNotFoundError, UsageError
@@ -88,7 +87,6 @@ def _from_hub(hub_id: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         patterns = ["*.json", "*.onnx", "*.toml", "README.md", "model.safetensors"]
         return Path(snapshot_download(hub_id, allow_patterns=patterns))

@@ -30,7 +30,12 @@ def test_it_renames_and_comes_back(command: Command, work: Path) -> None:
 
 def test_candidates_and_alternatives_go_along_with_new_labels(command: Command, work: Path) -> None:
     given = {"schema_version": 1, "doc_key": "a", "text": "Bees hum.", "note": 7}
-    entity: dict[str, Any] = {"id": "E1", "fragments": [[0, 4]], "label": "Task", "state": "undecided"}
+    entity: dict[str, Any] = {
+        "id": "E1",
+        "fragments": [[0, 4]],
+        "label": "Task",
+        "state": "undecided",
+    }
     entity |= {"alternatives": [["Method", 0.2]], "score": 0.7, "source": "model:m@1/r"}
     spans = [{"span": [0, 4], "labels": [["Task", 0.7], ["Method", 0.2]]}]
     write_lines(work / "in.jsonl", given | {"entities": [entity], "candidates": {"spans": spans}})

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from sciextract.resources import bundled_models
 
 _PREDICT = """
@@ -33,6 +35,30 @@ def test_predicting_leaves_no_files_in_the_users_folders(tmp_path: Path) -> None
     )
     assert done.stdout.strip() == "1", done.stderr
     assert [str(path) for path in tmp_path.rglob("*")] == []
+
+
+@pytest.mark.parametrize(
+    ("before", "needed"),
+    [
+        ("from sciextract.inference.locate import locate_model\n", "huggingface_hub"),
+        ("import sciextract_trainer.encoders.word_vectors.network\n", "transformers"),
+    ],
+)
+def test_the_hub_is_asked_without_telemetry(before: str, needed: str) -> None:
+    pytest.importorskip(needed)
+    switches = ("HF_HUB_DISABLE_TELEMETRY", "DISABLE_TELEMETRY", "DO_NOT_TRACK")
+    told = "from huggingface_hub.constants import HF_HUB_DISABLE_TELEMETRY as off; print(off)"
+    environment = {key: value for key, value in os.environ.items() if key not in switches}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    for chosen, off in (({}, "True"), ({switches[0]: "0"}, "False")):
+        done = subprocess.run(
+            [sys.executable, "-c", before + told],
+            env=environment | chosen,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.stdout.strip() == off, done.stderr
 
 
 def test_bundled_graphs_do_not_tell_where_they_were_made() -> None:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sciextract.errors import UsageError
+from sciextract.workflows.correction.order import RANGES
 
 if TYPE_CHECKING:
     from sciextract_trainer.config import TrainConfig
@@ -22,14 +23,14 @@ CHOICES = {
 """The words that a setting may be."""
 
 _POSITIVE = (
-    "epochs", "parts", "batch_documents", "encoder_lr", "head_lr", "clip", "max_span_width",
+    "parts", "batch_documents", "encoder_lr", "head_lr", "clip", "max_span_width",
     "span_width", "hidden_width", "evaluate_every", "width_embedding", "accumulate",
     "relation_spans_per_word", "coref_spans_per_word", "schedule_power",
 )  # fmt: skip
 _SHARES = ("warmup", "dropout", "attention_dropout", "word_dropout", "ema")
 _NOT_NEGATIVE = (
-    "seed", "encoder_weight_decay", "head_weight_decay", "entity_weight", "relation_weight",
-    "coreference_weight", "negatives_per_word", "patience", "rehearsal", "pull", "augment",
+    "encoder_weight_decay", "head_weight_decay", "entity_weight", "relation_weight",
+    "coreference_weight", "negatives_per_word", "patience", "rehearsal", "pull",
     "rehearsal_limit",
 )  # fmt: skip
 
@@ -48,6 +49,8 @@ def check_settings(config: TrainConfig) -> None:
         _check(config, key, 0 <= getattr(config, key) < 1, "at least 0 and below 1")
     for key in _NOT_NEGATIVE:
         _check(config, key, _is_finite(config, key), "at least 0")
+    for key, (least, most) in RANGES.items():
+        _check(config, key, least <= getattr(config, key) <= most, f"{least} to {most}")
     _check(config, "schedule_ratio", config.schedule_ratio >= 1, "at least 1")
     _check(config, "layer_decay", 0 < config.layer_decay <= 1, "above 0 and at most 1")
     _check(config, "coref_propagation", config.coref_propagation in (0, 1, 2), "0, 1 or 2")

@@ -11,6 +11,8 @@ from sciextract.errors import InputMissingError, OutputError, UsageError
 from sciextract.workflows.runs import FINISHED, Run, new_run
 
 KEY = "order"
+RANGES = {"epochs": (1, 1_000_000), "seed": (0, 2**32 - 1), "augment": (0, 100)}
+"""The least and the most that these settings may be, here and in recipes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,17 @@ class Order:
     augment: float | None = None
     name: str | None = None
     blind_gate: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses settings out of range, before anything is done here or elsewhere.
+
+        Raises:
+            UsageError: Names the option, the value and the range.
+        """
+        for key, (least, most) in RANGES.items():
+            value = getattr(self, key)
+            if value is not None and not least <= value <= most:
+                raise UsageError(f"--{key} {value} is not possible", f"use {least} to {most}")
 
     @property
     def path(self) -> Path:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sciextract.errors import UsageError
+from sciextract.workflows.correction.order import RANGES
 from sciextract.workflows.remote.ssh import Ssh
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -98,6 +99,10 @@ def read_epochs(typed: str) -> int | None:
     """
     if not typed.strip():
         return None
-    if typed.strip().isascii() and typed.strip().isdigit() and int(typed) > 0:
-        return int(typed)
-    raise UsageError(f"{typed!r} is no number of epochs", "1 or more; empty for the recipe's")
+    least, most = RANGES["epochs"]
+    digits = typed.strip()
+    if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(digits) <= most:
+        return int(digits)
+    raise UsageError(
+        f"{typed!r} is no number of epochs", f"{least} to {most:,}; empty for the recipe's"
+    )
