@@ -169,6 +169,10 @@ class ProjectReadOnlyError(ProjectError):
     """The project lies on read-only media, or the user may not write it."""
 
 
+class ProjectReplacedError(ProjectError):
+    """The file under the project's name is not the one that was opened; the action was not saved."""
+
+
 class ProjectFullError(ProjectError):
     """The disk is full; the action was not saved, what was saved before is whole."""
 

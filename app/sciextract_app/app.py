@@ -23,6 +23,7 @@ from sciextract_app.keys import SHELL_IDS
 from sciextract_app.presenter.actions import ACTIONS, BY_ID
 from sciextract_app.presenter.listing import Sort
 from sciextract_app.presenter.queue import Order
+from sciextract_app.screens.desk import DeskScreen
 from sciextract_app.screens.pasting import PastingDesk
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.screens.working import Beside
@@ -161,9 +162,25 @@ class DeskApp(TerminalApp):
         self._desk.stop()
         while len(self.screen_stack) > 1:
             await self.pop_screen()
-        self.close_project()
+        try:
+            self.close_project()
+        except SciextractError as error:
+            self.push_screen(ErrorDialog("This project was not closed as usual", error))
         if isinstance(self.screen, StartScreen):
             self.screen.offer(_choices())
+
+    @on(DeskScreen.SaveBeside)
+    async def _save_beside(self) -> None:
+        if self.project is None:
+            return
+        try:
+            saved = self.project.save_beside()
+        except SciextractError as error:
+            self.push_screen(ErrorDialog("This cannot be saved", error))
+            return
+        await self.action_start()
+        told = f"{saved.name} is open now: sciextract merge brings it into the other file"
+        self.open(opening.Opening(saved, message=told))
 
     async def action_quit(self) -> None:
         """Leave; nothing has to be saved."""

@@ -16,8 +16,16 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.store.actions.api import Actions, Work
 from sciextract.store.content import documents, label_schemas
 from sciextract.store.file import session
-from sciextract.store.file.connection import Mode, settle, snapshot, transaction
-from sciextract.store.file.failures import read_only, translated
+from sciextract.store.file.connection import (
+    Connection,
+    Mode,
+    is_replaced,
+    part_with,
+    settle,
+    snapshot,
+    transaction,
+)
+from sciextract.store.file.failures import read_only, replaced, translated
 from sciextract.store.health import alarm, backup
 from sciextract.store.incoming.context import Context, Outcome
 from sciextract.store.log import events, undoing
@@ -42,13 +50,14 @@ class Project:
         unclean: Marks of processes that did not close the project: it should be checked.
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, author: str, mode: Mode) -> None:
+    def __init__(self, path: Path, connection: Connection, author: str, mode: Mode) -> None:
         self.path = path
         self.connection = connection
         self.author = author
         self.mode = mode
         self._session: str | None = None
         self._closed = False
+        self._parted = False
         self._kept = KeptDocument()
         self._saved: Draft | None = None
         with translated(path):
@@ -72,21 +81,50 @@ class Project:
         """Close, so that everything is in the one file.
 
         Raises:
+            ProjectReplacedError: Another file has taken the project's place; what was written into the one
+                that was open is saved beside it now, unless it was before.
             ProjectError: The disk does not take it; nothing is lost, the next opening finishes it.
         """
         if self._closed:
             return
         self._closed = True
         try:
+            if self._session is not None and self.is_replaced():
+                raise replaced(self.path, self.save_beside())
             if self._session is not None:
                 with transaction(self.connection, self.path):
                     alarm.remember(self.connection)
                     session.end(self.connection, self._session)
                 self._session = None
-            if self.mode == "write":
+            if self.mode == "write" and not self.is_replaced():
                 settle(self.connection)
         finally:
             self.connection.close()
+
+    def is_replaced(self) -> bool:
+        """Whether the project's name came to mean another file, or none; nothing can be written then.
+
+        Cheap enough to ask every second.
+        """
+        if not self._parted and is_replaced(self.connection, self.path):
+            if not self.path.exists():  # it may come back under its name
+                return True
+            part_with(self.connection)
+            self._parted = True
+        return self._parted
+
+    def save_beside(self) -> Path:
+        """Save everything that was open, once another file has taken its place, as a project beside that one.
+
+        Returns:
+            The new project; ``sciextract merge`` brings what is in it into another one.
+
+        Raises:
+            ProjectError: It cannot be written.
+        """
+        saved = backup.save_beside(self.connection, self.path)
+        self._session = None
+        return saved
 
     @cached_property
     def actions(self) -> Actions:
@@ -110,10 +148,13 @@ class Project:
 
         Raises:
             ProjectReadOnlyError: The project cannot be written.
+            ProjectReplacedError: Its name means another file by now; nothing was changed.
             ProjectError: It could not be done; nothing was changed.
         """
         if self.mode != "write":
             raise read_only(self.path)
+        if self.is_replaced():
+            raise replaced(self.path)
         with transaction(self.connection, self.path):
             started = None
             if self._session is None:

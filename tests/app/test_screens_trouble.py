@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import sqlite3
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import sciextract.store.opening as store_opening
+from sciextract.errors import ProjectReplacedError
 from sciextract.store import open_project
 from sciextract.store.health import background
 from sciextract_app.dialogs.error import ErrorDialog
@@ -104,6 +107,39 @@ class TestUncleanClose:
             await until_shown(pilot, "page 7 is torn")
         with open_project(project) as again:
             assert again.unclean
+
+
+class TestReplacedFile:
+    """What a sync client, git or a copy does: another file gets the name of the open one."""
+
+    async def test_it_goes_on_in_a_file_beside(self, project: Path) -> None:
+        other = Path(shutil.copy(project, project.with_name("other")))
+        async with opened(project) as (app, pilot):
+            await pilot.press("enter")
+            os.replace(other, project)
+            await until_shown(pilot, "Enter saves it beside")
+            await pilot.press("enter")
+            await until_shown(pilot, "p.replaced.sciextract")
+            await until(pilot, lambda: app.project and "replaced" in app.project.path.name)
+            await pilot.press("enter")
+        assert "accepted" not in states(project)
+        assert states(project.with_name("p.replaced.sciextract")).count("accepted") == 2
+
+    async def test_who_does_not_want_that_is_refused_and_told_at_the_end(
+        self, project: Path
+    ) -> None:
+        other = Path(shutil.copy(project, project.with_name("other")))
+        with pytest.raises(ProjectReplacedError, match="saved as"):
+            async with opened(project) as (_, pilot):
+                await pilot.press("enter")
+                os.replace(other, project)
+                await until_shown(pilot, "Enter saves it beside")
+                await pilot.press("escape", "enter")
+                await until_shown(pilot, "another file has taken its place")
+                await until_shown(pilot, "Enter saves it beside")
+                await pilot.press("escape")
+        assert "accepted" not in states(project)
+        assert states(project.with_name("p.replaced.sciextract")).count("accepted") == 1
 
 
 class TestCrash:

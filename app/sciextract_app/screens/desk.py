@@ -16,8 +16,10 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from sciextract.store import Project
+from sciextract.store.file.failures import replaced
 from sciextract.store.looking.search import Query
 from sciextract_app.dialogs.base import plain
+from sciextract_app.dialogs.question import QuestionDialog
 from sciextract_app.keys import SHELL, key_name
 from sciextract_app.presenter.actions import keymap
 from sciextract_app.presenter.desk import Desk
@@ -72,6 +74,9 @@ class DeskScreen(Screen[None], inherit_bindings=False):
 
         what: str
 
+    class SaveBeside(Message):
+        """Another file has taken the project's place; what is open shall go on in a file beside it."""
+
     def __init__(self, project: Project, keys: Mapping[str, str]) -> None:
         super().__init__()
         self.project = project
@@ -84,6 +89,7 @@ class DeskScreen(Screen[None], inherit_bindings=False):
         self.training: tuple[int, int] | None = None
         self._model = ""
         self._just_opened = True
+        self._asked = False
 
     def compose(self) -> ComposeResult:
         """All panes; the stylesheet arranges them."""
@@ -138,6 +144,8 @@ class DeskScreen(Screen[None], inherit_bindings=False):
         self._just_opened = self._just_opened or feedback.moved
         self.draw(rows=feedback.changed or feedback.moved)
         self.tell(feedback)
+        if feedback.problem and self.project.is_replaced():
+            self.offer_to_save_beside()
         if feedback.request:
             self.post_message(self.Requested(feedback.request))
 
@@ -194,6 +202,10 @@ class DeskScreen(Screen[None], inherit_bindings=False):
 
     def look_for_changes(self) -> None:
         """Show what another process or a worker wrote; the focus stays where it is."""
+        if self.project.is_replaced():
+            if not self._asked:
+                self.offer_to_save_beside()
+            return
         if not self.desk.is_stale():
             return
         known = self.desk.totals.documents
@@ -206,6 +218,21 @@ class DeskScreen(Screen[None], inherit_bindings=False):
             )  # there was nothing to look at before: this is no jump
         self.draw()
         self.inform(feedback)
+
+    def offer_to_save_beside(self) -> None:
+        """Ask whether to go on in a file beside the one that has taken the project's place."""
+        self._asked = True
+        error = replaced(self.project.path)
+        explained = (
+            f"{error.message}. Nothing can be saved into it from here.\n\n"
+            "What is open, with all decisions until then, can be saved as a project beside it."
+        )
+        title = "The project's file is another one now"
+        self.app.push_screen(QuestionDialog(title, explained, "saves it beside"), self._answered)
+
+    def _answered(self, yes: bool | None) -> None:
+        if yes:
+            self.post_message(self.SaveBeside())
 
     def search(self, typed: str, query: Query) -> None:
         """Let the list show what fits a query, and the next abstracts come from it."""

@@ -5,24 +5,37 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from sciextract.store.file.failures import primary_code, translated
+from sciextract.store.file.failures import primary_code, replaced, translated
 from sciextract.store.file.filesystem import is_network, is_read_only_medium
 from sciextract.store.file.peek import first_bytes
 
 Mode = Literal["write", "read", "immutable"]
+FileId = tuple[int, int]
 BUSY_SECONDS = 30.0
 _CACHE_KILOBYTES = 64_000
 _RETRY_SECONDS = 0.01
 _JOURNAL_BYTE, _WAL = 18, b"\x02"  # sqlite.org/fileformat.html, "file format version numbers"
 
 
-def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+class Connection(sqlite3.Connection):
+    """Knows which file it has open: the path may come to name another one.
+
+    Attributes:
+        file: Device and inode of the file.
+        logs: Those of its write-ahead log and of the log's index, by path.
+    """
+
+    file: FileId | None = None
+    logs: Mapping[Path, FileId | None] = {}
+
+
+def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Connection:
     """A connection in autocommit mode; transactions are begun by hand.
 
     Args:
@@ -34,7 +47,11 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> sqlit
         ProjectError: The file cannot be opened.
     """
     with translated(path):
-        connection = sqlite3.connect(_uri(path, mode), uri=True, isolation_level=None)
+        file = _file_id(path)  # before it is opened: should it be replaced now, that is noticed
+        connection = sqlite3.connect(
+            _uri(path, mode), uri=True, isolation_level=None, factory=Connection
+        )
+        connection.file = file
         connection.execute(f"PRAGMA busy_timeout = {round(busy_seconds * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KILOBYTES}")
@@ -43,6 +60,9 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> sqlit
         if mode == "write":
             connection.execute("PRAGMA synchronous = FULL")
             _set_journal(connection, "DELETE" if is_network(path) else "WAL", busy_seconds)
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # makes the log
+            logs = (_beside(path, end) for end in ("-wal", "-shm"))
+            connection.logs = {log: _file_id(log) for log in logs}
         return connection
 
 
@@ -70,15 +90,18 @@ def has_log(path: Path) -> bool:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+def transaction(connection: Connection, path: Path) -> Iterator[None]:
     """One write transaction: waits its turn, all or nothing.
 
     Raises:
+        ProjectReplacedError: The path names another file by now; nothing was changed.
         ProjectError: The file cannot be written; nothing was changed.
     """
     with translated(path):
         connection.execute("BEGIN IMMEDIATE")
         try:
+            if is_replaced(connection, path):
+                raise replaced(path)
             yield
             connection.execute("COMMIT")
         except BaseException:
@@ -99,6 +122,24 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def is_replaced(connection: Connection, path: Path) -> bool:
+    """Whether the path names another file than the one that the connection has open, or none."""
+    return connection.file != _file_id(path)
+
+
+def part_with(connection: Connection) -> None:
+    """Leave no log beside a file that has taken the place of the connection's own.
+
+    SQLite finds logs by their names and would bring this one into the other file. The connection goes on
+    reading its own file, which has no name any more.
+    """
+    with suppress(sqlite3.Error):
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    for log, file in connection.logs.items():
+        if file is not None and file == _file_id(log):
+            log.unlink(missing_ok=True)
 
 
 def settle(connection: sqlite3.Connection) -> None:
@@ -129,6 +170,20 @@ def _set(connection: sqlite3.Connection, wanted: str, *, last_try: bool) -> bool
             raise
         return False
     return True
+
+
+def _file_id(path: Path) -> FileId | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _beside(path: Path, end: str) -> Path:
+    """A log's name: beside the file itself, also where the path is a link."""
+    file = path.resolve()
+    return file.with_name(file.name + end)
 
 
 def _uri(path: Path, mode: Mode) -> str:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
 from sciextract.errors import (
     NotAProjectError,
@@ -14,6 +15,7 @@ from sciextract.errors import (
     ProjectError,
     ProjectFullError,
     ProjectReadOnlyError,
+    ProjectReplacedError,
 )
 
 _CODE = 0xFF  # the lower byte of an extended result code is the primary one
@@ -78,6 +80,24 @@ def read_only(path: Path) -> ProjectReadOnlyError:
     return ProjectReadOnlyError(
         f"{path} can only be read: the file, its folder or the medium is read-only",
         "copy the project to a place where you may write",
+    )
+
+
+def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
+    """The file under the project's name is another one by now, or none.
+
+    Args:
+        path: The project.
+        saved: Where its content was saved, if it was.
+    """
+    what = "another file has taken its place" if path.exists() else "it was moved or removed"
+    problem = f"{path}: {what} since it was opened (as a sync client, git or a copy does)"
+    if saved is None:
+        hint = "open the project again: the file that is there now is used then"
+        return ProjectReplacedError(f"{problem}; the last action was not saved", hint)
+    return ProjectReplacedError(
+        f"{problem}; what was done until then is saved as {saved}",
+        f"sciextract merge {quote(str(saved))} --project {quote(str(path))}",
     )
 
 

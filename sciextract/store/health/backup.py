@@ -115,6 +115,22 @@ def newest_sound(project: Path) -> Backup | None:
     return next((each for each in list_backups(project) if is_sound(each.path)), None)
 
 
+def save_beside(connection: sqlite3.Connection, project: Path) -> Path:
+    """Save what a connection still reads as a project of its own beside the one whose place was taken.
+
+    Returns:
+        The new project.
+
+    Raises:
+        ProjectError: It cannot be written.
+    """
+    target = _free_name(project.with_name(f"{project.stem}.replaced{project.suffix}"))
+    with _copied(connection, project, target) as copy:
+        os.replace(copy, target)
+        sync_folder(target.parent)
+    return target
+
+
 def restore(backup: Path, project: Path) -> Path | None:
     """Put a backup in the project's place; the present file is kept under another name.
 

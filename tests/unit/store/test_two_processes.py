@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.errors import ProjectBusyError
+from sciextract.errors import ProjectBusyError, ProjectReplacedError
 from sciextract.store import Project, open_project
 from sciextract.store.file import connection
 from sciextract.store.health.integrity import problems
@@ -178,3 +179,39 @@ def _seen(path: Path) -> str:
         words, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": root}
     )
     return done.stdout.strip()
+
+
+def test_a_file_that_was_replaced_is_left_alone_and_what_was_done_is_saved_beside(
+    path: Path,
+) -> None:
+    other = Path(shutil.copy(path, path.with_name("other")))
+    project = open_project(path)
+    project.actions.note(1, "before")
+    os.replace(other, path)
+    content = path.read_bytes()
+    with pytest.raises(ProjectReplacedError, match="another file has taken its place"):
+        project.actions.note(1, "after")
+    saved = path.with_name("p.replaced.sciextract")
+    with pytest.raises(ProjectReplacedError, match="saved as") as caught:
+        project.close()
+    assert caught.value.hint == f"sciextract merge {saved} --project {path}"
+    assert path.read_bytes() == content
+    assert {each.name for each in path.parent.iterdir()} == {path.name, saved.name}
+    for file, note in ((path, ""), (saved, "before")):
+        with open_project(file) as found:
+            assert problems(found.connection) == []
+            assert _note(found) == note
+
+
+def test_a_file_that_is_gone_is_not_written_until_it_is_back(path: Path) -> None:
+    aside = path.with_name("aside")
+    with open_project(path) as project:
+        project.actions.note(1, "before")
+        path.rename(aside)
+        with pytest.raises(ProjectReplacedError, match="moved or removed"):
+            project.actions.note(1, "while away")
+        aside.rename(path)
+        assert _note(project) == "before"
+        project.actions.note(1, "back again")
+    with open_project(path) as project:
+        assert _note(project) == "back again"
