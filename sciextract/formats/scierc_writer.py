@@ -24,7 +24,7 @@ class SciercWriter:
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document."""
-        layers = token_layers(document)
+        layers = token_layers(document, keep_given=True)
         self.losses.update(layers.losses)
         record: dict[str, Any] = {"doc_key": document.document.doc_key}
         if "dataset" in document.document.fields:

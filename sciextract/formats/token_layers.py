@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from sciextract.documents.annotations import Cluster, Entity, Relation, State
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.documents.tokens import TokenTable
 from sciextract.formats.live import live
@@ -34,14 +34,17 @@ class TokenLayers:
     losses: Counter[str] = field(default_factory=Counter)
 
 
-def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLayers:
+def token_layers(
+    annotated: AnnotatedDocument, *, split: bool = True, keep_given: bool = False
+) -> TokenLayers:
     """The document's annotations in document-level token offsets.
 
     Args:
         annotated: The document.
         split: Whether tokens are split where the edge of an entity cuts one; else the entity gets whole tokens.
+        keep_given: Whether a model's entities do not split tokens that the input gave.
     """
-    builder = _Builder(annotated, split)
+    builder = _Builder(annotated, split, keep_given)
     annotations = annotated.annotations
     for entity in live(annotations.entities):
         builder.add_entity(entity)
@@ -54,10 +57,12 @@ def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLa
 
 
 class _Builder:
-    def __init__(self, annotated: AnnotatedDocument, split: bool) -> None:
+    def __init__(self, annotated: AnnotatedDocument, split: bool, keep_given: bool) -> None:
         entities = annotated.annotations.entities
         document = annotated.document
         cutting = entities if split else ()
+        if keep_given and _tokens_are_given(document):
+            cutting = tuple([each for each in cutting if not each.source.startswith("model:")])
         self._table = _split_table(document.tokens, document.text, cutting)
         count = len(self._table.sentences)
         self.layers = TokenLayers(
@@ -124,8 +129,12 @@ class _Builder:
         tokens = self._table.covering(entity.span)
         if tokens is None:
             self._losses["entity without tokens"] += 1
-        elif self._table.char_span(tokens) != entity.span:
-            self._losses["white space at the edge of an entity"] += 1
+        else:
+            covered, span = self._table.char_span(tokens), entity.span
+            if covered.char_start < span.char_start or span.char_end < covered.char_end:
+                self._losses["entity widened to whole given tokens"] += 1
+            if span.char_start < covered.char_start or covered.char_end < span.char_end:
+                self._losses["white space at the edge of an entity"] += 1
         return tokens
 
     def _sentence_of(self, tokens: TokenRange) -> int | None:
@@ -138,6 +147,14 @@ class _Builder:
             return False
         self._seen.add(key)
         return True
+
+
+def _tokens_are_given(document: Document) -> bool:
+    """Whether the text is its tokens joined by one space, as token-only input is read."""
+    spans, text = document.tokens.spans, document.text
+    edges = [0, *(at for span in spans for at in (span.char_start, span.char_end)), len(text)]
+    between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    return between == ["", *[" "] * (len(spans) - 1), ""]
 
 
 def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> TokenTable:

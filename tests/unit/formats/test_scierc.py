@@ -191,6 +191,23 @@ def test_tokens_are_split_at_the_edges_of_spans() -> None:
     assert losses == {}
 
 
+def test_given_tokens_stay_and_entities_get_whole_ones(tmp_path: Path) -> None:
+    sentences = [["Graph-based", "parsers", "work", "."]]
+    given = document_of(tmp_path, sentences=sentences, ner=[[]], relations=[[]], clusters=[])
+    model = "model:bio@5f1c/r1"
+    predicted = Annotations(
+        (entity("E", (0, 5), source=model), entity("F", (12, 19), source=model))
+    )
+    (line,), losses = written(AnnotatedDocument(given.document, predicted))
+    assert line["sentences"] == sentences
+    assert line["ner"] == [[[0, 0, "Task"], [1, 1, "Task"]]]
+    assert losses == {"entity widened to whole given tokens": 1}
+    by_hand = Annotations((entity("E", (0, 5), state=State.ADDED, source="person:anna"),))
+    (line,), losses = written(AnnotatedDocument(given.document, by_hand))
+    assert line["sentences"] == [["Graph", "-based", *sentences[0][1:]]]
+    assert losses == {}
+
+
 def test_rejected_items_are_not_exported() -> None:
     rejected = State.REJECTED
     (line,), losses = written(
