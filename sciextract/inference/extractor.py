@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from pickle import PicklingError
+from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.errors import UsageError
+from sciextract.errors import ModelMismatchError, UsageError
 from sciextract.inference.batching import SINGLE, Batching
 from sciextract.inference.cut_words import with_cut_words
 from sciextract.inference.devices import CPU
@@ -40,6 +44,7 @@ class Extractor:
         batching: Which windows share a call of the encoder.
         workers: Documents, or pools of them where windows share calls, that are predicted at a time.
         device_told: Which device was chosen and why, where nobody named one.
+        origin: The folder that it was loaded from and how, from which a pickled one is loaded again.
     """
 
     def __init__(
@@ -50,7 +55,9 @@ class Extractor:
         batching: Batching = SINGLE,
         workers: int = 1,
         device_told: str = "",
+        origin: tuple[Path, Wanted] | None = None,
     ) -> None:
+        self._origin = origin
         self._pipeline = pipeline
         self.batching = batching
         self.workers = workers
@@ -91,16 +98,32 @@ class Extractor:
             ModelMismatchError: It was trained on other features.
             UsageError: It is an encoder without trained heads, or no device has that name.
         """
-        folder = open_folder(locate_model(model))
-        running = run(folder, Wanted(threads, precision, batch_size, batch_tokens, device))
+        wanted = Wanted(threads, precision, batch_size, batch_tokens, device)
+        return cls._from_folder(locate_model(model), wanted)
+
+    @classmethod
+    def _from_folder(cls, path: Path, wanted: Wanted) -> Extractor:
+        folder = open_folder(path)
+        running = run(folder, wanted)
         return cls(
             _pipeline(folder, running.network),
             folder.config,
             ModelId(folder.config.name, folder.hash),
             running.batching,
             running.workers,
-            told(device, running),
+            told(wanted.device, running),
+            (path.absolute(), wanted),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as model folder and options; another process loads the model itself.
+
+        Raises:
+            PicklingError: It was not made by :meth:`load`.
+        """
+        if self._origin is None:
+            raise PicklingError("only an Extractor made by Extractor.load can be pickled")
+        return _loaded_again, (*self._origin, self.model, self.settings)
 
     def with_settings(
         self,
@@ -113,28 +136,38 @@ class Extractor:
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
         """
-        other = Extractor(
-            self._pipeline, self.config, self.model, self.batching, self.workers, self.device_told
-        )
         settings: DecodeSettings = self.settings.with_thresholds(dict(thresholds or {}))
-        other.settings = replace(settings, candidates=candidates, only=frozenset(only))
+        return self._with(replace(settings, candidates=candidates, only=frozenset(only)))
+
+    def _with(self, settings: DecodeSettings) -> Extractor:
+        other = Extractor(
+            *(self._pipeline, self.config, self.model, self.batching, self.workers),
+            *(self.device_told, self._origin),
+        )
+        other.settings = settings
         return other
 
-    def __call__(self, texts: Iterable[str]) -> list[AnnotatedDocument]:
-        """Predicts plain texts; documents are named ``0``, ``1``..."""
-        documents = [make_document(str(row), text) for row, text in enumerate(texts)]
-        return list(self.stream(documents))
+    def __call__(self, texts: str | Document | Iterable[str | Document]) -> list[AnnotatedDocument]:
+        """Predicts texts, or documents; texts are named by their place: ``0``, ``1``...
 
-    def annotate(self, document: Document) -> AnnotatedDocument:
+        One string is one text: the list then has one result.
+
+        Raises:
+            UsageError: Something is neither, or the model predicts no entities.
+        """
+        return list(self.stream(texts))
+
+    def annotate(self, document: Document | str) -> AnnotatedDocument:
         """Predicts one document; its sentences are used as they are, and so are its tokens by most models."""
         return self.annotate_batch([document])[0]
 
-    def annotate_batch(self, documents: Sequence[Document]) -> list[AnnotatedDocument]:
-        """Predicts some documents.
+    def annotate_batch(self, texts: Sequence[str | Document]) -> list[AnnotatedDocument]:
+        """Predicts some documents, or texts as in :meth:`__call__`.
 
         Raises:
-            UsageError: The model predicts no entities.
+            UsageError: Something is neither, or the model predicts no entities.
         """
+        documents = list(_documents(texts))
         if self.config.given_entities:
             raise UsageError(
                 f"model {self.model.name!r} predicts no entities, only relations between given ones",
@@ -172,8 +205,15 @@ class Extractor:
         """What the encoder makes of each document as a whole: :meth:`Pipeline.vector`, in order."""
         yield from in_order(self._pipeline.vector, map(self._seen, documents), self.workers)
 
-    def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
-        """Predicts documents in order and in constant memory, some documents ahead of the last one."""
+    def stream(
+        self, texts: str | Document | Iterable[str | Document]
+    ) -> Iterator[AnnotatedDocument]:
+        """Predicts texts or documents in order and in constant memory, some of them ahead of the last one.
+
+        Raises:
+            UsageError: Something is neither, or the model predicts no entities.
+        """
+        documents = _documents(texts)
         if not self.batching.single:
             yield from self._in_pools(documents)
         elif self.workers > 1:
@@ -189,6 +229,47 @@ class Extractor:
             predicted = map(self.annotate_batch, pools)
         for pool in predicted:
             yield from pool
+
+
+def _documents(texts: str | Document | Iterable[str | Document]) -> Iterator[Document]:
+    """Documents as they are, texts as documents named by their place; one text is no series of letters.
+
+    Raises:
+        UsageError: Something is neither a text nor a document.
+    """
+    for row, each in enumerate([texts] if isinstance(texts, str | Document) else texts):
+        if isinstance(each, Document):
+            yield each
+        elif isinstance(each, str):
+            yield make_document(str(row), each)
+        else:
+            raise UsageError(
+                f"item {row} is {type(each).__name__}; allowed: str and Document",
+                "what sciextract.formats.read gives has its document in .document, unless it is a BadRecord",
+            )
+
+
+def _loaded_again(
+    folder: Path, wanted: Wanted, model: ModelId, settings: DecodeSettings
+) -> Extractor:
+    # The threads of a session do not survive a fork: a child must not use what it inherits of the cache.
+    return _in_process(os.getpid(), folder, wanted, model)._with(settings)
+
+
+@lru_cache(maxsize=2)
+def _in_process(process: int, folder: Path, wanted: Wanted, model: ModelId) -> Extractor:
+    """A pool sends its function with every chunk of work; the model is loaded once a process.
+
+    Raises:
+        ModelMismatchError: The folder holds another model by now.
+        SciextractError: As :meth:`Extractor.load`.
+    """
+    extractor = Extractor._from_folder(folder, wanted)
+    if extractor.model != model:
+        raise ModelMismatchError(
+            f"{folder} holds {extractor.model} by now, not {model}", "load the extractor again"
+        )
+    return extractor
 
 
 def _pipeline(folder: ModelFolder, network: Network) -> Pipeline:

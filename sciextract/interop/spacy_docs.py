@@ -29,6 +29,7 @@ from sciextract.interop.spacy_layers import (
     SPAN_KEY,
     SpanKey,
     put_layers,
+    register_extensions,
     shown_keys,
     span_keys,
     stored_annotations,
@@ -42,7 +43,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError("the spaCy bridge", "spacy") from error
 
-__all__ = ["SOURCE", "from_doc", "render_html", "to_doc", "to_docs"]
+__all__ = ["SOURCE", "from_doc", "register_extensions", "render_html", "to_doc", "to_docs"]
 
 SOURCE = "import:spacy"
 """The source of spans that something else put on a Doc."""

@@ -7,14 +7,14 @@ Relations, clusters and scores are kept in ``doc.user_data["sciextract"]`` as pl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.tokens import TokenTable
-from sciextract.errors import MissingExtraError
+from sciextract.errors import MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.json_lines import parse_object
 from sciextract.formats.jsonl import encode, parse_record
@@ -165,14 +165,14 @@ def _score_key(span: Span) -> str:
 
 
 def _score(span: Span) -> float | None:
-    """``span._.score``: the probability of the span's label, if sciextract made the span."""
+    """The extension ``score``: the probability of the span's label, if sciextract made the span."""
     data: dict[str, Any] = span.doc.user_data.get(USER_DATA, {})
     score: float | None = data.get("scores", {}).get(_score_key(span))
     return score
 
 
 def _relations(doc: Doc) -> tuple[DocRelation, ...]:
-    """``doc._.relations``: the relations whose head and tail the Doc shows."""
+    """The extension ``relations``: the relations whose head and tail the Doc shows."""
     annotations, spans = _annotations_and_spans(doc)
     return tuple(
         DocRelation(spans[each.head], spans[each.tail], each.label, each.score)
@@ -182,7 +182,7 @@ def _relations(doc: Doc) -> tuple[DocRelation, ...]:
 
 
 def _clusters(doc: Doc) -> tuple[DocCluster, ...]:
-    """``doc._.clusters``: the clusters, with the mentions that the Doc shows."""
+    """The extension ``clusters``: the clusters, with the mentions that the Doc shows."""
     annotations, spans = _annotations_and_spans(doc)
     clusters = []
     for each in annotations.clusters:
@@ -203,6 +203,29 @@ def _annotations_and_spans(doc: Doc) -> tuple[Annotations, dict[str, Span]]:
     return stored.annotations, {entity.id: span for entity, span in shown}
 
 
-Doc.set_extension("relations", getter=_relations)
-Doc.set_extension("clusters", getter=_clusters)
-Span.set_extension("score", getter=_score)
+def register_extensions(
+    relations: str = "relations", clusters: str = "clusters", score: str = "score"
+) -> None:
+    """Registers the extensions; the component does it when it is made, importing this module does not.
+
+    Args:
+        relations: Name on Docs: ``doc._.relations``; none is registered where a name is empty.
+        clusters: Name on Docs.
+        score: Name on Spans.
+
+    Raises:
+        UsageError: Another library has registered such a name; nothing was registered.
+    """
+    wanted: list[tuple[type[Doc] | type[Span], str, Callable[..., object]]] = [
+        *((Doc, relations, _relations), (Doc, clusters, _clusters), (Span, score, _score))
+    ]
+    named = [each for each in wanted if each[1]]
+    for kind, name, getter in named:
+        if kind.has_extension(name) and kind.get_extension(name)[2] is not getter:
+            option = f"{getter.__name__[1:]}_attr"
+            raise UsageError(
+                f"{kind.__name__.lower()}._.{name} is another library's extension already",
+                f'choose a name: nlp.add_pipe("sciextract", config={{"{option}": "sciextract_{name}"}})',
+            )
+    for kind, name, getter in named:
+        kind.set_extension(name, getter=getter, force=True)

@@ -14,7 +14,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.ids import stable_id
 from sciextract.errors import MissingExtraError
 from sciextract.inference.locate import DEFAULT_MODEL
-from sciextract.interop.spacy_layers import SPAN_KEY, put_layers
+from sciextract.interop.spacy_layers import SPAN_KEY, put_layers, register_extensions
 from sciextract.interop.spacy_tokens import aligned_tokens
 
 try:
@@ -36,17 +36,27 @@ class SciextractPipe:
 
     The Doc's own tokens are used, and its own sentences where it has some. All entities, nested ones too,
     go to ``doc.spans[span_key]``; a subset without overlap to ``doc.ents``; relations and clusters to
-    ``doc._.relations`` and ``doc._.clusters``; probabilities to ``span._.score``.
+    ``doc._.relations`` and ``doc._.clusters``; probabilities to ``span._.score``, or where ``attributes`` says.
 
     Args:
         load: Loads the model: now, and once in each worker process.
         span_key: Name of the span group.
         set_ents: Whether to fill ``doc.ents``; entities of other components stay where there is room.
+        attributes: Names of the extensions, which are registered now (see :func:`register_extensions`).
+
+    Raises:
+        UsageError: Another library has registered such a name.
     """
 
     def __init__(
-        self, load: Callable[[], Annotator], span_key: str = SPAN_KEY, set_ents: bool = True
+        self,
+        load: Callable[[], Annotator],
+        span_key: str = SPAN_KEY,
+        set_ents: bool = True,
+        attributes: tuple[str, str, str] = ("relations", "clusters", "score"),
     ) -> None:
+        self._attributes = attributes
+        register_extensions(*attributes)
         self._load = load
         self._annotators: dict[int, Annotator] = {os.getpid(): load()}
         self.span_key = span_key
@@ -72,6 +82,11 @@ class SciextractPipe:
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the model, which a spawned process loads itself."""
         return {**self.__dict__, "_annotators": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Another process has no extensions yet."""
+        self.__dict__.update(state)
+        register_extensions(*self._attributes)
 
 
 class ExtractorLoader:
@@ -100,6 +115,9 @@ class ExtractorLoader:
         "threshold": {},
         "span_key": SPAN_KEY,
         "set_ents": True,
+        "relations_attr": "relations",
+        "clusters_attr": "clusters",
+        "score_attr": "score",
     },
 )
 def create_component(
@@ -109,6 +127,9 @@ def create_component(
     threshold: dict[str, float],
     span_key: str,
     set_ents: bool,
+    relations_attr: str,
+    clusters_attr: str,
+    score_attr: str,
 ) -> SciextractPipe:
     """Makes the component.
 
@@ -120,8 +141,13 @@ def create_component(
             from the model's own.
         span_key: Name of the span group.
         set_ents: Whether to fill ``doc.ents``.
+        relations_attr: Name of the extension of Docs; empty for none.
+        clusters_attr: Name of the extension of Docs; empty for none.
+        score_attr: Name of the extension of Spans; empty for none.
 
     Raises:
-        SciextractError: The model cannot be loaded, or a threshold is not possible.
+        SciextractError: The model cannot be loaded, a threshold is not possible, or another library has
+            registered an extension of such a name.
     """
-    return SciextractPipe(ExtractorLoader(model, threshold), span_key, set_ents)
+    attributes = (relations_attr, clusters_attr, score_attr)
+    return SciextractPipe(ExtractorLoader(model, threshold), span_key, set_ents, attributes)

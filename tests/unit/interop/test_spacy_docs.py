@@ -18,11 +18,12 @@ from sciextract.documents.spans import Span as CharSpan
 from sciextract.documents.spans import TokenRange
 from sciextract.documents.tokens import TokenTable
 from sciextract.errors import FormatError
-from sciextract.interop.spacy_docs import SOURCE, from_doc, to_doc, to_docs
+from sciextract.interop.spacy_docs import SOURCE, from_doc, register_extensions, to_doc, to_docs
 from sciextract.text.analyse import make_document
 from tests.unit.interop.builders import TEXT, sample
 
 VOCAB = spacy.blank("en").vocab
+register_extensions()
 
 TEXTS = st.text(
     st.one_of(

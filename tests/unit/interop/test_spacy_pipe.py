@@ -15,6 +15,7 @@ spacy = pytest.importorskip("spacy")
 
 from spacy.language import Language
 from spacy.tokens import Doc, Span
+from spacy.tokens.underscore import Underscore
 
 from sciextract.documents.document import Document
 from sciextract.errors import ModelNotFoundError, UsageError
@@ -77,6 +78,37 @@ def test_config_reaches_model_and_layers(monkeypatch: pytest.MonkeyPatch) -> Non
     doc = nlp(TEXT)
     assert made == [("bio", {"entity": 0.3})]
     assert len(doc.spans["x"]) == 2 and doc.ents == ()
+
+
+def test_extensions_leave_those_of_other_libraries_alone(
+    nlp: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Underscore, "doc_extensions", {})
+    monkeypatch.setattr(Underscore, "span_extensions", {})
+    Span.set_extension("score", default=7)
+    with pytest.raises(UsageError, match=r"span\._\.score is another") as refused:
+        nlp.add_pipe("sciextract")
+    assert '{"score_attr": "sciextract_score"}' in refused.value.hint
+    assert not Doc.has_extension("relations")
+    nlp.add_pipe("sciextract", config={"score_attr": "sciextract_score", "clusters_attr": ""})
+    doc = nlp(TEXT)
+    span = doc.spans["sc"][0]
+    assert (span._.score, span._.sciextract_score, len(doc._.relations)) == (7, 0.9, 1)
+    assert not Doc.has_extension("clusters")
+
+
+def test_extensions_are_registered_by_the_component_only() -> None:
+    script = (
+        "import pickle, sys; from spacy.tokens import Doc; import sciextract.interop.spacy_docs\n"
+        "from sciextract.interop.spacy_pipe import SciextractPipe\n"
+        "before = Doc.has_extension('relations'); pickle.loads(sys.stdin.buffer.read())\n"
+        "print(before, Doc.has_extension('relations'))"
+    )
+    sent = pickle.dumps(SciextractPipe(FakeAnnotator))
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, input=sent, capture_output=True, check=True
+    )
+    assert result.stdout.split() == [b"False", b"True"]
 
 
 def test_own_sentences_are_used(nlp: Language) -> None:
