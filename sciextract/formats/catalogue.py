@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from sciextract.formats.spec import FormatSpec
+from sciextract.formats.spec import FormatSpec, UnreadSpec
 
 _CELL = r"[\"']?[\w .-]{1,40}[\"']?"
 _TEXT_CELL = r"[\"']?(?:text|abstract|abstract note|summary|ab)[\"']?"
 _OTHER_CELL = r"[\"']?(?:doc_key|id|key|pmid|doi|ut|eid|(?:article |document )?title|ti|year)[\"']?"
 _HERE = "sciextract.formats"
+
+#: What may stand before the first row of a file in columns.
+_COMMENTS = r"(?:#\s*(?:newdoc|newpar|[\w.:-]+ = ).*\n)*"
 
 _SCHEMA = frozenset({"schema"})
 # Our own exchange records keep the fields of any format that they were made from.
@@ -130,14 +133,14 @@ FORMATS: list[FormatSpec] = [
         "BibTeX with `abstract` fields",
         (".bib", ".bibtex"),
         reader=f"{_HERE}.bibliography.bibtex:read_bibtex",
-        opening=r"\s*@[A-Za-z]+\s*[{(]",
+        opening=r"\s*(?:%.*\n\s*)*@[A-Za-z]+\s*[{(]",
     ),
     FormatSpec(
         "ris",
         "RIS, as reference managers export it",
         (".ris",),
         reader=f"{_HERE}.bibliography.ris:read_ris",
-        opening=r"TY  ?- ?",
+        opening=r"(?:1\.\s+)?TY  ?- ?",
     ),
     FormatSpec(
         "nbib",
@@ -145,6 +148,20 @@ FORMATS: list[FormatSpec] = [
         (".nbib", ".medline"),
         reader=f"{_HERE}.bibliography.nbib:read_nbib",
         opening=r"(?:PMID|PMC |OWN |STAT)- ",
+    ),
+    FormatSpec(
+        "wos",
+        "Web of Science, tagged export (savedrecs.txt)",
+        (".ciw",),
+        reader=f"{_HERE}.bibliography.wos:read_wos",
+        opening=r"FN .*(?:Web of Science|Clarivate|Thomson|ISI\b)|PT [A-Z]\s*$",
+    ),
+    FormatSpec(
+        "endnote",
+        "EndNote, tagged export (refer)",
+        (".enw",),
+        reader=f"{_HERE}.bibliography.endnote:read_endnote",
+        opening=r"%0[ \t]+[A-Z]",
     ),
     FormatSpec(
         "pubtator",
@@ -160,7 +177,7 @@ FORMATS: list[FormatSpec] = [
         (".conll", ".iob", ".iob2", ".bio"),
         reader=f"{_HERE}.standoff.conll:read_conll",
         writer=f"{_HERE}.standoff.conll_writer:ConllWriter",
-        opening=r"-DOCSTART-|\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)\s*$",
+        opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
     ),
     FormatSpec(
         "brat",
@@ -255,5 +272,57 @@ FORMATS: list[FormatSpec] = [
         "tab-separated triples: head, relation, tail and where they stand",
         (".triples",),
         writer=f"{_HERE}.tables.triples:TriplesWriter",
+    ),
+]
+
+#: What people have beside the formats above, and would otherwise become one abstract of markup.
+UNREAD: list[UnreadSpec] = [
+    UnreadSpec(
+        "a CoNLL-U treebank",
+        (".conllu",),
+        rf"{_COMMENTS}\d+(?:[-.]\d+)?\t[^\t\n]+\t[^\t\n]+\t(?:[A-Z]+|_)\t[^\t\n]*\t[^\t\n]*\t(?:\d+|_)\t",
+        "it holds syntax, no entities; take its text: sed -n 's/^# text = //p' FILE > NEW.txt",
+    ),
+    UnreadSpec(
+        "an HTML page",
+        (".html", ".htm", ".xhtml"),
+        r"(?i)\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b",
+        "export BibTeX or RIS from the site, or: pandoc -t plain FILE -o NEW.txt",
+    ),
+    UnreadSpec(
+        "a TeX document",
+        (".tex", ".ltx"),
+        r"(?:\s*(?:%|\\[A-Za-z]).*\n)*?\s*\\(?:documentclass|documentstyle|begin\{document\})",
+        "copy its abstract into a .txt file, or: pandoc -f latex -t plain FILE -o NEW.txt",
+    ),
+    UnreadSpec(
+        "an RTF document",
+        (".rtf",),
+        r"\s*\{\\rtf",
+        "save it as plain text (UTF-8), or: pandoc -f rtf -t plain FILE -o NEW.txt",
+    ),
+    UnreadSpec(
+        "an EndNote XML export",
+        (),
+        r"\s*(?:<\?xml[^>]*>\s*)?<xml>\s*<records>",
+        "export it from EndNote as RefMan (RIS) or EndNote Export (.enw)",
+    ),
+    UnreadSpec(
+        "a RefWorks tagged export",
+        (),
+        r"RT (?:Journal(?: Article|, Electronic)?|Book(?:, .*)?|Conference Proceedings|Dissertation.*|Generic|Abstract)\s*$",
+        "export RIS or BibTeX",
+    ),
+    UnreadSpec(
+        "an Ovid tagged export",
+        (),
+        r"\s*<1\. ?>\s",
+        "export RIS from Ovid",
+    ),
+    UnreadSpec(
+        "XML of a kind that is not read",
+        (),
+        r"\s*<(?:\?xml\s|!DOCTYPE\s)",
+        "read are PubMed, BioC, arXiv (Atom) and UIMA (XMI); or take its text out",
     ),
 ]

@@ -18,6 +18,7 @@ _OTHER_MARKS = {
 }
 _BINARY_MARKS = {
     b"%PDF-": "a PDF file",
+    b"\xd0\xcf\x11\xe0": "a document of an older Office",
     b"PK\x03\x04": "a zip archive or office document",
     b"\x1f\x8b": "a gzip archive",
     b"\x28\xb5\x2f\xfd": "Zstandard data",
@@ -28,7 +29,13 @@ _TAR_MARK, _TAR_MARK_START = b"ustar", 257
 _UNPACK = (
     "archives are read when their names end in .zip, packed files when they end in .gz or .zst"
 )
-_PACKED = {b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"}
+_AS_TEXT = "save it as plain text (UTF-8), a table as CSV (UTF-8)"
+_OFFICE = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub")
+_NEXT_STEPS = {
+    b"%PDF-": "make text of it, and keep the abstract: pdftotext FILE NEW.txt",
+    b"\xd0\xcf\x11\xe0": _AS_TEXT,
+    **dict.fromkeys((b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"), _UNPACK),
+}
 
 
 def decoded_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
@@ -83,7 +90,9 @@ def refuse_binary(start: bytes, path: str) -> None:
             )
     for mark, kind in _BINARY_MARKS.items():
         if start.startswith(mark):
-            hint = _UNPACK if mark in _PACKED else ""
+            hint = _NEXT_STEPS.get(mark, "")
+            if mark.startswith(b"PK") and path.lower().endswith(_OFFICE):
+                kind, hint = "an office document", _AS_TEXT
             raise FormatError(f"this is {kind}, allowed is UTF-8 text", path=path, hint=hint)
     if start.startswith(_TAR_MARK, _TAR_MARK_START):
         hint = "unpack it and give the folder, or pack it as .zip"

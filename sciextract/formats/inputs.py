@@ -28,6 +28,7 @@ from sciextract.formats.registry import (
     FormatSpec,
     get_format,
     has_suffix,
+    needs_more,
     readable,
     recognise,
     recognise_by_name,
@@ -36,7 +37,6 @@ from sciextract.formats.registry import (
 
 _HEAD_BYTES = 1 << 16
 _SEEN_BYTES = 1 << 14
-_OPENING_LINES = {b"[", b"{", b"[{"}
 _ARCHIVE_SUFFIX = ".zip"
 
 
@@ -200,7 +200,7 @@ def _recognised(source: Source) -> tuple[Source, FormatSpec]:
 
 
 def _head(lines: Iterable[bytes]) -> bytes:
-    """The start of the input: its first non-blank line, or more where that only opens a structure.
+    """The start of the input: its first non-blank line, or more where that is not enough to tell.
 
     Only then are more lines taken, since a pipe may have no second line for hours.
     """
@@ -208,7 +208,7 @@ def _head(lines: Iterable[bytes]) -> bytes:
     for line in lines:
         start += line
         content = line.removeprefix(codecs.BOM_UTF8).strip()
-        spread = spread or content.startswith(b"<") or content in _OPENING_LINES
+        spread = spread or needs_more(content[:80].decode("utf-8", "replace"))
         if len(start) >= _SEEN_BYTES or (content and not spread):
             break
     return start

@@ -8,13 +8,14 @@ from pathlib import PurePath
 from typing import Literal
 
 from sciextract.errors import FormatError, UsageError
-from sciextract.formats.catalogue import FORMATS, USUAL
+from sciextract.formats.catalogue import FORMATS, UNREAD, USUAL
 from sciextract.formats.spec import FormatSpec
 
 __all__ = [
     "FORMATS",
     "FormatSpec",
     "get_format",
+    "needs_more",
     "readable",
     "recognise",
     "recognise_folder",
@@ -53,21 +54,30 @@ def recognise(name: str, head: str) -> FormatSpec:
 
     Args:
         name: Its path; what :attr:`FormatSpec.binary` formats are known by.
-        head: The first non-blank line; more of them where that line opens XML or spread-out JSON.
+        head: The first non-blank line; more of them where it is :func:`not enough <needs_more>`.
 
     Raises:
-        FormatError: Nothing readable has this name and content.
+        FormatError: It is of a kind that is not read, or nothing readable has this name and content.
     """
     files = [spec for spec in readable() if spec.kind == "file"]
     by_name = [spec for spec in files if has_suffix(name, spec.suffixes)]
     for spec in [*by_name, *files]:
         if spec.opening and not spec.binary and re.match(spec.opening, head):
             return spec
+    for unread in UNREAD:
+        if has_suffix(name, unread.suffixes) or re.match(unread.opening, head):
+            hint = f"{unread.hint}; --format text reads it as it stands"
+            raise FormatError(f"this is {unread.title}, which is not read", path=name, hint=hint)
     usual = USUAL.get(PurePath(name).suffix.lower(), "text")
     for spec in [*by_name, *files]:
         if spec.id == usual or (by_name and usual == "text"):
             return spec
     raise FormatError("the format cannot be recognised", path=name, hint="name it with --format")
+
+
+def needs_more(line: str) -> bool:
+    """Whether a first line does not tell a format: it opens XML or spread-out JSON, or may be a comment or a number."""
+    return line.startswith(("<", "%", "#", "\\")) or line in ("[", "{", "[{", "1.")
 
 
 def recognise_by_name(name: str) -> FormatSpec | None:

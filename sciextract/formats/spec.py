@@ -12,6 +12,23 @@ from sciextract.formats.base import Reader, WriterFactory
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadSpec:
+    """A kind of file that is known and not read.
+
+    Attributes:
+        title: What it is, for the error.
+        suffixes: As in :class:`FormatSpec`.
+        opening: As in :class:`FormatSpec`.
+        hint: The next step.
+    """
+
+    title: str
+    suffixes: tuple[str, ...]
+    opening: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class FormatSpec:
     """One format and where its reader and writer live; they are imported on first use.
 
@@ -24,8 +41,8 @@ class FormatSpec:
         writer: ``module:callable`` that makes a :class:`~sciextract.formats.base.Writer` of a
             destination; empty if read-only.
         opening: Regular expression that the first non-blank line matches when a file of any name is
-            of this format; empty when content alone cannot tell. Where that line opens XML or JSON that
-            is spread over lines, the expression sees the first 16 KB.
+            of this format; empty when content alone cannot tell. Where that line is not enough to tell (see
+            :func:`~sciextract.formats.registry.needs_more`), the expression sees the first 16 KB.
         binary: Whether its files are no text: they are known by their names, and are not for a terminal.
         output: Whether a writer makes a text stream (also to standard output), one file, or a folder.
         options: Keyword arguments that the writer takes, of ``candidates`` and ``schema``.

@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord, ReadItem
-from sciextract.formats.registry import FormatSpec, get_format, recognise
+from sciextract.formats.registry import FormatSpec, get_format, needs_more, recognise
 from sciextract.store.file.sql_text import to_sql
 from sciextract.store.project import Project
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_items
@@ -41,16 +41,21 @@ class Recognised:
 
 
 def format_of(text: str) -> FormatSpec:
-    """The format that a pasted text is in; plain text has one abstract a paragraph."""
+    """The format that a pasted text is in; plain text has one abstract a paragraph.
+
+    Raises:
+        FormatError: It is of a kind that is not read.
+    """
     spec = recognise(f"{STEM}.txt", _head(text))
     return get_format("paragraphs") if spec.id == _PLAIN else spec
 
 
 def look(text: str) -> Iterator[Recognised]:
     """What a pasted text holds: after every record that is read, and in the end."""
-    spec = format_of(text)
-    seen = Recognised(spec.title)
+    seen = Recognised("")
     try:
+        spec = format_of(text)
+        seen = Recognised(spec.title)
         with _as_file(text, STEM, spec) as path:
             for item in read([path], spec.id):
                 if isinstance(item, BadRecord):
@@ -102,8 +107,11 @@ def _head(text: str) -> str:
     """What a format is recognised by: the first lines, from the first that is not blank."""
     start = text[:_HEAD_CHARS].removeprefix("\ufeff").lstrip("\r\n")
     first = start.lstrip().partition("\n")[0]
-    spread = first.lstrip().startswith("<") or first.strip() in ("[", "{", "[{")
-    return start if spread else start[: len(start) - len(start.lstrip()) + len(first)]
+    return (
+        start
+        if needs_more(first.strip())
+        else start[: len(start) - len(start.lstrip()) + len(first)]
+    )
 
 
 @contextmanager

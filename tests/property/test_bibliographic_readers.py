@@ -61,6 +61,8 @@ def test_text_on_one_line_is_kept_exactly(title: str, line: str, control: str) -
     expected = join_title(title, abstract)
     assert text_of("ris", f"TY  - JOUR\nTI  - {title}\nAB  - {abstract}\nER  - \n") == expected
     assert text_of("nbib", f"PMID- 1\nTI  - {title}\nAB  - {abstract}\n") == expected
+    assert text_of("wos", f"PT J\nTI {title}\nAB {abstract}\nER\n") == expected
+    assert text_of("endnote", f"%0 Book\n%T {title}\n%X {abstract}\n") == expected
     assert text_of("bibtex", f"@misc{{a, title={{{title}}}, abstract={{{abstract}}}}}") == expected
     record = json.dumps({"id": "1", "title": title, "abstract": abstract})
     for format_id in ("csl", "s2", "arxiv"):
@@ -79,6 +81,8 @@ def test_wrapped_text_is_joined_where_breaks_are_layout(
         title, wrapped
     )
     assert text_of("nbib", f"PMID- 1\nTI  - {title}\nAB  - {first}\n      {second}\n") == joined
+    assert text_of("wos", f"PT J\nTI {title}\nAB {first}\n   {second}\nER\n") == joined
+    assert text_of("endnote", f"%0 Book\n%T {title}\n%X {first}\n\n{second}\n") == joined
     assert text_of("ris", f"TY  - JOUR\nTI  - {title}\nAB  - {first}\n{second}\nER  - ") == joined
 
 
@@ -98,6 +102,8 @@ WHOLE = {
     "bibtex": '@string{j = "J" # {K}}\n@article{a, author={A and {B C}}, title={T $x$}, journal=j, abstract="x"}\n'
     "@article{b, crossref={c}, title={T}}\n@proceedings{c, title={P}}\n",
     "ris": "Provider: X\nTY  - JOUR\nTI  - T\nAB  - x\ny\nPY  - 2019//\nER  - \n\nTY  - JOUR\nT1  - U\nER  - \n",
+    "wos": "FN Clarivate\nVR 1.0\nPT J\nAU B, C\n   D, E\nTI T\nAB x\n   y\nDI 10.1000/x\nUT 1\nER\n\nEF",
+    "endnote": "%0 Book\n%A B, C\n%T T\n%X x\ny\n%R 10.1000/x\n\n%0 Book\n%T U\n",
     "nbib": "PMID- 1\nTI  - T\n      t\nAB  - x\nLID - 10.1000/x [doi]\nAU  - B C\n\nPMID- 2\nTI  - U\n",
     "csl": json.dumps(
         [{"id": "a", "title": "T", "issued": {"date-parts": [[2019]]}, "author": [{"family": "A"}]}]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.bibliography.bibliographic import keep_unusable, make_record
-from sciextract.formats.bibliography.text_lines import text_lines
+from sciextract.formats.bibliography.text_lines import TaggedRecord, Tags, text_lines
 
 _TAG = re.compile(r"([A-Z][A-Z0-9 ]{3})-(?: (.*))?$", re.DOTALL)
 _DOI = re.compile(r"(\S+) \[doi\]")
 _VENUES = ("JT", "TA", "BTI")
 _INTERPRETED = frozenset({"TI", "AB", "PMID", "FAU", "OT"})
-
-Tags = dict[str, list[str]]
 
 
 def read_nbib(source: Source) -> Iterator[ReadItem]:
@@ -35,37 +32,12 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
         raise FormatError("the file holds no nbib record", path=source.path, hint=hint)
 
 
-@dataclass(slots=True)
-class _Record:
-    """A record's values by tag, each value as its wrapped lines."""
-
-    first_line: int
-    parts: dict[str, list[list[str]]] = field(default_factory=dict)
-    error: FormatError | None = None
-    last: str = ""
-
-    def add(self, tag: str, value: str) -> None:
-        self.parts.setdefault(tag, []).append([value.strip()])
-        self.last = tag
-
-    def go_on(self, line: str) -> None:
-        self.parts[self.last][-1].append(line.strip())
-
-    def tags(self) -> Tags:
-        """The values that are not empty, wrapped lines joined by one space."""
-        joined = {
-            tag: [text for parts in values if (text := " ".join(filter(None, parts)))]
-            for tag, values in self.parts.items()
-        }
-        return {tag: values for tag, values in joined.items() if values}
-
-
-def _records(source: Source) -> Iterator[_Record]:
-    record: _Record | None = None
+def _records(source: Source) -> Iterator[TaggedRecord]:
+    record: TaggedRecord | None = None
     started = False
     for number, line in text_lines(source):
         if isinstance(line, FormatError):
-            record = record or _Record(number)
+            record = record or TaggedRecord(number)
             record.error = record.error or line
             continue
         found = _TAG.match(line)
@@ -75,7 +47,7 @@ def _records(source: Source) -> Iterator[_Record]:
             record = None
         if not line.strip() or not started:
             continue
-        record = record or _Record(number)
+        record = record or TaggedRecord(number)
         _add(record, found, line, Place(source.path, number))
     if record:
         yield record
@@ -85,7 +57,7 @@ def _is_pmid(found: re.Match[str] | None) -> bool:
     return found is not None and found[1] == "PMID"
 
 
-def _add(record: _Record, found: re.Match[str] | None, line: str, place: Place) -> None:
+def _add(record: TaggedRecord, found: re.Match[str] | None, line: str, place: Place) -> None:
     if found:
         record.add(found[1].rstrip(), found[2] or "")
     elif record.last:
@@ -96,7 +68,7 @@ def _add(record: _Record, found: re.Match[str] | None, line: str, place: Place) 
         )
 
 
-def _item(record: _Record, source: Source, number: int) -> ReadItem:
+def _item(record: TaggedRecord, source: Source, number: int) -> ReadItem:
     if record.error is not None:
         return BadRecord(record.error)
     tags = record.tags()

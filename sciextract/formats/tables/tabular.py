@@ -35,7 +35,9 @@ def read_table(source: Source) -> Iterator[ReadItem]:
     header_line = next((line for line in lines if line.strip()), "")
     delimiter = max(_DELIMITERS, key=lambda each: _score(_cells(header_line, each)))
     columns = _columns(_cells(header_line, delimiter), source, lines.number)
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    # Web of Science quotes no cell, and its titles may begin with a quotation mark.
+    quotes = None if header_line.startswith("PT\tAU\t") else '"'
+    rows = csv.reader(lines, delimiter=delimiter, strict=True, quotechar=quotes)
     while True:
         first = lines.number + 1
         try:

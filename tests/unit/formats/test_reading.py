@@ -49,10 +49,57 @@ def write(path: Path, content: str | bytes) -> Path:
         ("a.txt", "Abstract", "text"),
         ("-", "Text, tables and graphs are parsed.", "text"),
         ("README", "[12] shows that brackets are no JSON", "text"),
+        ("savedrecs.txt", "FN Clarivate Analytics Web of Science", "wos"),
+        ("-", "PT J", "wos"),
+        ("a.ciw", "nothing known", "wos"),
+        ("a.txt", "%0 Journal Article", "endnote"),
+        ("savedrecs.txt", "PT\tAU\tTI\tSO\tAB\tUT\n", "tsv"),
+        ("a.txt", "# newdoc\n# text = x\nx NN O B-A\ny VB O O\n", "conll"),
+        ("a.txt", "1.\nTY  - JOUR\nTI  - T\n", "ris"),
+        ("a.tex", "% my refs\n@article{a, title={T}}", "bibtex"),
+        ("a.txt", "% of patients were treated", "text"),
+        ("a.txt", "# Background\nWe parse graphs.\n", "text"),
+        ("a.txt", "<p>We parse graphs.</p>", "text"),
+        ("a.txt", "\\textbf{Aim.} We parse.", "text"),
+        ("a.txt", "RT PCR finds them", "text"),
     ],
 )
 def test_the_content_decides_the_format(name: str, first_line: str, expected: str) -> None:
     assert recognise(name, first_line).id == expected
+
+
+CONLLU = "# sent_id = 1\n# text = We parse\n1\tWe\twe\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a.txt", CONLLU, "a CoNLL-U treebank"),
+        ("a.conll", CONLLU, "a CoNLL-U treebank"),
+        ("a.conllu", "nothing known", "a CoNLL-U treebank"),
+        ("a.txt", "<!DOCTYPE html>\n<html>", "an HTML page"),
+        ("login.bib", "\n<!-- x -->\n<HTML lang='en'>", "an HTML page"),
+        ("a.txt", "% draft\n\n\\RequirePackage{x}\n\\documentclass{article}\n", "a TeX document"),
+        ("a.tex", "We parse graphs.", "a TeX document"),
+        ("a.txt", "{\\rtf1\\ansi We parse.}", "an RTF document"),
+        ("a.xml", "<?xml version='1.0'?><xml><records><record>", "an EndNote XML export"),
+        ("a.txt", "RT Journal Article\nT1 Graphs\n", "a RefWorks tagged export"),
+        ("a.txt", "<1. >\nVN  - Ovid Technologies\n", "an Ovid tagged export"),
+        ("a.txt", "<?xml version='1.0'?>\n<thing>x</thing>", "XML of a kind that is not read"),
+        ("a.txt", b"%PDF-1.7\n%\xff\n", "a PDF file"),
+        ("a.docx", b"PK\x03\x04\x14\x00", "an office document"),
+        ("a.doc", b"\xd0\xcf\x11\xe0\xa1", "a document of an older Office"),
+    ],
+)
+def test_what_is_not_read_is_refused_by_name(
+    name: str, content: str | bytes, kind: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError, match=f"this is {kind}") as caught:
+        list(read([write(tmp_path / name, content)]))
+    assert caught.value.hint
+    if isinstance(content, str):
+        (item,) = read([tmp_path / name], "text")
+        assert isinstance(item, AnnotatedDocument) and item.document.text == content
 
 
 def test_a_missing_path_stops_before_anything_is_read(tmp_path: Path) -> None:

@@ -68,6 +68,13 @@ def test_blank_texts_hold_nothing(text: str, project: Project) -> None:
     assert keys(project) == []
 
 
+def test_what_is_not_read_is_named(project: Project) -> None:
+    (found,) = look("<html><body>Moss.</body></html>")
+    assert (found.documents, found.problem) == (0, "this is an HTML page, which is not read")
+    with pytest.raises(FormatError, match="HTML page"):
+        import_pasted(project, "<html><body>Moss.</body></html>")
+
+
 def test_records_come_one_by_one() -> None:
     assert [each.documents for each in look(BIB)] == [1, 2, 2]
 
