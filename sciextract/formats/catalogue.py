@@ -54,6 +54,28 @@ FORMATS: list[FormatSpec] = [
         ),
     ),
     FormatSpec(
+        "spert",
+        "SpERT JSON: sentences with tokens, entities and relations by numbers",
+        (".json", ".jsonl"),
+        reader=f"{_HERE}.corpora.spert:read_spert",
+        writer=f"{_HERE}.corpora.spert:SpertWriter",
+        opening=_NOT_OWN
+        + r"\s*[\[{]"
+        + _inside(r'"tokens"\s*:\s*\[\s*"')
+        + _inside(r'"entities"\s*:\s*\[\s*(?:\{[^{}]*"start"\s*:|\]\s*,\s*"relations"\s*:)'),
+    ),
+    FormatSpec(
+        "hf-jsonl",
+        "Hugging Face token classification as JSON lines: tokens and ner_tags",
+        (".jsonl", ".json"),
+        reader=f"{_HERE}.corpora.tagged_tokens:read_tagged_tokens",
+        writer=f"{_HERE}.corpora.tagged_tokens:TaggedTokensWriter",
+        opening=_NOT_OWN
+        + r"\s*\{"
+        + _inside(r'"tokens"\s*:\s*\[\s*"')
+        + _inside(r'"(?:ner_)?tags"\s*:\s*\['),
+    ),
+    FormatSpec(
         "doccano",
         "doccano JSONL: labels, or entities and relations, as character offsets",
         (".jsonl", ".json"),
@@ -218,6 +240,15 @@ FORMATS: list[FormatSpec] = [
         binary=True,
         output="file",
         extra="spacy",
+    ),
+    FormatSpec(
+        "json",
+        "a JSON array of the records of jsonl, or one such record spread over lines",
+        (".json",),
+        reader=f"{_HERE}.json_array:read_json",
+        writer=f"{_HERE}.json_array:JsonWriter",
+        options=frozenset({"candidates"}),
+        opening=r"\s*(?:\[\s*(?:[{\]]|$)|\{\s*$)",
     ),
     FormatSpec(
         "jsonl",

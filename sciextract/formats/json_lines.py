@@ -15,7 +15,7 @@ from sciextract.formats.decoding import decoded_lines
 
 Record = dict[str, Any]
 _ONE_A_LINE = (
-    "each line must hold one JSON object; for other layouts: jq -c . FILE, or jq -c '.[]' FILE"
+    "each line must hold one JSON object; --format json reads arrays and objects over several lines"
 )
 
 

@@ -58,6 +58,41 @@ class LineSink:
         return OutputError(f"{self._name}: cannot be written: {error.strerror}")
 
 
+class ArraySink:
+    """Writes JSON objects as an array with one element a line, as a stream."""
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Open a path or ``-`` (standard output), or take an open text stream, which stays open.
+
+        Raises:
+            OutputError: The file cannot be opened, or its name says that it is packed.
+        """
+        self._sink = LineSink(destination)
+        self._first = True
+        self._waiting = "["
+
+    def write_element(self, line: str) -> None:
+        """Append an element; its line goes out once it is known whether another follows.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        self._sink.write_line(self._waiting if self._first else self._waiting + ",")
+        self._first, self._waiting = False, line
+
+    def close(self) -> None:
+        """End the array, flush, and close what was opened here.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        if self._waiting:
+            self._sink.write_line(self._waiting)
+            self._sink.write_line("]")
+            self._waiting = ""
+        self._sink.close()
+
+
 def _opened(destination: Path | str | TextIO) -> tuple[str, TextIO, bool]:
     if not isinstance(destination, (str, Path)):
         return str(getattr(destination, "name", "the stream")), destination, False

@@ -9,7 +9,7 @@ from sciextract.formats.base import Place, Source, shown
 from sciextract.text.analyse import join_title
 
 TEXT_FIELDS = ("text", "title", "abstract")
-_KEY_FIELDS = ("doc_key", "id")
+KEY_FIELDS = ("doc_key", "id")
 
 
 class RecordText(NamedTuple):
@@ -50,7 +50,7 @@ def key_of(record: Mapping[str, Any], source: Source, line: int) -> tuple[str, s
     Raises:
         FormatError: The key is neither a string nor a number.
     """
-    for name in _KEY_FIELDS:
+    for name in KEY_FIELDS:
         value = record.get(name)
         if isinstance(value, str) and value:
             return value, name

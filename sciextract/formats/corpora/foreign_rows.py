@@ -11,10 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source
 from sciextract.formats.corpora.arrow_rows import are_own, parse_row
 from sciextract.formats.corpora.table_columns import (
     check_texts,
@@ -22,21 +21,16 @@ from sciextract.formats.corpora.table_columns import (
     text_columns,
     with_fields,
 )
-from sciextract.formats.corpus_items import CorpusItems
-from sciextract.formats.json_lines import Record, unknown_fields
+from sciextract.formats.corpora.tagged_tokens import TAG_COLUMNS, tagged_document
+from sciextract.formats.json_lines import Record
 from sciextract.formats.jsonl import parse_record
-from sciextract.formats.scierc import sentences_at
-from sciextract.formats.texts import key_of
-from sciextract.text.ptb import from_token_lists
 
-_TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
 _SENTENCES = "sentences"
 _EXACT = {"text", "title", "abstract", _SENTENCES}
 _ALLOWED = (
     "columns `text`, or `title` and `abstract` (or what CSV tables call them), or `tokens` and `ner_tags`, or "
     "SciERC's `sentences`, `ner`, `relations` and `clusters`"
 )
-_BEFORE, _BEGINS, _ENDS = "O", ("B", "U", "S"), ("L", "E", "U", "S")
 _BATCH_ROWS = 256
 
 
@@ -97,7 +91,7 @@ def _rows(batch: pa.RecordBatch) -> list[Record | str]:
 def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -> Any:
     if are_own(schema):
         return parse_row
-    tags = next((name for name in _TAG_COLUMNS if name in schema.names), "")
+    tags = next((name for name in TAG_COLUMNS if name in schema.names), "")
     columns = text_columns(schema)
     has_text = _SENTENCES in schema.names or bool({*columns} - {"doc_key"})
     if "tokens" in schema.names and tags and not _EXACT & {*schema.names}:
@@ -157,50 +151,7 @@ def _number(value: object) -> object:
 def _tagged(
     row: Record, source: Source, number: int, *, column: str, names: Sequence[str] | None
 ) -> AnnotatedDocument:
-    record = _plain_row(row)
-    key, key_field = key_of(record, source, number)
-    place = Place(source.path, number, key)
-    sentences = sentences_at([record.get("tokens") or []], place)
-    text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
-    tags = [_tag(value, names, column, place) for value in record.get(column) or []]
-    if len(tags) != len(tokens):
-        problem = f"{len(tags)} tags found, allowed are {len(tokens)}, one a token"
-        raise place.error(problem, field=column)
-    items = CorpusItems(key, source.provenance)
-    for mention, label in _mentions(tags):
-        items.entity([tokens.char_span(mention)], label)
-    fields = unknown_fields(record, {key_field, "tokens", column}, place)
-    return AnnotatedDocument(Document(key, text, tokens, fields), items.annotations())
-
-
-def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) -> str:
-    if isinstance(value, str):
-        return value
-    if type(value) is int and names is None:
-        hint = "save it with Hugging Face's ClassLabel names, or with the tags as strings"
-        raise place.error(f"the class {value} has no name", field=column, hint=hint)
-    if type(value) is int and names and value < len(names):
-        return names[value] if value >= 0 else _BEFORE
-    raise place.error(
-        f"{shown(value)} found, allowed are tags such as 'B-Task' or their numbers", field=column
-    )
-
-
-def _mentions(tags: Sequence[str]) -> Iterator[tuple[TokenRange, str]]:
-    """Runs of tags in IOB1, IOB2 or BILOU; a tag without a letter in front is a label of its own."""
-    start, open_label = 0, ""
-    for index, tag in enumerate([*tags, _BEFORE]):
-        prefix, dash, label = tag.partition("-")
-        if not dash or len(prefix) != 1:
-            prefix, label = "I", "" if tag == _BEFORE else tag
-        if open_label and (label != open_label or prefix in _BEGINS):
-            yield TokenRange(start, index), open_label
-            open_label = ""
-        if label and not open_label:
-            start, open_label = index, label
-        if label and prefix in _ENDS:
-            yield TokenRange(start, index + 1), label
-            open_label = ""
+    return tagged_document(_plain_row(row), source, number, column=column, names=names)
 
 
 def _plain_row(row: Record) -> Record:

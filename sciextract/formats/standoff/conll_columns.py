@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sciextract.documents.annotations import Entity
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.standoff.standoff import LINE_BREAKS, without_surrogates
 from sciextract.text.ptb import unescape
@@ -87,6 +89,27 @@ def tags_of(length: int, ranges: Sequence[TaggedRange]) -> list[str]:
     for (start, end), label in ((_edges(each.tokens), each.label) for each in ranges):
         tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
     return tags
+
+
+def flat(
+    sentence: Sequence[tuple[TokenRange, Entity]], losses: Counter[str]
+) -> list[tuple[TokenRange, Entity]]:
+    """The entities of a sentence that can stand beside each other, the longest first; the others are counted."""
+    chosen: list[tuple[TokenRange, Entity]] = []
+    taken: set[int] = set()
+    for tokens, entity in sorted(sentence, key=_longest_first):
+        covered = range(tokens.token_start, tokens.token_end)
+        if taken.isdisjoint(covered):
+            taken.update(covered)
+            chosen.append((tokens, entity))
+        else:
+            losses["nested or overlapping entity"] += 1
+    return chosen
+
+
+def _longest_first(item: tuple[TokenRange, Entity]) -> tuple[int, int]:
+    tokens = item[0]
+    return -len(tokens), tokens.token_start
 
 
 def _edges(tokens: TokenRange) -> tuple[int, int]:

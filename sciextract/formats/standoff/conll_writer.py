@@ -22,6 +22,7 @@ from sciextract.formats.standoff.conll_columns import (
     SEPARATOR,
     TaggedRange,
     find_tokens,
+    flat,
     tags_of,
     written_form,
 )
@@ -69,17 +70,10 @@ class ConllWriter:
         self.losses.update({kind: count for kind, count in counts.items() if count})
 
     def _flat(self, sentence: list[tuple[TokenRange, Entity]]) -> list[TaggedRange]:
-        """The entities of a sentence that can stand beside each other, the longest first."""
-        chosen: list[TaggedRange] = []
-        taken: set[int] = set()
-        for tokens, entity in sorted(sentence, key=_longest_first):
-            covered = range(tokens.token_start, tokens.token_end)
-            if taken.isdisjoint(covered):
-                taken.update(covered)
-                chosen.append(TaggedRange(tokens, self._labels.name_of(entity.label)))
-            else:
-                self.losses["nested or overlapping entity"] += 1
-        return chosen
+        return [
+            TaggedRange(tokens, self._labels.name_of(entity.label))
+            for tokens, entity in flat(sentence, self.losses)
+        ]
 
     def _write_start(
         self, document: Document, table: TokenTable, chosen: list[list[TaggedRange]]
@@ -111,11 +105,6 @@ class ConllWriter:
 
 def _entities_only(document: AnnotatedDocument) -> AnnotatedDocument:
     return replace(document, annotations=Annotations(document.annotations.entities))
-
-
-def _longest_first(item: tuple[TokenRange, Entity]) -> tuple[int, int]:
-    tokens = item[0]
-    return -len(tokens), tokens.token_start
 
 
 def _shifted(each: TaggedRange, first: int) -> TaggedRange:

@@ -15,6 +15,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.json_lines import Record, parse_object
+from sciextract.formats.texts import KEY_FIELDS
 
 Lines = Iterator[tuple[int, str | FormatError]]
 Parse = Callable[[Record, Source, int], Iterable[AnnotatedDocument]]
@@ -27,18 +28,25 @@ _COMPACT = re.compile(r'(\s*)\{\s*"')
 _CUT_OFF = "the file may be cut off: export it again"
 
 
-def read_objects(source: Source, parse: Parse) -> Iterator[ReadItem]:
+def read_objects(source: Source, parse: Parse, *, numbered: bool = False) -> Iterator[ReadItem]:
     """Parse each object with ``parse(record, source, line)``, which may give several documents.
+
+    Args:
+        source: The file.
+        parse: Gives the documents of an object.
+        numbered: Whether an object without a key is called by its position, since many can stand on one line.
 
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    for number, record in json_objects(source):
+    for number, (line, record) in enumerate(json_objects(source), start=1):
         if isinstance(record, FormatError):
             yield BadRecord(record)
             continue
+        if numbered and all(record.get(name) in (None, "") for name in KEY_FIELDS):
+            record = {**record, KEY_FIELDS[0]: f"{source.stem}:{number}"}
         try:
-            yield from parse(record, source, number)
+            yield from parse(record, source, line)
         except FormatError as error:
             yield BadRecord(error)
 

@@ -9,7 +9,7 @@ from typing import TextIO
 from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.json_lines import Record, dump_line
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import ArraySink
 from sciextract.formats.tools.imported import bibliographic
 from sciextract.formats.tools.labelstudio_config import LABELS_NAME, TEXT_NAME
 from sciextract.formats.tools.span_layers import SpanLayers, span_layers
@@ -25,12 +25,11 @@ class LabelStudioWriter:
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
         self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
+        self._sink = ArraySink(destination)
         self._count = 0
-        self._waiting = "["
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one task; its line goes out once it is known whether another follows.
+        """Append one task.
 
         Raises:
             OutputError: An entity is not a range of the document's text.
@@ -38,16 +37,10 @@ class LabelStudioWriter:
         layers = span_layers(document)
         self.losses.update(layers.losses)
         self._count += 1
-        line = dump_line(_task(document, layers, self._count))
-        self._sink.write_line(self._waiting if self._count == 1 else self._waiting + ",")
-        self._waiting = line
+        self._sink.write_element(dump_line(_task(document, layers, self._count)))
 
     def close(self) -> None:
         """End the array, flush, and close the file that was opened here."""
-        if self._waiting:
-            self._sink.write_line(self._waiting)
-            self._sink.write_line("]")
-            self._waiting = ""
         self._sink.close()
 
 

@@ -81,12 +81,12 @@ def test_lines_of_twenty_megabytes(tmp_path: Path) -> None:
     assert isinstance(last, AnnotatedDocument)
 
 
-def test_json_over_several_lines_says_how_to_convert_it(tmp_path: Path) -> None:
+def test_json_over_several_lines_named_as_lines_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "made.json"
     path.write_text('[\n  {"text": "a"}\n]\n')
-    items = [item for item in read([path]) if isinstance(item, BadRecord)]
+    items = [item for item in read([path], "jsonl") if isinstance(item, BadRecord)]
     assert len(items) >= 2
-    assert "jq -c" in items[0].error.hint
+    assert "--format json" in items[0].error.hint
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:

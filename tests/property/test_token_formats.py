@@ -1,0 +1,87 @@
+"""SpERT's and Hugging Face's token files: what is written and not counted as lost comes back."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats import open_writer, read
+from tests.strategies import PIECES, annotated_documents
+
+FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+#: Penn Treebank escapes are read as their characters.
+UNESCAPED = [each for each in PIECES if each not in ("-LRB-", "'", "\\", "\\n")]
+
+
+def written(format_id: str, *documents: AnnotatedDocument) -> tuple[str, Counter[str]]:
+    stream = io.StringIO()
+    writer = open_writer(format_id, stream)
+    for document in documents:
+        writer.write(document)
+    writer.close()
+    return stream.getvalue(), writer.losses
+
+
+def read_back(format_id: str, content: str, folder: Path) -> list[AnnotatedDocument]:
+    path = folder / "made.json"
+    path.write_text(content, encoding="utf-8", newline="")
+    items = list(read([path], format_id))
+    assert all(isinstance(item, AnnotatedDocument) for item in items), items
+    return [item for item in items if isinstance(item, AnnotatedDocument)]
+
+
+def scierc(document: AnnotatedDocument) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads(written("scierc", document)[0])
+    return record
+
+
+@FEW
+@given(document=annotated_documents(pieces=UNESCAPED))
+def test_spert_holds_what_lies_in_a_sentence(
+    document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content, losses = written("spert", document)
+    wanted, first = scierc(document), 0
+    if not wanted["sentences"]:
+        assert (content, losses["document without tokens"]) == ("[\n]\n", 1)
+        return
+    back = read_back("spert", content, tmp_path_factory.mktemp("spert"))
+    relations = 0
+    for tokens, entities, part in zip(wanted["sentences"], wanted["ner"], back, strict=True):
+        found = scierc(part)
+        assert len(found["sentences"][0]) == len(tokens)
+        moved = [[start + first, end + first, label] for start, end, label in found["ner"][0]]
+        assert moved == entities
+        relations += len(part.annotations.relations)
+        first += len(tokens)
+    living = {each.id for each in document.annotations.entities if each.state != "rejected"}
+    counted = sum(count for kind, count in losses.items() if "relation" in kind)
+    assert relations + counted == sum(
+        {each.head, each.tail} <= living and each.state != "rejected"
+        for each in document.annotations.relations
+    )
+    assert written("spert", *back)[0] == content
+
+
+@FEW
+@given(document=annotated_documents(pieces=UNESCAPED, untyped=False))
+def test_tagged_tokens_hold_what_is_flat(
+    document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content, losses = written("hf-jsonl", document)
+    [back] = read_back("hf-jsonl", content, tmp_path_factory.mktemp("tags"))
+    assert back.document.doc_key == document.document.doc_key
+    found, wanted = scierc(back)["ner"], scierc(document)["ner"]
+    flat = [each for sentence in found for each in sentence]
+    everything = [each for sentence in wanted for each in sentence]
+    assert all(each in everything for each in flat)
+    assert len(flat) == len(everything) - losses["nested or overlapping entity"]
+    assert written("hf-jsonl", back)[0] == content
