@@ -27,7 +27,7 @@ class ImportScreen:
 
     def listener(self) -> ImportListener:
         """What hears of the import."""
-        return ImportListener(self._bad_record, self._warn, self._line.update)
+        return ImportListener(self._bad_record, self._warn, self._line.update, self._told)
 
     def end(self) -> None:
         """Clear the progress line and say how many remarks were not shown."""
@@ -43,6 +43,9 @@ class ImportScreen:
         self._warned += 1
         if self._warned <= _MOST_WARNED:
             self._say("Warning", f"{doc_key!r}: {'; '.join(warnings)}")
+
+    def _told(self, note: str) -> None:
+        self._say("", note, "--fields gold or --fields predicted decides which are imported")
 
     def _say(self, kind: str, message: str, hint: str = "") -> None:
         self._line.clear()

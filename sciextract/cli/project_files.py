@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -66,6 +66,13 @@ def import_(
             "What is not annotated there is not there; training takes it for negative.",
         ),
     ] = "",
+    fields: Annotated[
+        Literal["gold", "predicted"] | None,
+        typer.Option(
+            help="What is imported of records with gold and predictions (default: gold). "
+            "Predictions become undecided items of a source of their own."
+        ),
+    ] = None,
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -82,6 +89,8 @@ def import_(
         sciextract import corpus/ --format brat --add-labels
 
         sciextract import gold.jsonl --done all
+
+        sciextract import plmarker.json --fields predicted
     """
     from sciextract.cli.import_screen import ImportScreen
     from sciextract.store import open_project
@@ -100,6 +109,7 @@ def import_(
                 add_labels=add_labels,
                 listener=screen.listener(),
                 done=layers_named(done),
+                fields=fields,
             )
         finally:
             screen.end()

@@ -6,22 +6,26 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
+from sciextract.documents.annotations import Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.documents.schema_file import is_label
 from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError
 from sciextract.formats import read
-from sciextract.formats.base import STDIN, BadRecord, ReadItem
+from sciextract.formats.base import STDIN, BadRecord, FieldChoice, ReadItem, Side
 from sciextract.formats.globs import expand_inputs
 from sciextract.store.content.label_schemas import with_labels
 from sciextract.store.incoming.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project import Project
 from sciextract.store.state.rows import Layer
+
+_PREDICTED = "#predicted"
+_Item = TypeVar("_Item", Entity, Relation, Cluster)
 
 
 def layers_named(words: str) -> tuple[Layer, ...]:
@@ -52,11 +56,13 @@ class ImportListener:
         bad_record: Called with the error of a record that could not be read; the import goes on.
         warned: Called with the key of a document and the remarks about it.
         progress: Called with the number of documents behind us.
+        told: Called with which fields of a file with gold and predictions were read, and which were left.
     """
 
     bad_record: Callable[[FormatError], None] = _ignore
     warned: Callable[[str, tuple[str, ...]], None] = _ignore
     progress: Callable[[int], None] = _ignore
+    told: Callable[[str], None] = _ignore
 
 
 @dataclass(slots=True)
@@ -68,6 +74,7 @@ class ImportReport:
         bad: Records that could not be read.
         warned: Documents with remarks.
         added_labels: Types that were added to the schema.
+        notes: Which fields of files with gold and predictions were read, and which were left.
         seconds: How long it took.
     """
 
@@ -75,6 +82,7 @@ class ImportReport:
     bad: int = 0
     warned: int = 0
     added_labels: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
@@ -95,6 +103,7 @@ class ImportReport:
             "bad": self.bad,
             "warned": self.warned,
             "added_labels": self.added_labels,
+            "notes": self.notes,
             "seconds": round(self.seconds, 3),
         }
 
@@ -108,6 +117,7 @@ def import_files(
     listener: ImportListener | None = None,
     at_a_time: int = BATCH,
     done: Collection[Layer] = (),
+    fields: Side | None = None,
 ) -> ImportReport:
     """Import files, folders or standard input (``-``); one event in the log for each of them.
 
@@ -122,9 +132,13 @@ def import_files(
         listener: Who hears of what happens.
         at_a_time: Documents a transaction. Whoever else writes waits for as long as one takes.
         done: Layers in which the files are complete, such as gold: what is not annotated there is not there.
+        fields: What is read of records with gold and predictions. Predictions become undecided items of a
+            source of their own, ``import:FILE#predicted``. ``None`` reads the gold, and imports the
+            predictions of records without gold as if they were gold.
 
     Raises:
         SchemaError: A label is not in the project's schema; nothing of that file was imported.
+        UsageError: No record of a file has the ``fields``; nothing of that file was imported.
         FormatError: The only file is unusable.
         InputMissingError: A path does not exist, or nothing matches a pattern.
         ProjectError: The project cannot be written.
@@ -133,12 +147,16 @@ def import_files(
     started = time.monotonic()
     report = ImportReport()
     job = _Job(project, report, listener or ImportListener(), add_labels, at_a_time, done)
-    sources = [(path, read([path], format_id)) for path in paths]
+    choices = [FieldChoice(fields or "gold", strict=fields is not None) for _ in paths]
+    sources = [
+        (path, choice, read([path], format_id, choice))
+        for path, choice in zip(paths, choices, strict=True)
+    ]
     if project.numbers():
         project.backup("before import")
-    for path, items in sources:
+    for path, choice, items in sources:
         try:
-            job.run(path, items)
+            job.run(path, items, choice)
         except FormatError as error:
             if len(paths) == 1:
                 raise
@@ -160,7 +178,9 @@ def import_items(
     report = ImportReport()
     if project.numbers():
         project.backup("before import")
-    _Job(project, report, listener or ImportListener(), False, at_a_time).run(name, items)
+    _Job(project, report, listener or ImportListener(), False, at_a_time).run(
+        name, items, FieldChoice()
+    )
     report.seconds = time.monotonic() - started
     return report
 
@@ -185,21 +205,27 @@ class _Job:
         self._add_labels = add_labels
         self._seen = 0
 
-    def run(self, path: str, items: Iterable[ReadItem]) -> None:
-        """Import one path; what was imported of it before a label stops it is taken back."""
-        target = Import(self._project, source_of(path), {"path": path}, self._done)
-        readable = self._documents(items)
+    def run(self, path: str, items: Iterable[ReadItem], choice: FieldChoice) -> None:
+        """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
+        readable, source = self._documents(items), source_of(path)
+        if choice.side == "predicted":
+            readable, source = map(_proposed, readable), f"{source}{_PREDICTED}"
+        target = Import(self._project, source, {"path": path}, self._done)
         try:
             for batch in _batches(readable, self._at_a_time):
                 schema = self._schema_for(path, batch, readable)
                 target.add([(each, self._checked(each, schema)) for each in batch])
                 self._listener.progress(self._seen)
-        except SchemaError:
+            choice.check(path)
+        except (SchemaError, UsageError):
             if target.event_id is not None:
                 self._project.undo(target.event_id)
             raise
         finally:
             self._count(target.counts)
+        for note in choice.told(path):
+            self._report.notes.append(note)
+            self._listener.told(note)
 
     def bad(self, error: FormatError) -> None:
         """Count and report a record that cannot be read."""
@@ -248,6 +274,22 @@ class _Job:
         total = self._report.counts
         for name in ImportCounts.__dataclass_fields__:
             setattr(total, name, getattr(total, name) + getattr(counts, name))
+
+
+def _proposed(document: AnnotatedDocument) -> AnnotatedDocument:
+    """The document with its items undecided, and their sources told from those of the gold."""
+
+    def proposed(item: _Item) -> _Item:
+        return replace(item, state=State.UNDECIDED, source=f"{item.source}{_PREDICTED}")
+
+    found = document.annotations
+    annotations = replace(
+        found,
+        entities=tuple(map(proposed, found.entities)),
+        relations=tuple(map(proposed, found.relations)),
+        clusters=tuple(map(proposed, found.clusters)),
+    )
+    return replace(document, annotations=annotations)
 
 
 def _refuse_projects(project: Project, paths: list[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import State
 from sciextract.errors import ExitCode
 from sciextract.formats.registry import writable
 from sciextract.resources import data_root
@@ -303,3 +304,38 @@ SHOWING = (
     *("status", "search lattice", "search --in title red", "log", "stats", "backup --list"),
     *("status --json", "search lattice --json", "log --json", "undo", "redo"),
 )
+
+
+def test_predictions_beside_gold_are_a_source_of_their_own(command: Command, work: Path) -> None:
+    beside = GOLD | {
+        "predicted_ner": [[[0, 1, "Method"], [2, 2, "Task"]], []],
+        "predicted_relations": [[[0, 1, 2, 2, "USED-FOR"]], []],
+    }
+    write_lines(work / "beside.jsonl", beside)
+    command("init", "p.sciextract")
+    first = command("import", "beside.jsonl")
+    assert (
+        "beside.jsonl: ner, relations, clusters read, predicted_ner, predicted_relations left"
+        in first.err
+    )
+    gold = view(work / "p.sciextract")
+    second = command("import", "beside.jsonl", "--fields", "predicted", "--json")
+    assert json.loads(second.out)["notes"] == [
+        "beside.jsonl: predicted_ner, predicted_relations read, ner, relations, clusters left (1 record)"
+    ]
+    assert view(work / "p.sciextract") == gold
+    (document,) = documents(work / "p.sciextract", frozenset({State.UNDECIDED}))
+    found = document.annotations
+    assert {each.source for each in found.entities} == {"import:beside.jsonl#predicted"}
+    assert [each.text_of(document.document.text) for each in found.entities] == ["helps"]
+    said = command("export", "--format", "scierc", "--source", "import:beside.jsonl#predicted")
+    assert json.loads(said.out)["ner"] == beside["predicted_ner"]
+
+
+def test_predictions_that_are_not_there_are_not_imported(command: Command, work: Path) -> None:
+    write_lines(work / "gold.jsonl", GOLD)
+    command("init", "p.sciextract")
+    refused = command("import", "gold.jsonl", "--fields", "predicted")
+    assert refused.code == ExitCode.USAGE
+    assert "fields found: ner, relations, clusters" in refused.err
+    assert documents(work / "p.sciextract") == []
