@@ -194,6 +194,14 @@ FORMATS: list[FormatSpec] = [
         opening=r"[^|\s]{1,80}\|[ta]\|",
     ),
     FormatSpec(
+        "conll2012",
+        "CoNLL-2012 (OntoNotes) columns with names and coreference",
+        (".v4_gold_conll", ".v4_auto_conll"),
+        reader=f"{_HERE}.standoff.conll2012:read_conll2012",
+        writer=f"{_HERE}.standoff.conll2012:Conll2012Writer",
+        opening=r"#\s*begin document \(",
+    ),
+    FormatSpec(
         "conll",
         "CoNLL columns with IOB1, IOB2 or BILOU tags",
         (".conll", ".iob", ".iob2", ".bio"),

@@ -216,7 +216,7 @@ def register_extensions(
     Raises:
         UsageError: Another library has registered such a name; nothing was registered.
     """
-    wanted: list[tuple[type[Doc] | type[Span], str, Callable[..., object]]] = [
+    wanted: list[tuple[type[Doc | Span], str, Callable[..., object]]] = [
         *((Doc, relations, _relations), (Doc, clusters, _clusters), (Span, score, _score))
     ]
     named = [each for each in wanted if each[1]]

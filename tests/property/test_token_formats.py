@@ -85,3 +85,21 @@ def test_tagged_tokens_hold_what_is_flat(
     assert all(each in everything for each in flat)
     assert len(flat) == len(everything) - losses["nested or overlapping entity"]
     assert written("hf-jsonl", back)[0] == content
+
+
+@FEW
+@given(document=annotated_documents(pieces=UNESCAPED))
+def test_conll2012_holds_names_and_coreference(
+    document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    content, losses = written("conll2012", document)
+    [back] = read_back("conll2012", content, tmp_path_factory.mktemp("conll2012"))
+    found, wanted = scierc(back), scierc(document)
+    assert list(map(len, found["sentences"])) == list(map(len, wanted["sentences"]))
+    names, everything = ([each for part in one["ner"] for each in part] for one in (found, wanted))
+    assert all(each in everything for each in names)
+    assert len(names) == len(everything) - losses["nested or overlapping entity"]
+    left_out = sum(count for kind, count in losses.items() if kind.startswith("mention "))
+    if not left_out:
+        assert sorted(map(sorted, found["clusters"])) == sorted(map(sorted, wanted["clusters"]))
+    assert written("conll2012", back)[0] == content

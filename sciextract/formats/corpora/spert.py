@@ -110,7 +110,8 @@ class SpertWriter:
 
     def _records(self, annotated: AnnotatedDocument) -> list[Record]:
         given = annotated.annotations
-        layers = token_layers(replace(annotated, annotations=Annotations(given.entities)))
+        only = replace(annotated, annotations=Annotations(given.entities))
+        layers = token_layers(only, keep_given=True)
         self.losses.update(layers.losses)
         table, key = layers.table, annotated.document.doc_key
         strings = table.slices(annotated.document.text)

@@ -130,7 +130,8 @@ class TaggedTokensWriter:
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document."""
         given = document.annotations
-        layers = token_layers(replace(document, annotations=Annotations(given.entities)))
+        only = replace(document, annotations=Annotations(given.entities))
+        layers = token_layers(only, keep_given=True)
         self.losses.update(layers.losses)
         counts = {"relation": len(live(given.relations)), "cluster": len(live(given.clusters))}
         self.losses.update({kind: count for kind, count in counts.items() if count})
