@@ -210,6 +210,13 @@ FORMATS: list[FormatSpec] = [
         opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
     ),
     FormatSpec(
+        "conll-exact",
+        "CoNLL columns with document keys and exact texts",
+        (".conll",),
+        reader=f"{_HERE}.standoff.conll:read_conll",
+        writer=f"{_HERE}.standoff.conll_writer:ExactConllWriter",
+    ),
+    FormatSpec(
         "brat",
         "brat standoff: a folder of .txt and .ann files",
         (".ann",),

@@ -19,8 +19,8 @@ from sciextract.formats.corpus_items import CorpusItems
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.json_lines import parse_object
 from sciextract.formats.standoff.conll_columns import (
-    COMMENT,
     FIELD,
+    NO_COLUMNS,
     SEPARATOR,
     TAG,
     find_tokens,
@@ -47,8 +47,8 @@ class _Block:
     Attributes:
         first_line: 1-based line number at which it starts.
         sentences: Rows, sentence by sentence; the last may be empty.
-        comments: Comments that are not ours.
-        given: The object of our own comment.
+        comments: Lines that are no rows.
+        given: The object behind ``-DOCSTART-`` in files of ours that hold the exact text.
         error: The first error in it.
     """
 
@@ -94,7 +94,7 @@ def _blocks(source: Source) -> Iterator[_Block]:
         if not isinstance(line, FormatError) and line.startswith(SEPARATOR):
             if block.has_content:
                 yield block
-            block, has_documents = _Block(number), True
+            block, has_documents = _started(line, Place(source.path, number)), True
         elif isinstance(line, str) and not line.strip(_BLANKS):
             block.end_sentence()
             if block.has_content and not has_documents:
@@ -104,6 +104,18 @@ def _blocks(source: Source) -> Iterator[_Block]:
             _add_line(block, line, Place(source.path, number))
     if block.has_content:
         yield block
+
+
+def _started(line: str, place: Place) -> _Block:
+    """A document that begins here, with what the line says about it."""
+    block = _Block(place.line or 0)
+    content = line.removeprefix(SEPARATOR).strip()
+    if content.startswith("{"):
+        try:
+            block.given = parse_object(content, place.path, place.line or 0)
+        except FormatError as error:
+            block.error = error
+    return block
 
 
 def _has_separator(source: Source) -> bool:
@@ -119,10 +131,7 @@ def _add_line(block: _Block, line: str | FormatError, place: Place) -> None:
         if isinstance(line, FormatError):
             raise line
         content = line.rstrip("\r\n")
-        if content.startswith(COMMENT) and block.given is None and not block.sentences[0]:
-            block.given = parse_object(content[len(COMMENT) :], place.path, place.line or 0)
-            block.first_line = block.first_line or place.line or 0
-        elif _is_comment(content):
+        if _is_comment(content):
             block.comments.append(content)
         else:
             block.add(_row(content, place))
@@ -200,7 +209,7 @@ def _check_columns(rows: Sequence[_Row], place: Place) -> None:
 def _text_of(
     sentences: list[list[_Row]], given: Mapping[str, Any], place: Place
 ) -> tuple[str, TokenTable]:
-    """The exact text of our own comment, else the tokens joined by one space."""
+    """The exact text that the document's first line gives, else the tokens joined by one space."""
     forms = [[row.cells[0] for row in sentence] for sentence in sentences]
     if "text" not in given:
         return from_token_lists(forms)
@@ -239,16 +248,21 @@ def _is_slice(form: str, characters: str) -> bool:
 
 def _fields(rows: Sequence[_Row], comments: list[str]) -> dict[str, Any]:
     kept: dict[str, Any] = {}
-    if rows and len(rows[0].cells) > 2:
+    if _have_columns(rows):
         kept["columns"] = [row.cells[1:-1] for row in rows]
     if comments:
         kept["comments"] = comments
     return {FIELD: kept} if kept else {}
 
 
+def _have_columns(rows: Sequence[_Row]) -> bool:
+    """Whether other columns say anything."""
+    return any(row.cells[1:-1] not in ([], NO_COLUMNS) for row in rows)
+
+
 def _warnings(rows: Sequence[_Row], block: _Block) -> tuple[str, ...]:
     found = []
-    if rows and len(rows[0].cells) > 2:
+    if _have_columns(rows):
         found.append(f"conll: kept but not interpreted: other columns ({len(rows[0].cells) - 2})")
     if block.comments:
         found.append(f"conll: kept but not interpreted: comments ({len(block.comments)})")

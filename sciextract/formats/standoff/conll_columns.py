@@ -1,4 +1,4 @@
-"""What the reader and the writer of CoNLL columns agree on: tags, token forms and the comment before a document."""
+"""What the reader and the writers of CoNLL columns agree on: tags, token forms and the line before a document."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ FIELD = "conll"
 """The field of a document that holds its other columns and comments."""
 
 SEPARATOR = "-DOCSTART-"
-COMMENT = "# document = "
-"""Our own comment: behind it a JSON object with the exact text, so that nothing is lost."""
+PLAIN_START = f"{SEPARATOR} -X- O O"
+"""The line of CoNLL-2003 before a document; spaCy's converter knows no other, and takes what follows for tokens."""
+
+NO_VALUE = "_"
+NO_COLUMNS = [NO_VALUE, NO_VALUE]
+"""The cells between token and tag, part of speech and chunk in CoNLL-2003, where nothing is known of them."""
 
 TAG = re.compile(r"O|[BIELSU](?:-.+)?")
-_UNWRITABLE = re.compile(f"[\t{LINE_BREAKS}]")
+_UNWRITABLE = re.compile(rf"[\s{LINE_BREAKS}]")
 _OUTSIDE = "O"
 
 
@@ -32,12 +36,12 @@ class TaggedRange(NamedTuple):
 
 
 def written_form(token: str) -> str:
-    """A token as a cell: no tab, no line break, no lone surrogate, and never the word that starts a document.
+    """A token as a cell: no white space, no lone surrogate, and never the word that starts a document.
 
     >>> written_form("a\\tb")
     'a_b'
     """
-    form = without_surrogates(_UNWRITABLE.sub("_", token))
+    form = without_surrogates(_UNWRITABLE.sub(NO_VALUE, token))
     return form.replace(SEPARATOR, "-DOCSTART_", 1) if form.startswith(SEPARATOR) else form
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.spans import Span
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.documents.tokens import TokenTable
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem
@@ -38,9 +39,11 @@ def entities_of(document: AnnotatedDocument) -> list[tuple[str, str]]:
     return [(each.text_of(text), each.label) for each in document.annotations.entities]
 
 
-def written(*documents: AnnotatedDocument) -> tuple[str, dict[str, int]]:
+def written(
+    *documents: AnnotatedDocument, format_id: str = "conll-exact"
+) -> tuple[str, dict[str, int]]:
     stream = io.StringIO()
-    writer = open_writer("conll", stream)
+    writer = open_writer(format_id, stream)
     for document in documents:
         writer.write(document)
     writer.close()
@@ -79,7 +82,7 @@ def test_treebank_brackets_become_characters(tmp_path: Path) -> None:
     found = document_of(tmp_path, "-LRB-\tO\nTK\tB-A\n-RRB-\tO\n")
     assert found.document.text == "( TK )"
     content, _ = written(found)
-    assert "-LRB-\tO\nTK\tB-A\n-RRB-\tO\n" in content
+    assert "-LRB- _ _ O\nTK _ _ B-A\n-RRB- _ _ O\n" in content
 
 
 @pytest.mark.parametrize(
@@ -107,10 +110,10 @@ def test_other_columns_and_comments_are_kept(tmp_path: Path) -> None:
         "conll: kept but not interpreted: other columns (2)",
         "conll: kept but not interpreted: comments (2)",
     )
-    assert "x\tNN\tO\tB-A\ny\tVB\tO\tO\n" in written(found)[0]
+    assert "x NN O B-A\ny VB O O\n" in written(found, format_id="conll")[0]
 
 
-@pytest.mark.parametrize("row", ["# O", "#\tB-A", "#tag O", "# document = x\tO"])
+@pytest.mark.parametrize("row", ["# O", "#\tB-A", "#tag O", "# key = x\tO"])
 def test_a_number_sign_may_be_a_token(tmp_path: Path, row: str) -> None:
     assert document_of(tmp_path, f"x O\n{row}\n".replace("x O", "x\tO" if "\t" in row else "x O"))
 
@@ -125,30 +128,31 @@ def test_a_number_sign_may_be_a_token(tmp_path: Path, row: str) -> None:
         ("a\tO\nb\tNN\tO\n", "made.conll:4: doc_key 'made:3': 3 columns found, allowed are 2"),
         (b"caf\xe9\tO\n", "made.conll:3: byte 0xe9"),
         (
-            '# document = {"text": 3}\na\tO\n',
+            '-DOCSTART- {"text": 3}\na\tO\n',
             "doc_key 'made:3': text: 3 found, allowed is a string",
         ),
-        ('# document = {"text": "b"}\na\tO\n', "text: its tokens are not those of the text"),
-        ("# document = {\na\tO\n", "made.conll:3:2: broken JSON"),
+        ('-DOCSTART- {"text": "b"}\na\tO\n', "text: its tokens are not those of the text"),
+        ("-DOCSTART- {\na\tO\n", "made.conll:3:2: broken JSON"),
         (
-            '# document = {"text": "ab", "token_ranges": [[0, 9]]}\nab\tO\n',
+            '-DOCSTART- {"text": "ab", "token_ranges": [[0, 9]]}\nab\tO\n',
             "token_ranges: [0, 9] found, allowed is [start, end] with 0 <= start < end <= 2",
         ),
         (
-            '# document = {"text": "abc", "token_ranges": [[0, 2]]}\nbc\tO\n',
+            '-DOCSTART- {"text": "abc", "token_ranges": [[0, 2]]}\nbc\tO\n',
             "the token 'bc' found, the text there is 'ab'",
         ),
         (
-            '# document = {"text": "aa", "token_ranges": [[1, 2], [0, 1]]}\na\tO\na\tO\n',
+            '-DOCSTART- {"text": "aa", "token_ranges": [[1, 2], [0, 1]]}\na\tO\na\tO\n',
             "token 1 has the range [0, 1)",
         ),
-        ('# document = {"text": "ab", "token_ranges": 1}\nab\tO\n', "allowed is a list"),
+        ('-DOCSTART- {"text": "ab", "token_ranges": 1}\nab\tO\n', "allowed is a list"),
     ],
 )
 def test_a_broken_sentence_names_its_place(
     tmp_path: Path, sentence: str | bytes, problem: str
 ) -> None:
     middle = sentence.encode("utf-8") if isinstance(sentence, str) else sentence
+    middle += b"\n-DOCSTART- O" if middle.startswith(b"-DOCSTART-") else b""
     first, bad, last = items_of(tmp_path, b"x\tO\n\n" + middle + b"\ny\tO\n")
     assert isinstance(first, AnnotatedDocument) and isinstance(last, AnnotatedDocument)
     assert isinstance(bad, BadRecord)
@@ -184,12 +188,11 @@ def test_what_tags_cannot_hold_is_counted() -> None:
         "entity across sentences": 1,
         "entity without a type": 1,
     }
-    assert content.splitlines()[:5] == [
-        "-DOCSTART-\tO",
-        '# document = {"doc_key":"d","text":"Tree kernels rank.\\tThey work.","labels":{"Ω_x":"Ω x"}}',
+    assert content.splitlines()[:4] == [
+        '-DOCSTART- {"doc_key":"d","text":"Tree kernels rank.\\tThey work.","labels":{"Ω_x":"Ω x"}}',
         "",
-        "Tree\tB-Method",
-        "kernels\tI-Method",
+        "Tree _ _ B-Method",
+        "kernels _ _ I-Method",
     ]
 
 
@@ -207,6 +210,106 @@ def test_the_exact_text_and_labels_come_back(tmp_path: Path) -> None:
 def test_a_text_without_tokens_is_a_document(tmp_path: Path) -> None:
     found = document_of(tmp_path, written(AnnotatedDocument(make_document("e", "")))[0])
     assert (found.document.doc_key, found.document.text) == ("e", "")
+
+
+PLAIN = """-DOCSTART- -X- O O
+
+Tree _ _ B-Method
+kernels _ _ I-Method
+rank _ _ O
+. _ _ O
+
+They _ _ O
+run_fast _ _ B-Ω_x
+. _ _ O
+
+-DOCSTART- -X- O O
+
+-DOCSTART- -X- O O
+
+-DOCSTART_ _ _ B-Task
+# _ _ O
+
+"""
+
+
+@pytest.fixture
+def plain() -> tuple[str, dict[str, int]]:
+    text = "Tree kernels rank.\nThey run\u00a0fast."
+    spans = Span(0, 12), Span(24, 32)
+    table = TokenTable(
+        (
+            Span(0, 4),
+            Span(5, 12),
+            Span(13, 17),
+            Span(17, 18),
+            Span(19, 23),
+            Span(24, 32),
+            Span(32, 33),
+        ),
+        (TokenRange(0, 4), TokenRange(4, 7)),
+    )
+    first = Annotations((Entity("a", spans[:1], "Method"), Entity("b", spans[1:], "Ω x")))
+    second = Annotations((Entity("a", (Span(0, 10),), "Task"),))
+    marks = TokenTable((Span(0, 10), Span(11, 12)), (TokenRange(0, 2),))
+    return written(
+        AnnotatedDocument(Document("d", text, table), first),
+        AnnotatedDocument(make_document("e", "")),
+        AnnotatedDocument(Document("f", "-DOCSTART- #", marks), second),
+        format_id="conll",
+    )
+
+
+def test_the_plain_layout_is_that_of_conll_2003(
+    plain: tuple[str, dict[str, int]], tmp_path: Path
+) -> None:
+    content, losses = plain
+    assert content == PLAIN
+    assert losses == {
+        "document key and exact text (conll-exact holds them)": 3,
+        "token with other characters": 2,
+        "label with other characters": 1,
+        "document without tokens": 1,
+    }
+    first, second = items_of(tmp_path, content)
+    assert isinstance(first, AnnotatedDocument) and isinstance(second, AnnotatedDocument)
+    assert entities_of(first) == [("Tree kernels", "Method"), ("run_fast", "Ω_x")]
+    assert (first.document.fields, first.warnings) == ({}, ())
+    assert entities_of(second) == [("-DOCSTART_", "Task")]
+
+
+def test_spacy_converts_the_plain_layout(plain: tuple[str, dict[str, int]]) -> None:
+    converters = pytest.importorskip("spacy.training.converters")
+    first, second = converters.conll_ner_to_docs(plain[0], no_print=True)
+    assert [token.text for token in first] == [
+        *("Tree", "kernels", "rank", ".", "They", "run_fast", ".")
+    ]
+    assert [len(sentence) for sentence in first.sents] == [4, 3]
+    assert [(each.text, each.label_) for each in first.ents] == [
+        ("Tree kernels", "Method"),
+        ("run_fast", "Ω_x"),
+    ]
+    assert [token.text for token in second] == ["-DOCSTART_", "#"]
+
+
+@pytest.mark.parametrize("format_id", ["conll", "conll-exact"])
+def test_the_usual_loop_over_conll_2003_reads_both_layouts(format_id: str) -> None:
+    entity = Entity("a", (Span(0, 12),), "Method")
+    content, _ = written(
+        AnnotatedDocument(make_document("d d", TEXT), Annotations((entity,))), format_id=format_id
+    )
+    found: list[tuple[list[str], list[str]]] = [([], [])]
+    for line in content.splitlines():
+        if line.startswith("-DOCSTART-") or not line:
+            found.append(([], []))
+        else:
+            token, _, _, tag = line.split(" ")
+            found[-1][0].append(token)
+            found[-1][1].append(tag)
+    assert [each for each in found if each[0]] == [
+        (["Tree", "kernels", "rank", "."], ["B-Method", "I-Method", "O", "O"]),
+        (["They", "work", "."], ["O", "O", "O"]),
+    ]
 
 
 @pytest.mark.parametrize(
