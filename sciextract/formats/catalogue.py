@@ -132,6 +132,16 @@ FORMATS: list[FormatSpec] = [
         opening=r"\s*(?=<)" + _inside(r"<(?:PubmedArticle|PubmedArticleSet|MedlineCitation)\b"),
     ),
     FormatSpec(
+        "jats",
+        "JATS XML: articles of PubMed Central, publishers and preprint servers",
+        (".xml", ".nxml"),
+        reader=f"{_HERE}.bibliography.jats:read_jats",
+        opening=r"\s*(?=<)"
+        + _inside(
+            r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b"
+        ),
+    ),
+    FormatSpec(
         "xmi",
         "UIMA CAS XMI, one document a file, with its type system beside it",
         (".xmi",),
@@ -369,6 +379,6 @@ UNREAD: list[UnreadSpec] = [
         "XML of a kind that is not read",
         (),
         r"\s*<(?:\?xml\s|!DOCTYPE\s)",
-        "read are PubMed, BioC, arXiv (Atom) and UIMA (XMI); or take its text out",
+        "read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out",
     ),
 ]

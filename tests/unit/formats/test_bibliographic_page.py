@@ -56,5 +56,5 @@ def test_the_bibtex_example_says_what_the_page_says(tmp_path: Path) -> None:
 
 def test_every_format_has_its_section() -> None:
     assert list(SECTIONS) == [
-        *("bibtex", "ris", "wos", "endnote", "nbib", "pubmed-xml", "csl", "arxiv", "s2")
+        *("bibtex", "ris", "wos", "endnote", "nbib", "pubmed-xml", "jats", "csl", "arxiv", "s2")
     ]
