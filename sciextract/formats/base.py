@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import reprlib
 import sys
 from collections import Counter
@@ -195,6 +196,14 @@ WriterFactory = Callable[..., Writer]
 def shown(value: object) -> str:
     """A value for a message: short, quoted, control characters visible."""
     return _SHORT.repr(value)
+
+
+def leads_outside(path: str | Path, folder: str | Path) -> bool:
+    """Whether a link below a folder leads out of it, or to nothing; never true for what is no link."""
+    if not os.path.islink(path):
+        return False
+    meant = Path(os.path.realpath(path))
+    return not meant.is_relative_to(os.path.realpath(folder)) or not meant.exists()
 
 
 def standard_input() -> BinaryIO:

@@ -17,6 +17,7 @@ from sciextract.formats.base import (
     FieldChoice,
     ReadItem,
     Source,
+    leads_outside,
     line_pieces,
     standard_input,
 )
@@ -38,6 +39,8 @@ from sciextract.formats.registry import (
 _HEAD_BYTES = 1 << 16
 _SEEN_BYTES = 1 << 14
 _ARCHIVE_SUFFIX = ".zip"
+_ARROW_SUFFIX = ".arrow"
+"""Of the files in a datasets folder, which is known by the names of others."""
 
 
 Records = Callable[[Source, FormatSpec], Iterator[Any]]
@@ -108,6 +111,7 @@ def _read_archive(path: str, spec: FormatSpec | None, parsed: Records) -> Iterat
 
 
 def _read_path(path: str, spec: FormatSpec | None, alone: bool, records: Records) -> Iterator[Any]:
+    yield from (BadRecord(_outside(link)) for link in _links_outside(path, spec))
     for source, found in _sources(path, spec):
         yield from _read_one(source, found, alone, records)
 
@@ -141,11 +145,13 @@ def _refuse_packed(source: Source, spec: FormatSpec) -> None:
 def single_sources(path: str, format_id: str | None) -> list[str]:
     """The sources behind a path, each to be read on its own: of a folder of single files those files.
 
+    A folder with links that are not followed stays whole, since only its reader can name them.
+
     Raises:
         FormatError: It is a folder without readable files.
     """
     spec = get_format(format_id) if format_id else None
-    if path == STDIN or _is_archive(path):
+    if path == STDIN or _is_archive(path) or any(_links_outside(path, spec)):
         return [path]
     return [source.path for source, _ in _sources(path, spec)]
 
@@ -173,20 +179,47 @@ def _names_below(folder: str) -> Iterator[str]:
 
 def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
     """Files with a suffix of the format (of any readable format), hidden ones left out, sorted."""
-    specs = [spec] if spec else readable()
-    suffixes = tuple({suffix for each in specs for suffix in each.suffixes})
-    found = False
+    suffixes, found = _suffixes(spec), False
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in results_in(names):
             file = os.path.join(parent, name)
             wanted = has_suffix(unpacked_name(name), suffixes) and not name.startswith(".")
-            if wanted and os.path.isfile(file):
+            if wanted and os.path.isfile(file) and not leads_outside(file, folder):
                 found = True
                 yield file
     if not found:
         allowed = " ".join(sorted(suffixes))
         raise FormatError(f"no readable file below; suffixes read: {allowed}", path=folder)
+
+
+def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:
+    specs = [spec] if spec else readable()
+    return tuple({suffix for each in specs for suffix in each.suffixes})
+
+
+def _links_outside(path: str, spec: FormatSpec | None) -> Iterator[str]:
+    """Links below a folder that would be read if they did not lead out of it, or nowhere."""
+    suffixes = (*_suffixes(spec), _ARROW_SUFFIX)
+    for parent, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        shown = (name for name in sorted(names) if not name.startswith("."))
+        for name in (
+            *folders,
+            *(each for each in shown if has_suffix(unpacked_name(each), suffixes)),
+        ):
+            link = os.path.join(parent, name)
+            if leads_outside(link, path):
+                yield link
+
+
+def _outside(link: str) -> FormatError:
+    return FormatError(
+        f"a link that is not followed: it leads to {os.path.realpath(link)!r}, "
+        + ("outside the folder" if os.path.exists(link) else "which does not exist"),
+        path=link,
+        hint="name the link itself on the command line, not its folder only, to read it",
+    )
 
 
 def _recognised(source: Source) -> tuple[Source, FormatSpec]:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 
 from sciextract.errors import InputMissingError, SciextractError
+from sciextract.formats.base import leads_outside
 from sciextract.formats.globs import expand_inputs
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.parts_folder import results_in
@@ -76,7 +77,8 @@ def _files(path: str) -> Iterator[str]:
             for name in results_in(names)
             if not name.startswith(".") and has_suffix(unpacked_name(name), suffixes)
         )
-        yield from (os.path.join(parent, name) for name in wanted)
+        files = (os.path.join(parent, name) for name in wanted)
+        yield from (file for file in files if not leads_outside(file, path))
 
 
 def _records_in(file: str, format_id: str | None) -> int | None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats.base import BadRecord, ReadItem, Source, shown
+from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, shown
 from sciextract.formats.corpora.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer
 from sciextract.formats.corpora.foreign_rows import class_features, documents_of
 from sciextract.formats.output_folder import new_folder
@@ -38,7 +38,12 @@ def read_datasets_folder(source: Source) -> Iterator[ReadItem]:
         if folder.exists():
             raise FormatError("this is a file, allowed is a folder", path=source.path)
         raise InputMissingError(f"{source.path}: no such folder")
-    parts = [part for dataset in _datasets(folder) for part in _splits(dataset)]
+    parts = [
+        (part, split)
+        for dataset in _datasets(folder)
+        for part, split in _splits(dataset)
+        if not leads_outside(part, folder)
+    ]
     if not parts:
         problem = f"no dataset found, allowed is a folder with {_INFO} or {_DICT}"
         raise FormatError(problem, path=source.path, hint="dataset.save_to_disk(FOLDER) makes one")
@@ -73,7 +78,8 @@ def _read_part(folder: Path, split: str, source: Source) -> Iterator[ReadItem]:
     info = _json(folder / _INFO) if (folder / _INFO).is_file() else {}
     features = info.get("features")
     number = 1
-    for file in _data_files(folder):
+    # Links out of the folder are named by who walks through it.
+    for file in (each for each in _data_files(folder) if not leads_outside(each, source.path)):
         part = Source(str(file), origin=f"{Path(source.path).name}/{split}".rstrip("/"))
         for item in _documents(file, part, features if isinstance(features, dict) else {}, number):
             number += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, leads_outside, shown
 from sciextract.formats.corpus_items import CorpusItems
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.standoff.brat_lines import (
@@ -76,11 +76,15 @@ def _pairs_below(root: Path) -> Iterator[_Pair]:
         for name in sorted(names):
             stem, suffix = os.path.splitext(name)
             file = Path(parent, name)
-            if suffix.lower() in _SUFFIXES and not name.startswith(".") and file.is_file():
+            if suffix.lower() in _SUFFIXES and not name.startswith(".") and _is_inside(file, root):
                 by_stem.setdefault(stem, {})[suffix.lower()] = file
         below = Path(parent).relative_to(root)
         for stem, files in sorted(by_stem.items()):
             yield _Pair(Path(parent, stem), (below / stem).as_posix(), files)
+
+
+def _is_inside(file: Path, root: Path) -> bool:
+    return file.is_file() and not leads_outside(file, root)
 
 
 def _refuse(error: OSError) -> None:

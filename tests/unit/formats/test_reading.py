@@ -14,6 +14,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
 from sciextract.formats import BadRecord, open_writer, read, registry
 from sciextract.formats.base import ReadItem, Source
+from sciextract.formats.inputs import single_sources
 from sciextract.formats.registry import recognise
 from sciextract.formats.spec import FormatSpec
 
@@ -100,6 +101,31 @@ def test_what_is_not_read_is_refused_by_name(
     if isinstance(content, str):
         (item,) = read([tmp_path / name], "text")
         assert isinstance(item, AnnotatedDocument) and item.document.text == content
+
+
+@pytest.mark.parametrize("layout", ["text", "brat"])
+def test_links_out_of_a_folder_are_named_and_not_followed(tmp_path: Path, layout: str) -> None:
+    folder, secret = tmp_path / "folder", write(tmp_path / "other" / "secret.txt", "A secret.")
+    write(folder / "in.txt", ABSTRACT)
+    if layout == "brat":
+        write(folder / "in.ann", "")
+        write(folder / "annotation.conf", "[entities]\n")
+    links = {
+        "again.txt": folder / "in.txt", "dangling.txt": folder / "gone.txt", "out.txt": secret, "outside": secret.parent
+    }  # fmt: skip
+    for name, target in links.items():
+        (folder / name).symlink_to(target)
+    items = list(read([folder]))
+    texts = [each.document.text for each in items if isinstance(each, AnnotatedDocument)]
+    assert texts == [ABSTRACT, ABSTRACT]
+    errors = [each.error for each in items if isinstance(each, BadRecord)]
+    assert [each.path for each in errors] == [
+        str(folder / name) for name in ("outside", "dangling.txt", "out.txt")
+    ]
+    assert "outside the folder" in errors[0].message and "not exist" in errors[1].message
+    assert single_sources(str(folder), None) == [str(folder)]
+    [named] = read([folder / "out.txt"])
+    assert isinstance(named, AnnotatedDocument)
 
 
 def test_a_missing_path_stops_before_anything_is_read(tmp_path: Path) -> None:
