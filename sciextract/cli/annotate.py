@@ -12,7 +12,7 @@ from sciextract.cli.annotate_inputs import meant_project, meant_sources, refuse_
 from sciextract.cli.annotate_many import Many, annotate_many
 from sciextract.cli.annotate_words import in_words, interrupted
 from sciextract.cli.console import is_terminal, say
-from sciextract.errors import ExitCode
+from sciextract.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate_job import AnnotateJob, Report, Target
@@ -69,6 +69,13 @@ def annotate(
         typer.Option(
             "--given-entities",
             help="Keep the entities of the input, and predict only what relates them.",
+        ),
+    ] = False,
+    predicted: Annotated[
+        bool,
+        typer.Option(
+            "--predicted",
+            help="With --export scierc: the input's annotations as ner..., predictions as predicted_ner...",
         ),
     ] = False,
     threshold: Annotated[
@@ -182,7 +189,7 @@ def annotate(
         refuse_with_project(
             resume=resume, candidates=candidates, schema=schema is not None, sample=sample,
             given_entities=given_entities, only=bool(only), workers=workers is not None,
-            parts=parts is not None, engine=engine is not None,
+            parts=parts is not None, engine=engine is not None, predicted=predicted,
         )  # fmt: skip
         annotate_project(
             found, inputs or [], input_format, choice, wanted, path, force, as_json, quiet
@@ -191,6 +198,8 @@ def annotate(
     target = Target(export or ("jsonl" if output else None), path, resume, force)
     many = Many(workers, parts, unordered, timeout, engine, address)
     if many.wanted():
+        if predicted:
+            raise UsageError("--predicted is not for --workers and --parts", "leave it or them out")
         from sciextract.workflows.scale.request import Request
 
         request = Request(sources, choice, input_format, schema, given_entities)
@@ -202,6 +211,7 @@ def annotate(
         input_format=input_format,
         schema=schema,
         given=given_entities,
+        beside=predicted,
     )
     report = _run(job, quiet)
     if as_json:

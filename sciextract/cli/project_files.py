@@ -140,6 +140,14 @@ def export(
         str | None,
         typer.Option(metavar="FILE", help="A training set: this gold plus what you corrected."),
     ] = None,
+    predicted: Annotated[
+        bool,
+        typer.Option(
+            "--predicted",
+            help="With scierc: the latest predictions (or those of --source) as predicted_ner..., "
+            "beside the current view as ner...",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -156,12 +164,14 @@ def export(
         sciextract export --format scierc --strict > train.jsonl
 
         sciextract export --format scierc --with-base scierc/train.json --output augmented.json
+
+        sciextract export --format scierc --predicted --output for-pure.json
     """
     from sciextract.store import open_project
     from sciextract.workflows.export_project import ExportJob
     from sciextract.workflows.project_choice import find_project
 
-    job = ExportJob(export_format, output, strict, undecided, source, force, with_base)
+    job = ExportJob(export_format, output, strict, undecided, source, force, with_base, predicted)
     with open_project(find_project(project), read=True) as opened:
         done = job.run(opened)
     aside = output in (None, "-")

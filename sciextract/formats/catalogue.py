@@ -292,6 +292,7 @@ FORMATS: list[FormatSpec] = [
         reader=f"{_HERE}.scierc:read_scierc",
         record=f"{_HERE}.scierc:parse_record",
         writer=f"{_HERE}.scierc_writer:SciercWriter",
+        options=frozenset({"gold"}),
     ),
     FormatSpec(
         "tsv",

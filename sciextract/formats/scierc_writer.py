@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
+from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import TokenRange
 from sciextract.documents.tokens import TokenTable
 from sciextract.formats.json_lines import dump_line
 from sciextract.formats.sink import LineSink
-from sciextract.formats.token_layers import TokenLayers, token_layers
+from sciextract.formats.token_layers import TokenLayers, token_layers, with_split_tokens
 
 
 class SciercWriter:
     """Writes one object a line; counts in ``losses`` what token offsets cannot hold."""
 
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+    def __init__(
+        self, destination: Path | str | TextIO, *, gold: Callable[[], Annotations] | None = None
+    ) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream.
+
+        Args:
+            destination: Where the lines go.
+            gold: Gives the gold of the document that is written next; the document's own annotations are
+                then its predictions, in ``predicted_*`` fields.
+        """
         self.losses: Counter[str] = Counter()
+        self._gold = gold
         self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document."""
-        layers = token_layers(document, keep_given=True)
-        self.losses.update(layers.losses)
         record: dict[str, Any] = {"doc_key": document.document.doc_key}
         if "dataset" in document.document.fields:
             record["dataset"] = document.document.fields["dataset"]
-        record["sentences"] = sentence_strings(layers.table, document.document.text)
-        self._sink.write_line(dump_line(record | layer_fields(layers)))
+        sides = {"": document.annotations}
+        if self._gold is not None:
+            sides = {"": self._gold(), "predicted_": document.annotations}
+        split = with_split_tokens(document.document, sides.values())
+        record["sentences"] = sentence_strings(split.tokens, split.text)
+        for prefix, side in sides.items():
+            layers = token_layers(AnnotatedDocument(split, side), split=False)
+            self.losses.update(layers.losses)
+            record |= {f"{prefix}{name}": value for name, value in layer_fields(layers).items()}
+        self._sink.write_line(dump_line(record))
 
     def close(self) -> None:
         """Flush, and close the file that was opened here."""

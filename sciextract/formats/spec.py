@@ -45,7 +45,7 @@ class FormatSpec:
             :func:`~sciextract.formats.registry.needs_more`), the expression sees the first 16 KB.
         binary: Whether its files are no text: they are known by their names, and are not for a terminal.
         output: Whether a writer makes a text stream (also to standard output), one file, or a folder.
-        options: Keyword arguments that the writer takes, of ``candidates`` and ``schema``.
+        options: Keyword arguments that the writer takes, of ``candidates``, ``gold`` and ``schema``.
         extra: The extra of the package that its libraries come with; empty for the core's own.
         record: ``module:function`` that parses one line, where every line is a record of its own; what
             :mod:`sciextract.formats.lazy` leaves for later.

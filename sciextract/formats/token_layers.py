@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
-from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.documents.tokens import TokenTable
@@ -34,17 +35,25 @@ class TokenLayers:
     losses: Counter[str] = field(default_factory=Counter)
 
 
-def token_layers(
-    annotated: AnnotatedDocument, *, split: bool = True, keep_given: bool = False
-) -> TokenLayers:
+def with_split_tokens(document: Document, annotations: Iterable[Annotations]) -> Document:
+    """The document with its tokens split where the edge of an entity of any of the annotations cuts one.
+
+    A model's entities do not split tokens that the input gave.
+    """
+    entities = tuple([entity for each in annotations for entity in each.entities])
+    if _tokens_are_given(document):
+        entities = tuple([each for each in entities if not each.source.startswith("model:")])
+    return replace(document, tokens=_split_table(document.tokens, document.text, entities))
+
+
+def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLayers:
     """The document's annotations in document-level token offsets.
 
     Args:
         annotated: The document.
         split: Whether tokens are split where the edge of an entity cuts one; else the entity gets whole tokens.
-        keep_given: Whether a model's entities do not split tokens that the input gave.
     """
-    builder = _Builder(annotated, split, keep_given)
+    builder = _Builder(annotated, split)
     annotations = annotated.annotations
     for entity in live(annotations.entities):
         builder.add_entity(entity)
@@ -57,12 +66,10 @@ def token_layers(
 
 
 class _Builder:
-    def __init__(self, annotated: AnnotatedDocument, split: bool, keep_given: bool) -> None:
+    def __init__(self, annotated: AnnotatedDocument, split: bool) -> None:
         entities = annotated.annotations.entities
         document = annotated.document
         cutting = entities if split else ()
-        if keep_given and _tokens_are_given(document):
-            cutting = tuple([each for each in cutting if not each.source.startswith("model:")])
         self._table = _split_table(document.tokens, document.text, cutting)
         count = len(self._table.sentences)
         self.layers = TokenLayers(

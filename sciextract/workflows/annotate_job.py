@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from sciextract.documents.document import Document, ModelId
+from sciextract.documents.annotations import Annotations
+from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import Writer, open_writer, read
-from sciextract.formats.base import STDIN
+from sciextract.formats.base import STDIN, FieldChoice, ReadItem
 from sciextract.formats.globs import expand_inputs
 from sciextract.formats.registry import get_format
 from sciextract.formats.spec import FormatSpec
@@ -174,6 +176,7 @@ class AnnotateJob:
         input_format: Format of the inputs; their content decides when ``None``.
         schema: Name or file of a label schema.
         given: Whether the input's entities stay, and only relations between them are predicted.
+        beside: Whether the input's annotations are written as gold, and the predictions beside them.
     """
 
     inputs: list[str]
@@ -182,6 +185,7 @@ class AnnotateJob:
     input_format: str | None = None
     schema: str | None = None
     given: bool = False
+    beside: bool = False
 
     def run(self, view: ViewFactory, listener: Listener) -> Report:
         """Annotate everything. The model is loaded once inputs and output are known to be there.
@@ -190,14 +194,23 @@ class AnnotateJob:
             SciextractError: Nothing could be done, or the run cannot go on; written lines are complete.
         """
         schema = load_schema(self.schema) if self.schema else None
-        items = read(self.inputs, self.input_format)
+        fields = FieldChoice("gold", strict=self.beside)
+        items = read(self.inputs, self.input_format, fields)
         self.target.check(self.inputs, candidates=self.choice.candidates)
+        if self.beside and self.target.export != "scierc":
+            raise UsageError(
+                "--predicted writes predicted_* fields, which only scierc has",
+                "add --export scierc",
+            )
         predictor = self._predictor(schema, listener)
         earlier = self.target.earlier(_model_of(predictor))
         if earlier is not None:
             items = earlier.remaining(items, listener.skipped)
         with self.target.destination(earlier) as destination:
-            writer = self._writer(destination, view, schema or display_schema(predictor.config))
+            gold: deque[Annotations] = deque()
+            shown = schema or display_schema(predictor.config)
+            writer = self._writer(destination, view, shown, gold)
+            items = _keeping(items, gold) if self.beside else items
             work = relate if self.given else annotate
             summary = work(items, predictor, writer, listener)
             writer.close()
@@ -229,14 +242,28 @@ class AnnotateJob:
         return extractor
 
     def _writer(
-        self, destination: TextIO | Path, view: ViewFactory, schema: LabelSchema | None
+        self,
+        destination: TextIO | Path,
+        view: ViewFactory,
+        schema: LabelSchema | None,
+        gold: deque[Annotations],
     ) -> Writer:
         if self.target.export is None:
             return view(cast(TextIO, destination), schema)
         known: dict[str, Any] = {"candidates": self.choice.candidates, "schema": schema}
+        if self.beside:
+            known["gold"] = gold.popleft
         wanted = get_format(self.target.export, "write").options
         options = {name: value for name, value in known.items() if name in wanted}
         return open_writer(self.target.export, destination, **options)
+
+
+def _keeping(items: Iterable[ReadItem], gold: deque[Annotations]) -> Iterator[ReadItem]:
+    """The items, whose annotations wait in ``gold`` until their predictions are written."""
+    for item in items:
+        if isinstance(item, AnnotatedDocument):
+            gold.append(item.annotations)
+        yield item
 
 
 def _model_of(predictor: Extractor | AutoExtractor) -> Callable[[Document], ModelId]:

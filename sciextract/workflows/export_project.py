@@ -17,6 +17,7 @@ from sciextract.formats.registry import get_format
 from sciextract.formats.spec import FormatSpec
 from sciextract.store.health.backup import folder_of
 from sciextract.store.incoming.ingest import said_by
+from sciextract.store.looking.predictions import said_last
 from sciextract.store.project import Project
 from sciextract.store.state.rows import IN_VIEW
 from sciextract.store.state.views import WITH_UNDECIDED
@@ -82,6 +83,8 @@ class ExportJob:
         source: Export what this source said, not the current view.
         force: Whether to replace what is at the output.
         base: Gold that the project's abstracts are added to, for a training set of both.
+        predicted: Whether predictions are written beside the current view: those of ``source``, else the
+            latest ones of a model; abstracts without predictions are left out.
     """
 
     format: str
@@ -91,6 +94,7 @@ class ExportJob:
     source: str | None = None
     force: bool = False
     base: str | None = None
+    predicted: bool = False
 
     def check(self, project: Project, inputs: Iterable[str] = ()) -> None:
         """Refuse what cannot be written, before anything is done.
@@ -112,6 +116,14 @@ class ExportJob:
         if self.base is not None and (self.undecided or self.source is not None):
             problem = (
                 "--with-base makes a training set, which --undecided and --source do not go into"
+            )
+            raise UsageError(problem, "leave them out")
+        if self.predicted and "gold" not in spec.options:
+            problem = f"--predicted writes predicted_* fields, which {spec.id} does not have"
+            raise UsageError(problem, "name --format scierc")
+        if self.predicted and (self.undecided or self.base is not None):
+            problem = (
+                "--predicted has the current view as gold, without --undecided and --with-base"
             )
             raise UsageError(problem, "leave them out")
         if self.output not in (None, STDIN):
@@ -150,19 +162,65 @@ class ExportJob:
 
     def _written(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
         training = None if self.base is None else Augmented(project, self.base)
-        writer, count = _writer(spec, destination, project), 0
-        for document in training.documents() if training else self._documents(project):
+        beside = _Beside(project, self._source(project)) if self.predicted else None
+        writer, count = _writer(spec, destination, project, beside), 0
+        given = training or beside
+        for document in given.documents() if given else self._documents(project):
             writer.write(document)
             count += 1
         writer.close()
         report = ExportReport(self.format, self.output, count, dict(writer.losses), self.strict)
+        if beside and beside.missing:
+            report = replace(report, left_out={"no model has predicted them": beside.missing})
         report = report if training is None else _of_training_set(report, training)
         return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
     def _documents(self, project: Project) -> Iterator[AnnotatedDocument]:
-        if self.source is not None:
-            return _said(project, _named_source(project, self.source))
+        source = self._source(project)
+        if source is not None:
+            return _said(project, source)
         return project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
+
+    def _source(self, project: Project) -> int | None:
+        return None if self.source is None else _named_source(project, self.source)
+
+
+class _Beside:
+    """A project's predictions, and the current view that each is written beside.
+
+    Args:
+        project: The open project.
+        source_id: Whose predictions; the latest ones of a model when ``None``.
+
+    Attributes:
+        missing: Abstracts without predictions, which are left out.
+    """
+
+    def __init__(self, project: Project, source_id: int | None) -> None:
+        self._project = project
+        self._source_id = source_id
+        self._gold = Annotations()
+        self.missing = 0
+
+    def documents(self) -> Iterator[AnnotatedDocument]:
+        """The predicted abstracts, one by one."""
+        for number in self._project.numbers():
+            predicted = self._said(number)
+            if predicted is None:
+                self.missing += 1
+                continue
+            view = self._project.document(number, IN_VIEW)
+            self._gold = view.annotations
+            yield AnnotatedDocument(view.document, predicted)
+
+    def gold(self) -> Annotations:
+        """The current view of the abstract that came last."""
+        return self._gold
+
+    def _said(self, number: int) -> Annotations | None:
+        if self._source_id is None:
+            return said_last(self._project.connection, number)
+        return said_by(self._project.connection, number, self._source_id)
 
 
 def _of_training_set(report: ExportReport, training: Augmented) -> ExportReport:
@@ -185,8 +243,10 @@ class _Nowhere(io.TextIOBase):
         return len(text)
 
 
-def _writer(spec: FormatSpec, destination: Any, project: Project) -> Writer:
-    options = {"schema": project.schema} if "schema" in spec.options else {}
+def _writer(spec: FormatSpec, destination: Any, project: Project, beside: _Beside | None) -> Writer:
+    options: dict[str, Any] = {"schema": project.schema} if "schema" in spec.options else {}
+    if beside is not None:
+        options["gold"] = beside.gold
     return open_writer(spec.id, destination, **options)
 
 

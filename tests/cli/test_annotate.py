@@ -99,6 +99,26 @@ def test_tokenised_input_keeps_its_tokens(command: Command) -> None:
     assert lines(result.out)[0]["sentences"] == record["sentences"]
 
 
+def test_predictions_go_beside_the_gold_of_the_input(command: Command, papers: Path) -> None:
+    gold = {
+        "doc_key": "graphs",
+        "sentences": [["Parsers", "rank", "proteins", "."]],
+        "ner": [[[2, 2, "Material"]]],
+        "predicted_ner": [[[3, 3, "Task"]]],
+    }
+    words = ("annotate", "--export", "scierc")
+    plain = json.loads(command(*words, stdin=json.dumps(gold)).out)
+    beside = json.loads(command(*words, "--predicted", stdin=json.dumps(gold)).out)
+    assert beside["sentences"] == gold["sentences"]
+    assert (beside["ner"], beside["relations"], beside["clusters"]) == (gold["ner"], [[]], [])
+    assert plain["ner"] != gold["ner"]
+    assert [beside[f"predicted_{name}"] for name in ("ner", "relations", "clusters")] == [
+        plain[name] for name in ("ner", "relations", "clusters")
+    ]
+    for refused in (("--export", "jsonl"), ("--export", "scierc", "--workers", "2")):
+        assert command("annotate", papers, "--predicted", *refused).code == ExitCode.USAGE
+
+
 def test_options_reach_the_model(command: Command, papers: Path, fake: RuleExtractor) -> None:
     words = ("--threshold", "entity=0.6", "--threshold", "relation=0.4", "--threads", "1")
     more = ("--only", "Method,Task", "--batch-tokens", "4096")

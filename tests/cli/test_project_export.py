@@ -212,3 +212,20 @@ def test_annotate_spares_its_inputs_too(command: Command, work: Path) -> None:
         result = command("annotate", "in", "--export", "brat", "--output", place, "--force")
         assert (result.code, "cannot be replaced" in result.err) == (ExitCode.FAILED, True)
     assert list(everything(work)) == ["in/a.txt"]
+
+
+def test_predictions_go_beside_the_current_view(command: Command, work: Path) -> None:
+    command("init", "p.sciextract")
+    beside = GOLD | {"predicted_ner": [[[2, 2, "Task"]], []]}
+    write_lines(work / "beside.jsonl", beside)
+    write_lines(work / "other.jsonl", {"doc_key": "other", "text": "Nobody predicts this."})
+    command("import", "beside.jsonl", "other.jsonl")
+    command("import", "beside.jsonl", "--fields", "predicted")
+    words = ("export", "--format", "scierc", "--predicted")
+    done = command(*words, "--source", "import:beside.jsonl#predicted")
+    line = json.loads(done.out)
+    assert (line["ner"], line["clusters"]) == (GOLD["ner"], GOLD["clusters"])
+    assert (line["predicted_ner"], line["predicted_clusters"]) == (beside["predicted_ner"], [])
+    assert "left out, no model has predicted them: 1" in done.err
+    assert "left out, no model has predicted them: 2" in command(*words).err
+    assert command("export", "--format", "jsonl", "--predicted").code == ExitCode.USAGE

@@ -12,6 +12,15 @@ _OF_MODEL = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = 
     JOIN event e ON e.id = a.event_id
     WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? AND NOT {UNDONE}
     ORDER BY a.id DESC LIMIT 1"""
+_OF_ANY = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+    JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
+    ORDER BY a.id DESC LIMIT 1"""
+
+
+def said_last(connection: sqlite3.Connection, number: int) -> Annotations | None:
+    """The latest predictions of any model for a document; ``None`` where there are none."""
+    row = connection.execute(_OF_ANY, (number,)).fetchone()
+    return None if row is None else decode_annotations(row[0])
 
 
 def said_by_model(

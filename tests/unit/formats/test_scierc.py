@@ -208,6 +208,20 @@ def test_given_tokens_stay_and_entities_get_whole_ones(tmp_path: Path) -> None:
     assert losses == {}
 
 
+def test_predictions_beside_gold_share_its_tokens() -> None:
+    gold = Annotations((entity("G", (5, 10)), entity("H", (19, 24))))
+    predicted = made(entity("P", (0, 4)), entity("Q", (5, 18), label="Method"))
+    stream = io.StringIO()
+    writer = open_writer("scierc", stream, gold=lambda: gold)
+    writer.write(predicted)
+    writer.close()
+    line = json.loads(stream.getvalue())
+    assert line["sentences"][0] == ["Deep", "graph", "-parsing", "works", "."]
+    assert line["ner"] == [[[1, 1, "Task"], [3, 3, "Task"]], []]
+    assert line["predicted_ner"] == [[[0, 0, "Task"], [1, 2, "Method"]], []]
+    assert (line["predicted_relations"], line["predicted_clusters"]) == ([[], []], [])
+
+
 def test_rejected_items_are_not_exported() -> None:
     rejected = State.REJECTED
     (line,), losses = written(
