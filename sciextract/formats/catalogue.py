@@ -91,6 +91,16 @@ FORMATS: list[FormatSpec] = [
         ),
     ),
     FormatSpec(
+        "cas-json",
+        "UIMA CAS JSON, one document a file",
+        (".json",),
+        reader=f"{_HERE}.corpora.cas_json:read_cas_json",
+        writer=f"{_HERE}.corpora.cas_json:CasJsonWriter",
+        opening=r"\s*\{" + _inside(r'"%(?:TYPES|FEATURE_STRUCTURES|HEADER)"\s*:'),
+        output="folder",
+        extra="formats",
+    ),
+    FormatSpec(
         "bioc-json",
         "BioC JSON: a collection of documents with passages",
         (".json",),

@@ -17,7 +17,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, Place, ReadItem, Source
-from sciextract.formats.corpora.xmi_elements import FeatureStructure, Xmi
+from sciextract.formats.corpora.xmi_elements import FeatureStructure, FeatureStructures, Xmi
 from sciextract.formats.corpora.xmi_types import (
     LINK,
     METADATA,
@@ -33,7 +33,7 @@ from sciextract.formats.corpus_items import CorpusItems, warnings_of
 from sciextract.formats.given_tokens import are_sound, token_table
 from sciextract.formats.safe_xml import local_name, parse
 
-__all__ = ["XmiWriter", "read_xmi"]
+__all__ = ["CasReading", "XmiWriter", "read_xmi"]
 
 _LABEL_FEATURES = ("value", "label")
 _ENDS = (("Governor", "Dependent"), ("Source", "Target"))
@@ -56,7 +56,7 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
     place = Place(source.path)
     xmi = Xmi(root, place)
     used = {each.type_name for each in xmi.structures.values()}
-    yield _Reading(xmi, find_type_system(source, used), source, place).document()
+    yield CasReading(xmi, find_type_system(source, used), source, place).document()
 
 
 def _refuse_lone_type_system(source: Source) -> None:
@@ -66,10 +66,12 @@ def _refuse_lone_type_system(source: Source) -> None:
         raise FormatError(problem, path=source.path, hint="give the .xmi files that belong to it")
 
 
-class _Reading:
+class CasReading:
     """Reads one CAS; what is no mention, relation or cluster is counted, and kept where it is about one."""
 
-    def __init__(self, xmi: Xmi, types: TypeSystem, source: Source, place: Place) -> None:
+    def __init__(
+        self, xmi: FeatureStructures, types: TypeSystem, source: Source, place: Place
+    ) -> None:
         self._xmi = xmi
         self._types = types
         self._place = place
@@ -84,6 +86,11 @@ class _Reading:
         self._remarks: Counter[str] = Counter()
 
     def document(self) -> AnnotatedDocument:
+        """The document.
+
+        Raises:
+            FormatError: Something refers to an element that is not there, or a chain has no end.
+        """
         chained = self._chains()
         linked = {link.xmi_id for chain in chained for link in chain}
         for each in self._all:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.spans import Span
@@ -14,8 +14,8 @@ from sciextract.text.offsets import OffsetMap
 _XMI = "{http://www.omg.org/XMI}"
 _CAS = "{http:///uima/cas.ecore}"
 _ECORE = ".ecore"
-_INITIAL_VIEW = "_InitialView"
-_FRAME = frozenset({"sofa", "begin", "end"})
+INITIAL_VIEW = "_InitialView"
+FRAME = frozenset({"sofa", "begin", "end"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class FeatureStructure:
         return self.type_name.rpartition(".")[2]
 
 
-class Xmi:
-    """The text and the feature structures of its initial view.
+class FeatureStructures:
+    """The text and the feature structures of its initial view, whatever file they come from.
 
     Attributes:
         text: The text.
@@ -49,25 +49,15 @@ class Xmi:
         other_views: How many annotations belong to other views.
     """
 
-    def __init__(self, root: Element, place: Place) -> None:
-        """Take the file apart.
+    #: What the file calls the id of a feature structure.
+    id_name = "xmi:id"
 
-        Raises:
-            FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
-        """
-        if root.tag != f"{_XMI}XMI":
-            problem = f"the outermost element {shown(local_name(root))} found, allowed is xmi:XMI"
-            raise place.error(problem)
-        self._place = place
-        sofa = self._initial_sofa(root)
-        self._sofa_id = sofa.get(f"{_XMI}id", "")
-        self.text = sofa.get("sofaString", "")
-        self._offsets = OffsetMap(self.text)
+    def __init__(self, text: str, place: Place) -> None:
+        self.text = text
         self.structures: dict[str, FeatureStructure] = {}
         self.other_views = 0
-        for element in root:
-            if not element.tag.startswith(_CAS):
-                self._add(element)
+        self._place = place
+        self._offsets = OffsetMap(text)
 
     def target(self, structure: FeatureStructure, feature: str) -> FeatureStructure:
         """What a feature that refers to another feature structure means.
@@ -80,62 +70,92 @@ class Xmi:
         if found is None:
             field = f"{self.field_of(structure)}.{feature}"
             raise self._place.error(
-                f"{shown(ref)} found, but no element has that xmi:id", field=field
+                f"{shown(ref)} found, but no element has that {self.id_name}", field=field
             )
         return found
 
-    @staticmethod
-    def field_of(structure: FeatureStructure) -> str:
+    def field_of(self, structure: FeatureStructure) -> str:
         """The element's place, for messages."""
-        return f"{structure.short_name} with xmi:id {structure.xmi_id}"
+        return f"{structure.short_name} with {self.id_name} {structure.xmi_id}"
 
-    def _initial_sofa(self, root: Element) -> Element:
-        sofas = root.findall(f"{_CAS}Sofa")
-        chosen = [sofa for sofa in sofas if sofa.get("sofaID") == _INITIAL_VIEW] or sofas
-        if not chosen or chosen[0].get("sofaString") is None:
-            hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
-            raise self._place.error("no text: the file has no sofaString", hint=hint)
-        return chosen[0]
+    def add(
+        self, structure: FeatureStructure, place: tuple[str, str] | None, *, elsewhere: bool
+    ) -> None:
+        """Add a feature structure.
 
-    def _add(self, element: Element) -> None:
-        xmi_id = element.get(f"{_XMI}id", "")
-        type_name = _type_name(element.tag)
-        features = {
-            name: value
-            for name, value in element.attrib.items()
-            if name not in _FRAME and not name.startswith(_XMI)
-        }
-        for child in element:
-            features.setdefault(local_name(child), child.text or "")
-        structure = FeatureStructure(xmi_id, type_name, features, None)
-        if xmi_id in self.structures:
+        Args:
+            structure: It, without its span.
+            place: Its begin and end in UTF-16 units, as they are written.
+            elsewhere: Whether it belongs to another view.
+
+        Raises:
+            FormatError: Its id occurs twice, or it lies outside the text.
+        """
+        if structure.xmi_id in self.structures:
             raise self._place.error("the id occurs a second time", field=self.field_of(structure))
-        if element.get("sofa", self._sofa_id) != self._sofa_id:
+        if elsewhere:
             self.other_views += 1
             return
-        if "begin" in element.attrib and "end" in element.attrib:
-            span = self._span(element, self.field_of(structure))
-            structure = FeatureStructure(xmi_id, type_name, features, span)
-        self.structures[xmi_id] = structure
+        span = None if place is None else self._span(*place, self.field_of(structure))
+        self.structures[structure.xmi_id] = replace(structure, span=span)
 
-    def _span(self, element: Element, field: str) -> Span:
-        start, end = (self._char(element, name, field) for name in ("begin", "end"))
-        if end < start:
-            problem = f"begin {element.get('begin')} and end {element.get('end')} found"
+    def _span(self, begin: str, end: str, field: str) -> Span:
+        span = Span(self._char(begin, f"{field}.begin"), self._char(end, f"{field}.end"))
+        if span.char_end < span.char_start:
+            problem = f"begin {begin} and end {end} found"
             raise self._place.error(f"{problem}, allowed is begin <= end", field=field)
-        return Span(start, end)
+        return span
 
-    def _char(self, element: Element, name: str, field: str) -> int:
-        value = element.get(name, "")
+    def _char(self, value: str, field: str) -> int:
         if not value.isascii() or not value.isdigit() or len(value) > 15:
             problem = f"{shown(value)} found, allowed is a whole number"
-            raise self._place.error(problem, field=f"{field}.{name}")
+            raise self._place.error(problem, field=field)
         try:
             return self._offsets.from_utf16(int(value))
         except FormatError as error:
-            raise self._place.error(
-                error.problem, field=f"{field}.{name}", hint=error.hint
-            ) from None
+            raise self._place.error(error.problem, field=field, hint=error.hint) from None
+
+
+class Xmi(FeatureStructures):
+    """The text and the feature structures of an XMI file."""
+
+    def __init__(self, root: Element, place: Place) -> None:
+        """Take the file apart.
+
+        Raises:
+            FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
+        """
+        if root.tag != f"{_XMI}XMI":
+            problem = f"the outermost element {shown(local_name(root))} found, allowed is xmi:XMI"
+            raise place.error(problem)
+        sofa = _initial_sofa(root, place)
+        super().__init__(sofa.get("sofaString", ""), place)
+        for element in root:
+            if not element.tag.startswith(_CAS):
+                self._add(element, sofa.get(f"{_XMI}id", ""))
+
+    def _add(self, element: Element, sofa_id: str) -> None:
+        features = {
+            name: value
+            for name, value in element.attrib.items()
+            if name not in FRAME and not name.startswith(_XMI)
+        }
+        for child in element:
+            features.setdefault(local_name(child), child.text or "")
+        xmi_id = element.get(f"{_XMI}id", "")
+        structure = FeatureStructure(xmi_id, _type_name(element.tag), features, None)
+        begin, end = element.get("begin"), element.get("end")
+        place = None if begin is None or end is None else (begin, end)
+        self.add(structure, place, elsewhere=element.get("sofa", sofa_id) != sofa_id)
+
+
+def _initial_sofa(root: Element, place: Place) -> Element:
+    sofas = root.findall(f"{_CAS}Sofa")
+    chosen = [sofa for sofa in sofas if sofa.get("sofaID") == INITIAL_VIEW] or sofas
+    if not chosen or chosen[0].get("sofaString") is None:
+        hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
+        raise place.error("no text: the file has no sofaString", hint=hint)
+    return chosen[0]
 
 
 def _type_name(tag: str) -> str:

@@ -7,7 +7,7 @@ with the feature ``label``) and DKPro Core's coreference chains, so that INCEpTI
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ from sciextract.formats.corpora.xml_characters import xml_safe
 from sciextract.formats.live import live
 from sciextract.formats.output_folder import FileNames, new_folder
 from sciextract.formats.standoff.standoff import live_entities
+
+Safe = Callable[[str, Counter[str]], str]
+"""Replaces the characters of a text that a file cannot hold, and counts them."""
 
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"
@@ -81,7 +84,7 @@ class XmiWriter:
         Raises:
             OutputError: An entity lies outside the text, or the disk is full.
         """
-        cas = _CasBuilder(document, self.losses).cas
+        cas = CasBuilder(document, self.losses).cas
         name = self._names.name_of(document.document.doc_key)
         self._save(self._folder / f"{name}.xmi", cas.to_xmi())
 
@@ -106,11 +109,14 @@ def _type_system() -> TypeSystem:
     return types
 
 
-class _CasBuilder:
+class CasBuilder:
     """Puts one document into a CAS; code-point offsets become UTF-16 units when it is written."""
 
-    def __init__(self, document: AnnotatedDocument, losses: Counter[str]) -> None:
+    def __init__(
+        self, document: AnnotatedDocument, losses: Counter[str], safe: Safe = xml_safe
+    ) -> None:
         self._losses = losses
+        self._make_safe = safe
         self._types = _type_system()
         self._text = self._safe(document.document.text)
         self.cas = Cas(self._types)
@@ -126,7 +132,7 @@ class _CasBuilder:
             self._add_cluster(cluster)
 
     def _safe(self, text: str) -> str:
-        return xml_safe(text, self._losses)
+        return self._make_safe(text, self._losses)
 
     def _add(self, type_name: str, span: Span, **features: Any) -> Any:
         made = self._types.get_type(type_name)(begin=span.char_start, end=span.char_end, **features)
