@@ -7,6 +7,7 @@ to do next, and ``exit_code`` what the command line returns (see :class:`ExitCod
 from __future__ import annotations
 
 import errno
+import shlex
 from enum import IntEnum
 from pathlib import Path
 
@@ -27,6 +28,15 @@ class ExitCode(IntEnum):
     PARTIAL = 3
     MISSING = 4
     INTERRUPTED = 130
+
+
+def as_command(*words: object) -> str:
+    """A command to paste into a shell: names with blanks or with signs of the shell stay single words.
+
+    >>> as_command("sciextract", "init", "my abstracts.sciextract")
+    "sciextract init 'my abstracts.sciextract'"
+    """
+    return shlex.join(map(str, words))
 
 
 def no_room(error: OSError) -> str:

@@ -11,7 +11,7 @@ from importlib.resources import as_file
 from pathlib import Path
 
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import InputMissingError, ProjectError, UsageError
+from sciextract.errors import InputMissingError, ProjectError, UsageError, as_command
 from sciextract.formats.base import STDIN
 from sciextract.formats.globs import expand_inputs, is_pattern
 from sciextract.resources import data_root
@@ -164,7 +164,7 @@ def _implied() -> Opening:
 
 
 def _missing_hint(word: str) -> str:
-    return f"sciextract init {word}" if word.endswith(SUFFIX) else ""
+    return as_command("sciextract", "init", word) if word.endswith(SUFFIX) else ""
 
 
 def _beside(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:

@@ -9,6 +9,7 @@ import typer
 
 from sciextract.cli.console import ProgressLine, is_terminal, say
 from sciextract.cli.words import counted, report, warn_of_network
+from sciextract.errors import as_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +89,8 @@ def _in_words(done: ProjectReport) -> str:
     if done.predicted.skipped:
         words += f", {done.predicted.skipped:,} did not need it"
     if done.exported is None:
-        return f"{words}; next: sciextract export, or sciextract status, --project {done.project}"
+        project = as_command("--project", done.project)
+        return f"{words}; next: sciextract export, or sciextract status, {project}"
     words += f"; {counted(done.exported.documents, 'abstract')} exported"
     for kind, count in done.exported.losses.items():
         words += f"; {done.exported.format} cannot hold {kind}: {count}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sciextract.cli.console import say
+from sciextract.errors import as_command
 
 if TYPE_CHECKING:
     from sciextract.workflows.remote.overview import Line
@@ -91,7 +92,7 @@ def fetch(
     if place.state == "started" and standing(place).runs:
         raise RemoteError(
             f"{run.name} still runs on {place.host}",
-            f"follow it: sciextract jobs attach {run.name}",
+            f"follow it: {as_command('sciextract', 'jobs', 'attach', run.name)}",
         )
     _attend(run.name, as_json=as_json)
 
@@ -121,7 +122,11 @@ def cancel(job: _Job) -> None:
 
     run, place = find_job(job)
     cancel_job(run, place)
-    say("", f"{run.name} on {place.host} is stopped", f"sciextract jobs clean {run.name}")
+    say(
+        "",
+        f"{run.name} on {place.host} is stopped",
+        as_command("sciextract", "jobs", "clean", run.name),
+    )
 
 
 @jobs.command()

@@ -11,7 +11,7 @@ import typer
 
 from sciextract.cli.options import AuthorOption, JsonOption
 from sciextract.cli.words import report
-from sciextract.errors import ExitCode, UsageError
+from sciextract.errors import ExitCode, UsageError, as_command
 
 if TYPE_CHECKING:
     from sciextract.store import Project
@@ -239,7 +239,8 @@ def export(
     from sciextract.workflows.models import export as write
 
     model = write(name, Path(file), force=force)
-    words = f"{model.id} is in {file}; sciextract models import {file} brings it in elsewhere"
+    bring = as_command("sciextract", "models", "import", file)
+    words = f"{model.id} is in {file}; {bring} brings it in elsewhere"
     report({"model": model.id, "file": file}, words, **_plain(as_json))
 
 
@@ -268,7 +269,8 @@ def import_(
     from sciextract.workflows.models import import_ as bring_in
 
     model = bring_in(Path(file), name)
-    words = f"{model.id} is registered; sciextract models use {model.id} lets it predict"
+    use = as_command("sciextract", "models", "use", model.id)
+    words = f"{model.id} is registered; {use} lets it predict"
     report({**model.to_json()}, words, **_plain(as_json))
 
 

@@ -10,6 +10,7 @@ import typer
 from sciextract.cli.console import is_terminal
 from sciextract.cli.options import AuthorOption, JsonOption, ProjectOption, QuietOption
 from sciextract.cli.words import counted, report, warn_of_network
+from sciextract.errors import as_command
 
 if TYPE_CHECKING:
     from sciextract.workflows.export_project import ExportReport
@@ -37,9 +38,8 @@ def init(
 
     with create_project(project, load_schema(schema), author) as made:
         summary = {"project": str(made.path), "schema": made.schema.name}
-    words = (
-        f"{project} is ready (labels: {summary['schema']}); next: "
-        f"sciextract import FILES --project {project}"
+    words = f"{project} is ready (labels: {summary['schema']}); next: " + as_command(
+        "sciextract", "import", "FILES", "--project", project
     )
     warn_of_network(made.path)
     report(summary, words, as_json=as_json, aside=False, quiet=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sciextract.cli.console import duration, say
-from sciextract.errors import ExitCode, InputMissingError, MissingExtraError, UsageError
+from sciextract.errors import ExitCode, InputMissingError, MissingExtraError, UsageError, as_command
 
 if TYPE_CHECKING:
     from sciextract_trainer.paper.run import GridOrder, GridRun
@@ -161,7 +161,7 @@ def _refuse_recipes(name: str) -> None:
     if not name.startswith(_PREFIX) and name in _files():
         raise UsageError(
             f"{name} is a training recipe, not a grid",
-            f"sciextract retrain --recipe {name}; grids begin with {_PREFIX}",
+            f"{as_command('sciextract', 'retrain', '--recipe', name)}; grids begin with {_PREFIX}",
         )
 
 

@@ -11,7 +11,7 @@ from sciextract.cli.console import say
 from sciextract.cli.options import ProjectOption
 from sciextract.cli.training_frame import needs_extra, same_command, stoppable
 from sciextract.cli.training_screen import reporting, show_ending, show_seeds
-from sciextract.errors import InputMissingError, OutputError, UsageError
+from sciextract.errors import InputMissingError, OutputError, UsageError, as_command
 
 if TYPE_CHECKING:
     from sciextract.workflows.correction.ending import Ending
@@ -219,7 +219,8 @@ def _train_elsewhere(words: Words, device: str) -> None:
             where = Where(words["remote"], python, device, slurm)
             ended = retrain_elsewhere(order, folder, where, report, detach="detach" in words)
     if isinstance(ended, Run):
-        say("", f"{ended.name} runs on {words['remote']}", f"sciextract jobs attach {ended.name}")
+        watch = as_command("sciextract", "jobs", "attach", ended.name)
+        say("", f"{ended.name} runs on {words['remote']}", watch)
     elif "as_json" not in words:
         show_ending(ended)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sciextract.errors import ModelNotFoundError, UsageError
+from sciextract.errors import ModelNotFoundError, UsageError, as_command
 from sciextract.inference.folder import MANIFEST
 from sciextract.inference.registered import bundled_folders, folders_called, known_words, unchanged
 
@@ -77,7 +77,17 @@ def _with_heads(folder: Path, name: str) -> Path:
     if encoder:
         raise UsageError(
             f"{name} is an encoder without trained heads; it cannot annotate yet",
-            f"train it first: sciextract retrain --encoder {name} --data train.jsonl --dev dev.jsonl",
+            "train it first: "
+            + as_command(
+                "sciextract",
+                "retrain",
+                "--encoder",
+                name,
+                "--data",
+                "train.jsonl",
+                "--dev",
+                "dev.jsonl",
+            ),
         )
     raise ModelNotFoundError(f"{name} is no model folder: it has no {MANIFEST}", _known())
 

@@ -15,7 +15,7 @@ from sciextract.documents.annotations import Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, validate_annotations
 from sciextract.documents.schema_file import is_label
-from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError
+from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError, as_command
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, FieldChoice, ReadItem, Side
 from sciextract.formats.globs import expand_inputs
@@ -343,7 +343,8 @@ def _hint(path: str, unknown: Labels) -> str:
             "without a blank at either end and not '*'; change it in the file"
         )
     return (
-        f"sciextract import {path} --add-labels adds them to the schema; for another schema: "
+        as_command("sciextract", "import", path, "--add-labels")
+        + " adds them to the schema; for another schema: "
         "sciextract init NEW.sciextract --schema NAME"
     )
 

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.errors import ModelMismatchError
+from sciextract.errors import ModelMismatchError, as_command
 from sciextract.store.content import documents
 from sciextract.store.incoming.ingest import Run, need_prediction
 from sciextract.store.project import Project
@@ -115,7 +115,7 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
             f"model {named} predicts labels that the project's schema {schema.name!r} lacks: "
             f"{', '.join(lacking)}",
             "choose another --model, or a project with the model's schema: "
-            f"sciextract init DB --schema {config.schema_name}",
+            + as_command("sciextract", "init", "DB", "--schema", config.schema_name),
         )
 
 

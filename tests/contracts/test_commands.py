@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from tools.cli_reference import PAGE, command_paths, help_of, written_page
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 _FENCE = re.compile(r"^```(?:sh|bash|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_NAMES = "|".join(get_command(app).commands)  # type: ignore[attr-defined]
+_COMMAND = re.compile(rf"\b(?:sciextract (?:{_NAMES})|sciextract-trainer|ssh|pip) (?:[\w-]+ )*$")
 _INLINE = re.compile(r"`(sciextract [^`\n]+)`")
 
 
@@ -77,3 +81,22 @@ def test_mentioned_commands_and_options_exist(page: str, line: str) -> None:
     used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     assert used <= options, page
     assert not hasattr(known, "commands") or not words or used, f"{page}: no such command: {line}"
+
+
+def unquoted(source: str) -> Iterator[int]:
+    """Lines with a command to paste in which a value stands as it is, not through ``as_command``."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.JoinedStr):
+            for before, value in pairwise(node.values):
+                words = before.value if isinstance(before, ast.Constant) else ""
+                if isinstance(value, ast.FormattedValue) and _COMMAND.search(words):
+                    yield node.lineno
+
+
+def test_values_in_commands_to_paste_are_quoted() -> None:
+    assert list(unquoted('f"then: sciextract init {path}"'))
+    sources = [
+        each for part in ("sciextract", "app", "trainer") for each in (ROOT / part).rglob("*.py")
+    ]
+    found = {str(each): list(unquoted(each.read_text("utf-8"))) for each in sources}
+    assert {name: lines for name, lines in found.items() if lines} == {}

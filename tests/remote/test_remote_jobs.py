@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +20,7 @@ from sciextract.resources import bundled_models
 from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.jobs import Place
-from sciextract.workflows.remote.start import Task, start_again
+from sciextract.workflows.remote.start import Task, _script, start_again
 from sciextract.workflows.runs import METRICS, Run
 from tests.remote.starting import start
 from tests.ssh_server import Server
@@ -205,6 +207,29 @@ def test_a_model_that_arrives_changed_is_refused(run: Run, task: Make, server: S
     with pytest.raises(RemoteError, match="did not arrive whole"):
         finish.fetch_model(run, place)
     assert jobs.find_job(run.name)[1].state == "started"
+
+
+@pytest.mark.parametrize("name", ["$(touch owned)", "a'b;touch owned;'", "my run", "-x"])
+def test_no_shell_reads_the_name_of_a_run_folder(
+    name: str, tmp_path: Path, task: Make, server: Server
+) -> None:
+    run = Run(tmp_path / name)
+    run.folder.mkdir()
+    place = start(run, task("1", "0"))
+    assert follow(run, place, _silent, _never).exit == 0
+    assert re.fullmatch(r"[\w.-]+", place.folder.removeprefix(f"{jobs.JOBS}/"), re.ASCII)
+    script = _script(replace(place, folder=name), task("1", "0"))  # as an earlier version noted it
+    subprocess.run(["sh", "-c", script], cwd=tmp_path, env={"HOME": str(tmp_path)}, check=False)
+    assert not list(tmp_path.rglob("owned"))
+
+
+def test_runs_with_odd_names_do_not_share_a_folder_there(tmp_path: Path) -> None:
+    runs = [Run(tmp_path / name) for name in ("a b", "a;b", "..")]
+    for each in runs:
+        each.folder.mkdir(exist_ok=True)
+    folders = {jobs.new_place(each, "gpubox", "python3", False).folder for each in runs}
+    assert len(folders) == 3
+    assert not any(folder.endswith("..") for folder in folders)
 
 
 def test_jobs_are_found_by_a_part_of_their_name(run: Run, task: Make, tmp_path: Path) -> None:

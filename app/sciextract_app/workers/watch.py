@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sciextract.errors import as_command
 from sciextract.store import Project
 from sciextract.store.health.doctor import BackgroundCheck, background_check
 from sciextract_app.presenter.shown import Feedback
@@ -30,7 +31,8 @@ class Watch:
         check, self._check = self._check, None
         if check.problems:
             words = f"{self._name} is damaged: {check.problems[0]}"
-            return Feedback(f"{words}; leave, then: sciextract doctor {self._name}", problem=True)
+            doctor = as_command("sciextract", "doctor", "--project", self._name)
+            return Feedback(f"{words}; leave, then: {doctor}", problem=True)
         if check.failed:
             return Feedback(f"{self._name} could not be checked: {check.failed}", problem=True)
         return Feedback(f"{self._name} was not closed cleanly last time; nothing is wrong with it")

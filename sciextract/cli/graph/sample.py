@@ -10,6 +10,7 @@ import typer
 from sciextract.cli.graph.group import GraphOption, nothing
 from sciextract.cli.options import JsonOption, QuietOption
 from sciextract.cli.words import counted, report
+from sciextract.errors import as_command
 
 
 def sample(
@@ -48,5 +49,6 @@ def sample(
         raise nothing("the graph has no such edges")
     rows = write_sheet(drawn, output, force=force)
     summary = {"output": str(output), "edges": rows, "seed": seed}
-    words = f'{output} holds {counted(rows, "edge")}; fill in "correct", then: sciextract graph precision {output}'
+    precision = as_command("sciextract", "graph", "precision", output)
+    words = f'{output} holds {counted(rows, "edge")}; fill in "correct", then: {precision}'
     report(summary, words, as_json=as_json, aside=False, quiet=quiet)

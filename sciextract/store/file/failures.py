@@ -16,6 +16,7 @@ from sciextract.errors import (
     ProjectFullError,
     ProjectReadOnlyError,
     ProjectReplacedError,
+    as_command,
 )
 
 _CODE = 0xFF  # the lower byte of an extended result code is the primary one
@@ -65,7 +66,9 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
         case sqlite3.SQLITE_CORRUPT:
             return damaged(path, str(error))
         case _:
-            return ProjectError(f"{path}: {error}", f"sciextract doctor --project {path}")
+            return ProjectError(
+                f"{path}: {error}", as_command("sciextract", "doctor", "--project", path)
+            )
 
 
 def _cannot_open(path: Path) -> ProjectReadOnlyError:
@@ -105,5 +108,5 @@ def damaged(path: Path, found: str) -> ProjectDamagedError:
     """SQLite found the file damaged."""
     return ProjectDamagedError(
         f"{path} is damaged: {found}",
-        f"sciextract doctor --project {path} tells what can be saved and lists the backups",
+        f"{as_command('sciextract', 'doctor', '--project', path)} tells what can be saved and lists the backups",
     )

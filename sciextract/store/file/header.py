@@ -14,6 +14,7 @@ from sciextract.errors import (
     ProjectDamagedError,
     ProjectMissingError,
     ProjectVersionError,
+    as_command,
 )
 from sciextract.store.file.failures import damaged, read_only
 from sciextract.store.file.peek import first_bytes
@@ -125,4 +126,4 @@ def _too_short(path: Path, start: bytes) -> NotAProjectError | ProjectDamagedErr
 
 
 def _other_file(path: Path) -> str:
-    return f"to make a project of abstracts: sciextract init NEW.sciextract, then import {path}"
+    return f"to make a project of abstracts: sciextract init NEW.sciextract, then {as_command('import', path)}"

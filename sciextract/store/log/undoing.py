@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sciextract.errors import UndoRefusedError
+from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store.health.consistency import Problem, problems
 from sciextract.store.incoming.context import Outcome
 from sciextract.store.log import events
@@ -181,7 +181,9 @@ def _built_on(
     return UndoRefusedError(
         f"event {event.id} ({event.kind}) cannot be turned around: since then {who} changed "
         f"{what} in {draft.stored.document.doc_key!r}",
-        f"take that back first: sciextract undo --event {later.id}" if later else "",
+        f"take that back first: {as_command('sciextract', 'undo', '--event', later.id)}"
+        if later
+        else "",
     )
 
 

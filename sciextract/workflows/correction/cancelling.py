@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
+from sciextract.errors import as_command
 from sciextract.workflows.remote import finish
 from sciextract.workflows.remote.jobs import Place
 from sciextract.workflows.runs import Run, Status
@@ -25,7 +25,7 @@ def cancel_job(run: Run, place: Place) -> None:
     if place.state != "started" or status is None or _is_told(run, status):
         return
     message = f"{run.name} was stopped on {place.host}"
-    hint = f"go on: sciextract retrain --run {shlex.quote(str(run.folder))}"
+    hint = f"go on: {as_command('sciextract', 'retrain', '--run', run.folder)}"
     run.append({"event": "error", "message": message, "hint": hint})
     run.write_status(replace(status, state="stopped", message=message, hint=hint, lost=""))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import JobStoppedError, RemoteError, SciextractError, UsageError
+from sciextract.errors import JobStoppedError, RemoteError, SciextractError, UsageError, as_command
 from sciextract.inference.folder import ModelFolder
 from sciextract.workflows.correction.beginning import opened_snapshot, start_model, take_snapshot
 from sciextract.workflows.correction.curves import FIGURES, draw_curves, figure_of
@@ -77,7 +76,7 @@ def retrain_elsewhere(
     with narrator.telling(_left(run)):
         place = _send(run, agreed, where, machine, narrator)
         if detach:
-            narrator.state("training", f"on {place.host}; sciextract jobs attach {run.name}")
+            narrator.state("training", f"on {place.host}; {_watching(run)}")
             return run
         return _attend(run, place, narrator)
 
@@ -139,15 +138,18 @@ def _left(run: Run) -> Callable[[], tuple[str, str]]:
     def told() -> tuple[str, str]:
         place = jobs.place_of(run)
         if place is not None and place.state == "started":
-            watch = f"sciextract jobs attach {run.name}"
-            return f"not watching any more; the job goes on on {place.host}", watch
+            return f"not watching any more; the job goes on on {place.host}", _watching(run)
         return "stopped; what is finished is kept", _going_on(run)
 
     return told
 
 
 def _going_on(run: Run) -> str:
-    return f"sciextract retrain --run {shlex.quote(str(run.folder))}"
+    return as_command("sciextract", "retrain", "--run", run.folder)
+
+
+def _watching(run: Run) -> str:
+    return as_command("sciextract", "jobs", "attach", run.name)
 
 
 def _task(run: Run, model: ModelFolder, where: Where) -> Task:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from sciextract.errors import as_command
 from sciextract.metrics.gate_report import GateReport
 from sciextract.workflows.models import KnownModel
 
@@ -41,10 +41,11 @@ def ending_of(
         problem: Why a better one could not be put in use; empty when it could, or is not better.
         path: The project file.
     """
-    project = f"--project {shlex.quote(str(path))}"
+    project = ("--project", path)
     if promoted:
         told = f"{model.id} is better and predicts in this project from now on"
-        again, back = f"sciextract annotate {project}", f"sciextract models rollback {project}"
+        again = as_command("sciextract", "annotate", *project)
+        back = as_command("sciextract", "models", "rollback", *project)
         return Ending(model, report, True, told, f"{again} predicts again; {back} goes back")
     why = {
         "promote": f"{model.id} is better, but could not be put in use: {problem}",
@@ -52,5 +53,5 @@ def ending_of(
         "too few": f"too few held-out abstracts to tell whether {model.id} is better; "
         "the model before stays",
     }
-    hint = f"sciextract models use {model.id} {project} takes it all the same"
-    return Ending(model, report, False, why[report.verdict], hint)
+    use = as_command("sciextract", "models", "use", model.id, *project)
+    return Ending(model, report, False, why[report.verdict], f"{use} takes it all the same")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sciextract.errors import JobStoppedError, SciextractError
+from sciextract.errors import JobStoppedError, SciextractError, as_command
 from sciextract.workflows.correction.curves import draw_curves
 from sciextract.workflows.events import Report
 from sciextract.workflows.runs import Run, Status
@@ -114,7 +113,7 @@ class Narrator:
 
     def _kept(self) -> tuple[str, str]:
         """What an interrupt means on this machine."""
-        hint = f"sciextract retrain --run {shlex.quote(str(self._run.folder))}"
+        hint = as_command("sciextract", "retrain", "--run", self._run.folder)
         return "stopped; what is finished is kept", hint
 
     def _end(self, state: str, message: str, hint: str) -> None:

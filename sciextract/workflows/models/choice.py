@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sciextract.errors import ModelNotFoundError, UsageError
+from sciextract.errors import ModelNotFoundError, UsageError, as_command
 from sciextract.inference.locate import DEFAULT_MODEL
 from sciextract.inference.registered import HASH_CHARACTERS
 from sciextract.resources import bundled_models
@@ -244,11 +244,11 @@ def _model_of(choice: Choice, project: Project | None) -> KnownModel:
         if _is_chosen(model, choice):
             return model.usable()
     whose = f"{project.path} uses" if project else "you chose"
-    again = f" --project {project.path}" if project else ""
+    again = ["--project", project.path] if project else []
     raise ModelNotFoundError(
         f"{whose} the model {choice.id}, which is not on this machine",
         "bring it with sciextract models import, or choose another: "
-        f"sciextract models use {DEFAULT_MODEL}{again}; --model NAME is for once",
+        f"{as_command('sciextract', 'models', 'use', DEFAULT_MODEL, *again)}; --model NAME is for once",
     )
 
 

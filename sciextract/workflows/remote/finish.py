@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import ModelDamagedError, ModelNotFoundError, RemoteError
+from sciextract.errors import ModelDamagedError, ModelNotFoundError, RemoteError, as_command
 from sciextract.inference.folder import open_folder
 from sciextract.workflows.remote import jobs
 from sciextract.workflows.remote.jobs import JOBS, THERE, Place
@@ -26,7 +26,7 @@ def fetch_model(run: Run, place: Place) -> Path:
     except (ModelDamagedError, ModelNotFoundError) as error:
         raise RemoteError(
             f"the model from {place.host} did not arrive whole: {error.message}",
-            f"fetch it again: sciextract jobs fetch {run.name}",
+            f"fetch it again: {as_command('sciextract', 'jobs', 'fetch', run.name)}",
         ) from error
     jobs.note(run, place, state="fetched")
     return run.folder / MODEL
@@ -59,7 +59,8 @@ def clean(run: Run, place: Place) -> None:
     """
     if jobs.standing(place).runs:
         raise RemoteError(
-            f"{run.name} still runs on {place.host}", f"first: sciextract jobs cancel {run.name}"
+            f"{run.name} still runs on {place.host}",
+            f"first: {as_command('sciextract', 'jobs', 'cancel', run.name)}",
         )
     place.ssh.run("clean", place.folder, JOBS)
     jobs.note(run, place, state="cleaned")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import IO
 
-from sciextract.errors import RemoteError
+from sciextract.errors import RemoteError, as_command
 from sciextract.workflows.remote import jobs
 from sciextract.workflows.remote.jobs import Place, Standing
 from sciextract.workflows.remote.ssh import source_of
@@ -67,7 +67,7 @@ def _ended(place: Place, found: Standing) -> Standing:
         last = found.log.strip().splitlines()[-1:] or ["its log is empty"]
         raise RemoteError(
             f"{place.host}: the job ended without a word: {last[0]}",
-            f"its log: ssh {place.host} cat {place.folder}/log",
+            f"its log: {as_command('ssh', place.host, as_command('cat', f'{place.folder}/log'))}",
         )
     return found
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -68,15 +71,23 @@ class Standing:
 
 
 def new_place(run: Run, host: str, python: str, slurm: bool, device: str = "auto") -> Place:
-    """The place of a new job; its folder there has the run's name.
+    """The place of a new job; its folder there has the run's name, as far as no shell reads it as more than a word.
 
     Raises:
         UsageError: The host is no host.
     """
     ssh = Ssh(host, python)
-    place = Place(ssh.host, ssh.python, f"{JOBS}/{run.name}", slurm=slurm, device=device)
+    place = Place(ssh.host, ssh.python, f"{JOBS}/{_name_there(run)}", slurm=slurm, device=device)
     note(run, place)
     return place
+
+
+def _name_there(run: Run) -> str:
+    """The run's name where it holds ``[A-Za-z0-9_.-]`` only and names a folder, else one that comes of its path."""
+    name = re.sub(r"^\.+|[^\w.-]+", "-", run.name, flags=re.ASCII)
+    if run.name and name == run.name:
+        return name
+    return f"{name}-{hashlib.sha256(os.fsencode(run.folder.resolve())).hexdigest()[:8]}"
 
 
 def note(run: Run, place: Place, **changes: Any) -> Place:

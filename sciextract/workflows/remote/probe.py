@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sciextract.errors import RemoteError
+from sciextract.errors import RemoteError, as_command
 from sciextract.workflows.remote.ssh import FIRST_CONTACT_SECONDS, Ssh
 
 LEAST_PYTHON = (3, 11)
@@ -84,7 +84,7 @@ def require(ssh: Ssh, machine: Machine, *, needed_bytes: int, gpu: bool, slurm: 
     if machine.missing:
         raise RemoteError(
             f"{host}: {machine.executable} lacks {', '.join(machine.missing)}",
-            f"on {host}: {machine.executable} -m pip install 'sciextract[train]'; "
+            f"on {host}: {as_command(machine.executable, '-m', 'pip', 'install', 'sciextract[train]')}; "
             "or name another Python with --remote-python",
         )
     _require_room(host, machine, needed_bytes)

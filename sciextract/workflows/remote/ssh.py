@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from sciextract.errors import RemoteError, UsageError
+from sciextract.errors import RemoteError, UsageError, as_command
 
 SSH_VARIABLE = "SCIEXTRACT_SSH"
 """Another command than ``ssh``, with options, as ``GIT_SSH_COMMAND`` is for git."""
@@ -112,14 +112,15 @@ class Ssh:
         if not isinstance(values, dict):
             raise RemoteError(
                 f"{self.host} answers {told.strip()[-200:]!r}",
-                f"see what its login scripts print: ssh {self.host} true",
+                f"see what its login scripts print: {as_command('ssh', self.host, 'true')}",
             )
         return values
 
     def unreachable(self, why: str) -> RemoteError:
         """The error of a machine that does not answer."""
         return RemoteError(
-            f"{self.host} cannot be reached: {why}", f"try by hand: ssh {self.host} true"
+            f"{self.host} cannot be reached: {why}",
+            f"try by hand: {as_command('ssh', self.host, 'true')}",
         )
 
     def _failed(self, code: int, told: str) -> RemoteError:

@@ -22,7 +22,7 @@ ROOM_FOR_RESULTS = 600 << 20
 _LEFT_OUT = ("__pycache__", "*.pyc", "bundled")
 _JOB = """\
 #!/bin/sh
-{header}cd "$HOME/{folder}" || exit 1
+{header}cd "$HOME"/{folder} || exit 1
 PYTHONPATH="$PWD/package" SCIEXTRACT_HOME="$PWD/home" PYTHONUNBUFFERED=1
 export PYTHONPATH SCIEXTRACT_HOME PYTHONUNBUFFERED
 trap : INT
@@ -120,7 +120,7 @@ def _script(place: Place, task: Task) -> str:
     command = f"{launcher}{place.python} {shlex.join(task.words)}"
     gpu = "#SBATCH --gres=gpu:1\n" if task.gpu else ""
     header = _SLURM.format(gpu=gpu) if task.slurm else ""
-    return _JOB.format(header=header, folder=place.folder, command=command)
+    return _JOB.format(header=header, folder=shlex.quote(place.folder), command=command)
 
 
 def _package() -> list[Path]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import SchemaError
+from sciextract.errors import SchemaError, as_command
 from sciextract.store.file.failures import translated
 from sciextract.store.looking.decided import positive_labels
 from sciextract.store.project import Project
@@ -54,8 +54,8 @@ def check_project_labels(project: Project, schema: LabelSchema) -> None:
         raise SchemaError(
             f"{project.path}: its schema {schema.name!r} lacks labels that its items have: {lacking}; "
             f"it has {_all(schema)}",
-            f"sciextract search --label LABEL --project {project.path} lists them, "
-            f"sciextract tui {project.path} changes them",
+            as_command("sciextract", "search", "--label", "LABEL", "--project", project.path)
+            + f" lists them, {as_command('sciextract', 'tui', project.path)} changes them",
         )
 
 
@@ -64,8 +64,8 @@ def lacking_labels(path: str, lacking: str, schema: LabelSchema, project: Projec
     return SchemaError(
         f"{path}: the project's schema {schema.name!r} lacks labels of it: {lacking}; "
         f"it has {_all(schema)}",
-        f"rename them in the file, or bring labels and abstracts into the project: "
-        f"sciextract import {path} --add-labels --project {project.path}",
+        "rename them in the file, or bring labels and abstracts into the project: "
+        + as_command("sciextract", "import", path, "--add-labels", "--project", project.path),
     )
 
 

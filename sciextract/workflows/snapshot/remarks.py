@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import TrainingDataError
+from sciextract.errors import TrainingDataError, as_command
 from sciextract.store.state.rows import Layer
 from sciextract.workflows.snapshot.gathering import NOT_DONE
 from sciextract.workflows.snapshot.gold import GoldFile
@@ -41,7 +41,7 @@ def nothing_to_train(splits: Splits, left_out: Mapping[str, int], path: Path) ->
         )
     return TrainingDataError(
         f"{path}: there is nothing to train on: nobody has decided or imported any annotation",
-        f"sciextract tui {path} to correct what a model proposes, or add gold with --base FILE",
+        f"{as_command('sciextract', 'tui', path)} to correct what a model proposes, or add gold with --base FILE",
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 
-from sciextract.errors import ModelMismatchError, ModelNotFoundError
+from sciextract.errors import ModelMismatchError, ModelNotFoundError, as_command
 from sciextract_trainer.encoders.files import load_pretrained
 from sciextract_trainer.encoders.settings import no_encoder
 
@@ -69,7 +69,7 @@ def _refuse_pickles(source: str) -> None:
         raise ModelNotFoundError(
             f"{source} has its weights in {pickled[0]} only, and loading a pickle can run any code; "
             "only safetensors are read",
-            f"sciextract-trainer safetensors {source} NEW_DIR  writes them as model.safetensors",
+            f"{as_command('sciextract-trainer', 'safetensors', source, 'NEW_DIR')}  writes them as model.safetensors",
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelNotFoundError
+from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelNotFoundError, as_command
 from sciextract_trainer.encoders.files import encoder_file
 from sciextract_trainer.pretrain.network import MaskedLanguageModel
 
@@ -72,8 +72,10 @@ def require_head(network: MaskedLanguageModel, source: str) -> None:
         raise ModelNotFoundError(
             f"the teacher {source!r} has no head that tells hidden pieces: neither {HEAD} nor one of "
             f"BERT's kin in {_WEIGHTS}",
-            f"sciextract-trainer pretrain TEXTS --encoder {source} --run DIR  trains and keeps one in "
-            "DIR/encoder",
+            as_command(
+                "sciextract-trainer", "pretrain", "TEXTS", "--encoder", source, "--run", "DIR"
+            )
+            + "  trains and keeps one in DIR/encoder",
         )
 
 

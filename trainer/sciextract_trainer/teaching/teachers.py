@@ -11,7 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ModelMismatchError, ModelNotFoundError, UsageError
+from sciextract.errors import ModelMismatchError, ModelNotFoundError, UsageError, as_command
 from sciextract.inference.folder import PAIRS_GRAPH, TOKENIZER, ModelFolder, open_folder
 from sciextract.inference.locate import locate_model
 from sciextract.inference.onnx_network import OnnxNetwork
@@ -114,7 +114,8 @@ def student_labels(panel: Panel, schema: LabelSchema, max_span_width: int) -> La
     if difference:
         raise ModelMismatchError(
             f"{named} and the student's schema {schema.name!r} differ: {difference}",
-            f"give the student the schema of its teachers: --schema {teacher.config.schema_name}",
+            "give the student the schema of its teachers: "
+            + as_command("--schema", teacher.config.schema_name),
         )
     if teacher.config.schema_hash != schema.content_hash:
         raise ModelMismatchError(
