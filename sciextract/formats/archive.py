@@ -18,14 +18,10 @@ from typing import NamedTuple
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source, shown
-from sciextract.formats.packing import open_bytes
+from sciextract.formats.packing import MAX_RATIO, allowed_bytes, open_bytes
 
 MAX_MEMBERS = 100_000
 MAX_BYTES = 4 << 30
-MAX_RATIO = 200
-"""Unpacked to packed size of a member; text reaches 5 to 20, a zip bomb 1000."""
-HARMLESS_BYTES = 1 << 20
-"""A member that is unpacked no larger may have any ratio."""
 
 _ENCRYPTED = 0x1 | 0x40
 #: Python bounds the memory of these two only.
@@ -53,7 +49,7 @@ def open_archive(path: str) -> Iterator[Path]:
         FormatError: It is no zip archive or a damaged one; a member has an absolute path, a drive letter
             or ``..``, is a link or a device, is encrypted, has the name of another, or is packed in
             another way than stored or deflated; there are more than ``MAX_MEMBERS`` members, or they
-            unpack to more than ``MAX_BYTES`` or ``MAX_RATIO`` times their size.
+            unpack to more than ``MAX_BYTES`` or than :func:`~sciextract.formats.packing.allowed_bytes`.
     """
     with TemporaryDirectory(prefix="sciextract-") as holder:
         folder = Path(holder) / "unpacked"
@@ -163,8 +159,7 @@ def _refuse_size(info: zipfile.ZipInfo, total: int, path: str) -> None:
     if total > MAX_BYTES:
         problem = f"exceeds the {MAX_BYTES / 2**30:.3g} GiB that an archive may unpack to"
         raise _refused(info, problem, path, "unpack it yourself and give the folder")
-    allowed = max(HARMLESS_BYTES, MAX_RATIO * info.compress_size)
-    if info.file_size > allowed:
+    if info.file_size > allowed_bytes(info.compress_size):
         ratio = info.file_size // max(1, info.compress_size)
         problem = f"unpacks to {ratio:,} times its size, allowed is {MAX_RATIO}: a zip bomb?"
         raise _refused(info, problem, path, "unpack it yourself if you trust it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from typing import Any, NoReturn
 
@@ -121,8 +122,7 @@ class _UnusableError(ValueError):
 def _unique(pairs: list[tuple[str, Any]]) -> Record:
     record = dict(pairs)
     if len(record) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        [(repeated, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise _UnusableError(f"the key {shown(repeated)} occurs twice in one object")
     return record
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -12,11 +13,16 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 
-from sciextract.errors import FormatError, OutputError
+from sciextract.errors import FormatError, OutputError, as_command
 from sciextract.formats.urls import is_url, open_url
 
+MAX_RATIO = 200
+"""Size after unpacking or expanding to the size before; text reaches 5 to 20, a bomb 1000."""
+HARMLESS_BYTES = 1 << 20
+"""What comes out no larger may have any ratio."""
 _WINDOW_LOG_MOST = 27
 """Zstandard data may ask for a window of 2 GiB; ``zstd`` itself unpacks up to 128 MiB unless it is told otherwise."""
+_PIECE_BYTES = 1 << 16
 _TOO_LARGE = "too much memory"
 
 
@@ -35,6 +41,11 @@ class _Packing:
     unpack: str
     open: Callable[[BinaryIO], BinaryIO]
     errors: Callable[[], tuple[type[Exception], ...]]
+
+
+def allowed_bytes(given: int) -> int:
+    """How much may come of so many bytes, or characters, when they are unpacked or names in them filled in."""
+    return max(HARMLESS_BYTES, MAX_RATIO * given)
 
 
 def is_packed(path: str) -> bool:
@@ -66,7 +77,8 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where its name says that it is packed.
 
     Raises:
-        FormatError: They are cut off or damaged, would take too much memory, or the package that unpacks them is missing.
+        FormatError: They are cut off or damaged, unpack to more than :func:`allowed_bytes`, would take too much memory,
+            or the package that unpacks them is missing.
         OSError: The file cannot be read.
     """
     packing = _packing_of(path)
@@ -76,10 +88,52 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         return
     damaged: tuple[type[Exception], ...] = (EOFError, *_errors_of(packing, path))
     try:
-        with _opened(path) as packed, packing.open(packed) as stream:
-            yield stream
+        with _opened(path) as file:
+            packed = _Counted(file)
+            with packing.open(cast(BinaryIO, packed)) as stream:
+                yield io.BufferedReader(_Unpacked(stream, packed, packing, path), _PIECE_BYTES)
     except damaged as error:
         raise _unusable(error, packing, path) from error
+
+
+class _Counted:
+    """A packed file that counts what was read of it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self.count += len(data)
+        return data
+
+
+class _Unpacked(io.RawIOBase):
+    """What comes out of a packed file, up to where there is too much of it for what went in."""
+
+    def __init__(self, stream: BinaryIO, packed: _Counted, packing: _Packing, path: str) -> None:
+        self._stream = stream
+        self._packed = packed
+        self._packing = packing
+        self._path = path
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        data = self._stream.read(len(buffer))
+        self._count += len(data)
+        if self._count > allowed_bytes(self._packed.count):
+            problem = (
+                f"{self._packed.count:,} bytes unpack to {self._count:,} and more, "
+                f"allowed is {MAX_RATIO} times their number: a bomb?"
+            )
+            trusted = as_command(*self._packing.unpack.split(), self._path)
+            raise FormatError(problem, path=self._path, hint=f"if you trust it: {trusted}")
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:
@@ -91,7 +145,9 @@ def _errors_of(packing: _Packing, path: str) -> tuple[type[Exception], ...]:
         return packing.errors()
     except ModuleNotFoundError as error:
         problem = f"{packing.name} data needs the package {_ZSTD_PACKAGE}, which is not installed"
-        raise FormatError(problem, path=path, hint=f"pip install {_ZSTD_PACKAGE}") from error
+        raise FormatError(
+            problem, path=path, hint=as_command("pip", "install", _ZSTD_PACKAGE)
+        ) from error
 
 
 def refuse_packed_output(path: str) -> None:
@@ -105,7 +161,8 @@ def refuse_packed_output(path: str) -> None:
         plain = unpacked_name(path)
         raise OutputError(
             f"{path}: results are not packed while they are written, so that a run can be gone on with",
-            f"--output {plain}, and {packing.name} {plain} when it is done; or send standard output to {packing.name}",
+            f"{as_command('--output', plain)}, and {as_command(packing.name, plain)} when it is done; "
+            f"or send standard output to {packing.name}",
         )
 
 

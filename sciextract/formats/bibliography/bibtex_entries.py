@@ -20,7 +20,7 @@ from bibtexparser.splitter import Splitter
 
 from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, Place, Source, shown
-from sciextract.formats.bibliography.bibtex_values import BrokenValueError, plain_value
+from sciextract.formats.bibliography.bibtex_values import BrokenValueError, Strings
 from sciextract.formats.decoding import decoded_lines
 
 #: Types that others refer to by ``crossref``.
@@ -74,7 +74,7 @@ def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
     Raises:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
     """
-    strings: dict[str, str] = {}
+    strings = Strings()
     for text in _texts(source):
         if text.error is not None:
             yield text.error
@@ -110,9 +110,7 @@ def _texts(source: Source) -> Iterator[_Text]:
     yield text
 
 
-def _entries_of(
-    text: _Text, strings: dict[str, str], path: str
-) -> Iterator[BibtexEntry | FormatError]:
+def _entries_of(text: _Text, strings: Strings, path: str) -> Iterator[BibtexEntry | FormatError]:
     content = "".join(text.lines)
     try:
         blocks = Splitter(_joined_start(content)).split().blocks
@@ -133,10 +131,10 @@ def _entries_of(
             yield Place(path, line, key).error(problem)
 
 
-def _entry_of(block: Block, line: int, strings: dict[str, str]) -> BibtexEntry | None:
+def _entry_of(block: Block, line: int, strings: Strings) -> BibtexEntry | None:
     """The entry of a block, if it holds one; a ``@string`` is remembered."""
     if isinstance(block, String):
-        strings[block.key.lower()] = plain_value(block.value, strings)
+        strings.values[block.key.lower()] = strings.plain(block.value)
     inner = block.ignore_error_block if isinstance(block, DuplicateFieldKeyBlock) else block
     return _entry(inner, line, strings) if isinstance(inner, Entry) else None
 
@@ -158,11 +156,11 @@ def _problem(block: Block) -> str:
     return ""
 
 
-def _entry(entry: Entry, line: int, strings: dict[str, str]) -> BibtexEntry:
+def _entry(entry: Entry, line: int, strings: Strings) -> BibtexEntry:
     fields: dict[str, str] = {}
     repeated: list[str] = []
     for each in entry.fields:
-        name, value = each.key.lower(), plain_value(each.value, strings)
+        name, value = each.key.lower(), strings.plain(each.value)
         if name in fields and fields[name] != value:
             repeated.append(name)
         fields.setdefault(name, value)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from sciextract.formats.base import shown
+from sciextract.formats.packing import HARMLESS_BYTES, MAX_RATIO
 
 _MARK = re.compile(r"(?<!\\)[{}\"#]")
 
@@ -14,24 +16,45 @@ class BrokenValueError(ValueError):
     """A value that is not made of whole pieces; most often a comma is missing before the next field."""
 
 
-def plain_value(value: str, strings: Mapping[str, str]) -> str:
-    """The value of ``{a}``, ``"a"``, a number, a name of ``@string``, or several of them joined by ``#``.
+@dataclass(slots=True)
+class Strings:
+    """The names of ``@string`` in one file, and what they may still make of too little.
 
-    >>> plain_value('"Proc. " # jan # { {A}}', {"jan": "January"})
-    'Proc. January {A}'
-
-    Raises:
-        BrokenValueError: It is something else.
+    Attributes:
+        values: What each name stands for.
     """
-    return "".join(_piece(piece.strip(), strings) for piece in _pieces(value))
+
+    values: dict[str, str] = field(default_factory=dict)
+    _harmless: int = HARMLESS_BYTES
+
+    def plain(self, value: str) -> str:
+        """The value of ``{a}``, ``"a"``, a number, a name of ``@string``, or several of them joined by ``#``.
+
+        >>> Strings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
+        'Proc. January {A}'
+
+        Raises:
+            BrokenValueError: It is something else, or the names of the file make too much of little.
+        """
+        pieces = [_piece(piece.strip(), self.values) for piece in _pieces(value)]
+        filled = sum(len(piece) for piece, is_name in pieces if is_name)
+        if filled > MAX_RATIO * len(value):
+            if self._harmless < filled:
+                raise BrokenValueError(
+                    f"{shown(value)} stands for {filled:,} characters, allowed are {MAX_RATIO} times its own"
+                )
+            self._harmless -= filled
+        return "".join(piece for piece, _ in pieces)
 
 
-def _piece(piece: str, strings: Mapping[str, str]) -> str:
+def _piece(piece: str, strings: Mapping[str, str]) -> tuple[str, bool]:
+    """What a piece stands for, and whether it is a name that was filled in."""
     if piece[:1] in ("{", '"'):
         if _closing(piece) == len(piece) - 1:
-            return piece[1:-1]
+            return piece[1:-1], False
     elif not _MARK.search(piece):
-        return strings.get(piece.lower(), piece)
+        found = strings.get(piece.lower())
+        return (piece, False) if found is None else (found, True)
     raise BrokenValueError(f"{shown(piece)} is not one value; is a comma missing?")
 
 

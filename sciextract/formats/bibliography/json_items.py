@@ -17,6 +17,7 @@ from sciextract.formats.decoding import refuse_binary
 _CONTENT = re.compile(r"[^\s,]")
 _FIRST_KEY = re.compile(r'\{\s*("(?:[^"\\]|\\.){0,100}")\s*:')
 _UNDECODED = re.compile("[\udc80-\udcff]")
+_CUT = 1 << 18
 _HINT = "if the file is in Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
 
 
@@ -31,6 +32,13 @@ class JsonItem(NamedTuple):
     number: int
     line: int
     value: dict[str, Any] | FormatError
+
+
+class _Position(NamedTuple):
+    """The number of a line, from 1, and where it starts in the text."""
+
+    line: int
+    line_start: int
 
 
 def read_items(source: Source, list_keys: Sequence[str] = ()) -> Iterator[JsonItem]:
@@ -161,11 +169,12 @@ def _expanded(
     text: str, line: int, path: str, list_keys: Sequence[str]
 ) -> Iterator[tuple[int, Any]]:
     """The items of the values in a text that stand one behind the other."""
-    position = counted = 0
+    position = counted = line_start = 0
     while (position := _next_content(text, position)) < len(text):
         line += text.count("\n", counted, position)
+        line_start = _line_start(text, counted, position, line_start)
         counted = position
-        value, position = _decoded(text, position, line, path)
+        value, position = _decoded(text, position, _Position(line, line_start), path)
         yield from ((line, item) for item in _items_of(value, list_keys))
         if isinstance(value, FormatError):
             return
@@ -211,10 +220,15 @@ def _list_start(text: str, position: int, list_keys: Sequence[str]) -> int | Non
 
 def _list_items(text: str, position: int, line: int, path: str) -> Iterator[tuple[int, Any]]:
     first_key = ""
-    counted = 0
+    counted = line_start = 0
     while True:
+        if position > _CUT:  # the standard library counts the lines before each broken item
+            line += text.count("\n", counted, position)
+            line_start = _line_start(text, counted, position, line_start) - position
+            text, position, counted = text[position:], 0, 0
         position = _next_content(text, position)
         line += text.count("\n", counted, position)
+        line_start = _line_start(text, counted, position, line_start)
         counted = position
         if text.startswith("]", position):
             behind = text[position + 1 : position + 100].strip()
@@ -226,45 +240,54 @@ def _list_items(text: str, position: int, line: int, path: str) -> Iterator[tupl
             return
         key = _FIRST_KEY.match(text, position)
         first_key = first_key or (key[1] if key else "")
-        value, end = _decoded(text, position, line, path)
+        value, end = _decoded(text, position, _Position(line, line_start), path)
         yield line, value
         if isinstance(value, FormatError):
-            end = _restart(text, position, end, first_key)
+            end = _restart(text, position, end, first_key, line_start)
             if end == len(text):
                 return
         position = end
 
 
-def _restart(text: str, broken: int, noticed: int, first_key: str) -> int:
+def _line_start(text: str, start: int, end: int, before: int) -> int:
+    """Where the line of ``end`` starts, when that of ``start`` starts at ``before``: no long line is searched twice."""
+    found = text.rfind("\n", start, end)
+    return before if found < 0 else found + 1
+
+
+def _restart(text: str, broken: int, noticed: int, first_key: str, line_start: int) -> int:
     """Where the next item seems to begin: an object with the key that the first item begins with.
 
     It stands behind the place where the broken item was noticed to be so, or on a line of its own, as far
     indented as the broken one (a string that is not closed reaches into the next item).
     """
     start = r"\{\s*" + re.escape(first_key) + r"\s*:"
-    indent = text[text.rfind("\n", 0, broken) + 1 : broken]
+    indent = text[line_start:broken] if line_start >= 0 else "cut off"
     found = [re.compile(start).search(text, max(noticed, broken + 1))]
     if not indent.strip():
-        found.append(re.compile(rf"(?m)(?<=^{re.escape(indent)}){start}").search(text, broken + 1))
+        end = found[0].end() if found[0] else len(text)  # behind it nothing comes earlier
+        found.append(
+            re.compile(rf"(?m)(?<=^{re.escape(indent)}){start}").search(text, broken + 1, end)
+        )
     return min((each.start() for each in found if each and first_key), default=len(text))
 
 
-def _decoded(text: str, position: int, line: int, path: str) -> tuple[Any, int]:
+def _decoded(text: str, position: int, where: _Position, path: str) -> tuple[Any, int]:
     """The value at a position and its end; an error and where it was noticed if it is broken."""
     try:
         value, end = _DECODER.raw_decode(text, position)
     except json.JSONDecodeError as error:
-        problem_line = line + text.count("\n", position, error.pos)
-        column = error.pos - text.rfind("\n", 0, error.pos)
+        problem_line = where.line + text.count("\n", position, error.pos)
+        column = error.pos - _line_start(text, position, error.pos, where.line_start) + 1
         problem = f"broken JSON: {error.msg}"
         return FormatError(problem, path=path, line=problem_line, column=column), error.pos
     except RecursionError:
-        return FormatError("the JSON is nested too deeply", path=path, line=line), position
+        return FormatError("the JSON is nested too deeply", path=path, line=where.line), position
     except ValueError as error:
-        return FormatError(f"broken JSON: {error}", path=path, line=line), position
+        return FormatError(f"broken JSON: {error}", path=path, line=where.line), position
     strange = _UNDECODED.search(text, position, end)
     if strange:
-        place = Place(path, line + text.count("\n", position, strange.start()))
+        place = Place(path, where.line + text.count("\n", position, strange.start()))
         return place.error(f"byte 0x{ord(strange[0]) - 0xDC00:02x} is not UTF-8", hint=_HINT), end
     return value, end
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -119,12 +120,14 @@ def _columns(header: list[str], source: Source, line: int) -> _Columns:
 
 
 def _unique(header: list[str]) -> tuple[str, ...]:
-    names: list[str] = []
+    names: dict[str, None] = {}
+    seen: Counter[str] = Counter()
     for index, name in enumerate(header, start=1):
-        free = name.strip() or f"column {index}"
+        plain = free = name.strip() or f"column {index}"
         while free in names:
-            free += " (again)"
-        names.append(free)
+            seen[plain] += 1
+            free = f"{plain} (again{'' if seen[plain] == 1 else f' {seen[plain]}'})"
+        names[free] = None
     return tuple(names)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.packing import allowed_bytes
 
 LARGEST_BYTES = 1 << 31
 """A file that unpacks to more is refused: it is damaged, or made to fill the memory."""
@@ -27,7 +28,8 @@ def read_docbin(source: Source) -> Iterator[ReadItem]:
     """Read the Docs of a DocBin.
 
     Raises:
-        FormatError: The file is empty, no DocBin, or unpacks to more than 2 GiB.
+        FormatError: The file is empty, no DocBin, or unpacks to more than 2 GiB or
+            :func:`~sciextract.formats.packing.allowed_bytes`.
         MissingExtraError: spaCy is not installed.
     """
     from sciextract.interop.spacy_bin import StoredDocs
@@ -47,6 +49,7 @@ def read_docbin(source: Source) -> Iterator[ReadItem]:
 def _unpacked(content: bytes, path: str) -> bytes:
     """The bytes without compression, chunk by chunk so that a bomb is noticed before it goes off."""
     unpacker, chunks, size = zlib.decompressobj(), [], 0
+    largest = min(LARGEST_BYTES, allowed_bytes(len(content)))
     try:
         while not unpacker.eof:
             chunk = unpacker.decompress(content, _CHUNK_BYTES)
@@ -54,8 +57,8 @@ def _unpacked(content: bytes, path: str) -> bytes:
             if not chunk and not content and not unpacker.eof:
                 raise FormatError("the file is cut off", path=path)
             size += len(chunk)
-            if size > LARGEST_BYTES:
-                raise FormatError(f"the file unpacks to more than {LARGEST_BYTES} bytes", path=path)
+            if size > largest:
+                raise FormatError(f"the file unpacks to more than {largest} bytes", path=path)
             chunks.append(chunk)
     except zlib.error as error:
         raise FormatError("this is no DocBin: it is not compressed with zlib", path=path) from error

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.bibliography import Bibliography, bibliography_of
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from tests.unit.formats.bibliographic_records import (
     NO_ABSTRACT,
@@ -83,6 +84,25 @@ def test_strings_comments_and_heads_are_no_records(tmp_path: Path) -> None:
     found = read_items(tmp_path, "bibtex", content)[0].document  # type: ignore[union-attr]
     assert found.fields["venue"] == "Journal of Invented Results, Part 2"
     assert found.fields["month"] == "jan" and found.fields["title"] == 'Graphs "and" tables'
+
+
+def test_names_that_double_themselves_are_refused_before_they_fill_the_memory(
+    tmp_path: Path,
+) -> None:
+    doubled = "".join(f"@string{{s{n} = s{n - 1} # s{n - 1}}}\n" for n in range(1, 21))
+    content = f"""@string{{s0 = "{"x" * 64}"}}
+{doubled}@article{{a, title={{T}}, abstract=s20}}
+@article{{b, title={{T}}, abstract={{We parse}}, journal=s0}}
+"""
+    errors, keys = bad_and_good(read_items(tmp_path, "bibtex", content))
+    assert "stands for" in errors[0].message
+    assert keys == ["a", "b"]
+    texts = [
+        item.document.text
+        for item in read_items(tmp_path, "bibtex", content)
+        if isinstance(item, AnnotatedDocument)
+    ]
+    assert max(map(len, texts)) < 2 << 20
 
 
 def test_a_child_takes_venue_and_year_from_its_parent_below(tmp_path: Path) -> None:

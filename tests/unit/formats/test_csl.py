@@ -119,6 +119,15 @@ def test_a_broken_item_is_named_and_the_others_are_read(
     assert errors[0].line in ((3, 4) if layout.startswith("[\n") else (2, 3))
 
 
+def test_many_broken_items_on_one_line_keep_their_columns(tmp_path: Path) -> None:
+    broken = '{"id": "a", "abstract": b}'
+    content = f"[{', '.join([broken] * 12_000)}]"
+    errors, _ = bad_and_good(read_items(tmp_path, "csl", content))
+    columns = [error.column for error in errors]
+    first = content.index("b}") + 1
+    assert columns == [first + (len(broken) + 2) * number for number in range(12_000)]
+
+
 def test_a_truncated_file_keeps_what_was_whole(tmp_path: Path) -> None:
     content = json.dumps([{"id": key, "title": "T"} for key in "abc"], indent=1)
     errors, keys = bad_and_good(read_items(tmp_path, "csl", content[:-20]))

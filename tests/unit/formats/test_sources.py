@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_a_line_of_two_hundred_megabytes_fits_into_little_memory(
     with gzip.open(path, "wb", 1) if packed else open(path, "wb") as stream:
         stream.write(b'{"id": "first", "text": "a"}\n{"text": "')
         for _ in range(200):
-            stream.write(b"x" * 1_000_000)
+            stream.write((os.urandom(3_000).hex().encode() + b"x" * 500_000) * 2)  # no bomb
         stream.write(b'"}\n{"id": "last", "text": "b"}\n')
     words = [sys.executable, "-c", LIMITED, str(path)]
     result = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
@@ -137,6 +138,20 @@ def test_packed_files_come_line_by_line(tmp_path: Path) -> None:
     path = write(tmp_path / "bomb.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 500_000, 1))
     items = read([path])
     assert [type(next(items)) for _ in range(3)] == [AnnotatedDocument] * 3
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_a_packed_bomb_is_refused_before_it_fills_the_memory(tmp_path: Path, suffix: str) -> None:
+    blank = b" " * (64 << 20)
+    packed = (
+        gzip.compress(blank)
+        if suffix == "gz"
+        else pytest.importorskip("backports.zstd").compress(blank)
+    )
+    path = write(tmp_path / f"my bomb.txt.{suffix}", packed)
+    with pytest.raises(FormatError, match="allowed is 200 times") as caught:
+        list(read([path]))
+    assert f"'{path}'" in caught.value.hint
 
 
 def test_a_packed_file_that_is_cut_off_gives_its_records_first(tmp_path: Path) -> None:

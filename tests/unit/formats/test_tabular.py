@@ -62,6 +62,12 @@ def test_text_is_preferred_to_an_abstract_which_stays_a_field(tmp_path: Path) ->
     assert document.fields == expected
 
 
+def test_many_columns_of_one_name_take_little_time_and_have_short_names(tmp_path: Path) -> None:
+    (document,) = documents_of(tmp_path, f"text{',x' * 100_000}\nwhole{',1' * 100_000}\n")
+    assert len(document.fields) == 100_000
+    assert list(document.fields)[-1] == "x (again 99999)"
+
+
 def test_a_row_without_text_is_bad(tmp_path: Path) -> None:
     first, bad, last = items_of(tmp_path, "id,abstract,year\n1,a,1\n2,,2\n3,c,3\n")
     assert isinstance(bad, BadRecord)
