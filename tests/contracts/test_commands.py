@@ -88,7 +88,7 @@ def unquoted(source: str) -> Iterator[int]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.JoinedStr):
             for before, value in pairwise(node.values):
-                words = before.value if isinstance(before, ast.Constant) else ""
+                words = str(before.value) if isinstance(before, ast.Constant) else ""
                 if isinstance(value, ast.FormattedValue) and _COMMAND.search(words):
                     yield node.lineno
 

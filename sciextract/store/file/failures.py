@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from shlex import quote
 
 from sciextract.errors import (
     NotAProjectError,
@@ -100,7 +99,7 @@ def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
         return ProjectReplacedError(f"{problem}; the last action was not saved", hint)
     return ProjectReplacedError(
         f"{problem}; what was done until then is saved as {saved}",
-        f"sciextract merge {quote(str(saved))} --project {quote(str(path))}",
+        as_command("sciextract", "merge", saved, "--project", path),
     )
 
 

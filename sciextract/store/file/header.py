@@ -7,7 +7,6 @@ import struct
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from shlex import quote
 
 from sciextract.errors import (
     NotAProjectError,
@@ -104,10 +103,10 @@ def _missing(path: Path) -> ProjectMissingError:
     problem = f"{path}: there is no such project"
     kept = sorted(path.parent.glob(f"{escape(path.name)}*{KEPT_ASIDE}"), key=os.path.getmtime)
     if not kept:
-        return ProjectMissingError(problem, f"sciextract init {path}")
+        return ProjectMissingError(problem, as_command("sciextract", "init", path))
     return ProjectMissingError(
         f"{problem}, but {kept[-1]} is what it was before a backup was restored",
-        f"sciextract backup --restore {quote(str(kept[-1]))} --project {quote(str(path))}",
+        as_command("sciextract", "backup", "--restore", kept[-1], "--project", path),
     )
 
 
