@@ -56,9 +56,11 @@ class AnnotatedDocument:
     Attributes:
         model: The model that predicted them, ``None`` for imported or human annotations.
         warnings: Remarks that are not errors (another language, unknown label...).
+        done: Whether a person has decided all of it; ``None`` where nobody began, or nothing is known of that.
     """
 
     document: Document
     annotations: Annotations = field(default_factory=Annotations)
     model: ModelId | None = None
     warnings: tuple[str, ...] = ()
+    done: bool | None = field(default=None, compare=False)

@@ -12,6 +12,7 @@ import pytest
 
 from sciextract.errors import ExitCode
 from sciextract.formats.registry import get_format, writable
+from sciextract.store import open_project
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
 from tests.cli.projects import GOLD, documents, everything, read_lines, view, write_lines
@@ -66,6 +67,26 @@ def test_what_is_exported_comes_back(command: Command, project: Path) -> None:
         2020,
         "Kernels",
     )
+
+
+def test_prodigy_gets_only_answers_that_were_given(command: Command, project: Path) -> None:
+    names = {"Taken": "accept", "Wrong": "reject", "Other": "ignore", "Quick": None}
+    span = {"start": 0, "end": 5, "label": "Task"}
+    tasks = [
+        {"text": f"{name} one.", "spans": [span], "answer": answer}
+        for name, answer in names.items()
+    ]
+    command("import", str(write_lines(Path("tasks.jsonl"), *tasks)), "--format", "prodigy")
+
+    def exported() -> list[tuple[str | None, int]]:
+        records = read_lines(command("export", "--format", "prodigy").out)
+        return [(record.get("answer"), len(record["spans"])) for record in records]
+
+    came = [(answer, 1) for answer in names.values()]
+    assert exported() == [("accept", 3), (None, 0), *came]
+    with open_project(project, "ann") as opened:
+        opened.actions.mark_done(opened.numbers()[1])
+    assert exported() == [("accept", 3), ("accept", 0), *came]
 
 
 def test_a_format_that_cannot_be_written(command: Command, project: Path) -> None:

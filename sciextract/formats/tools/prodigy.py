@@ -26,7 +26,7 @@ from sciextract.formats.tools.imported import (
     title_length_of,
 )
 from sciextract.formats.tools.json_objects import read_objects
-from sciextract.formats.tools.prodigy_writer import ProdigyWriter
+from sciextract.formats.tools.prodigy_writer import ANSWERS, FIELD, TASK, ProdigyWriter
 from sciextract.text.analyse import analyse, split_at
 from sciextract.text.sentences import split_sentences
 
@@ -34,14 +34,15 @@ __all__ = ["ProdigyWriter", "read_prodigy"]
 
 _STATES = {"accept": State.IMPORTED, "reject": State.REJECTED}
 _IGNORED = "ignore"
+_ANSWERED = frozenset({"answer", FIELD})
 _OWN = ("text", "tokens", "spans", "relations", "answer")
 
 
 def read_prodigy(source: Source) -> Iterator[ReadItem]:
     """Read tasks as ``db-out`` writes them, or an array of them.
 
-    What was rejected becomes rejected items, explicit negatives; an ignored task has no items. Relations labelled
-    ``COREF`` become clusters.
+    What was rejected becomes rejected items, explicit negatives; an ignored task has no items. The answer, and what
+    a rejected or ignored task holds, stay in the field ``prodigy``. Relations labelled ``COREF`` become clusters.
 
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
@@ -61,8 +62,9 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     text = string_at(record["text"], "text", place)
     fields = _fields_of(record, key_field, place)
     tokens = _tokens_at(record.get("tokens"), text, place)
+    kept = _ANSWERED if state is State.IMPORTED else {*_ANSWERED, *TASK}
+    fields[FIELD] = {"answer": None} | unknown_fields(record, {*record} - kept, place)
     if state is None:
-        fields["prodigy"] = unknown_fields(record, {*record} - {"spans", "relations"}, place)
         table = _table_of(tokens, text, [], fields)
         yield AnnotatedDocument(Document(key, text, table, fields), warnings=(_ignored(record),))
         return
@@ -90,7 +92,7 @@ def _state_of(answer: object, place: Place) -> State | None:
     if answer == _IGNORED:
         return None
     if not isinstance(answer, str) or answer not in _STATES:
-        allowed = ", ".join((*_STATES, _IGNORED))
+        allowed = ", ".join(ANSWERS)
         raise place.error(f"{shown(answer)} found, allowed are {allowed}", field="answer")
     return _STATES[answer]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
-from sciextract.documents.annotations import Entity
+from sciextract.documents.annotations import Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.formats.json_lines import Record, dump_line
@@ -17,11 +17,17 @@ from sciextract.formats.token_layers import token_layers
 from sciextract.formats.tools.imported import bibliographic
 from sciextract.formats.tools.span_layers import SpanLayers, span_layers
 
+ANSWERS = ("accept", "reject", "ignore")
+FIELD = "prodigy"
+"""The field of a document that holds the answer of its task, and the lists of one that was passed by."""
+TASK = ("tokens", "spans", "relations")
+
 
 class ProdigyWriter:
     """Writes one task a line; counts in ``losses`` what spans and relations cannot hold.
 
-    Prodigy itself adds the hashes. A document that nobody has decided on gets no ``answer``.
+    Prodigy itself adds the hashes. A document that nobody has decided on, or not in all, gets no ``answer``;
+    a task that was rejected or ignored comes back as it was, unless somebody has worked on it since.
     """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
@@ -46,6 +52,8 @@ class ProdigyWriter:
 
 def _task(annotated: AnnotatedDocument, layers: SpanLayers) -> Record:
     document = annotated.document
+    if annotated.done is not True and not layers.entities and (before := _passed(document)):
+        return {"text": document.text, **before, "meta": _meta(document)}
     tokens = _token_spans(annotated, [entity.span for entity in layers.entities])
     starts = {span.char_start: index for index, span in enumerate(tokens)}
     ends = {span.char_end: index for index, span in enumerate(tokens)}
@@ -66,7 +74,39 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers) -> Record:
         ],
         "meta": _meta(document),
     }
-    return task if layers.undecided else task | {"answer": "accept"}
+    answer = _answer(annotated)
+    return task | {"answer": answer} if answer else task
+
+
+def _given(document: Document) -> Mapping[str, Any]:
+    """What the task that the document was read from held; nothing of other documents."""
+    given = document.fields.get(FIELD)
+    if isinstance(given, Mapping) and given.get("answer", "") in (None, *ANSWERS):
+        return given
+    return {}
+
+
+def _passed(document: Document) -> Record:
+    """The task's own tokens, spans, relations and answer if it was rejected or ignored."""
+    given = _given(document)
+    if given.get("answer") not in ("reject", "ignore"):
+        return {}
+    kept = {name: given[name] for name in TASK if isinstance(given.get(name), list)}
+    return kept | {"answer": given["answer"]}
+
+
+def _answer(annotated: AnnotatedDocument) -> str | None:
+    """``accept`` if somebody has decided the whole document; only then may Prodigy take it for an answer."""
+    found = annotated.annotations
+    items: list[Entity | Relation | Cluster] = [*found.entities, *found.relations, *found.clusters]
+    states = {item.state for item in items}
+    if State.UNDECIDED in states or annotated.done is False:
+        return None
+    given = _given(annotated.document)
+    as_read = states <= {State.IMPORTED} and (given or not states)
+    if annotated.done or not as_read:
+        return "accept"
+    return "accept" if given.get("answer") == "accept" else None
 
 
 def _span(entity: Entity, starts: dict[int, int], ends: dict[int, int]) -> Record:

@@ -8,7 +8,15 @@ from dataclasses import replace
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow
+from sciextract.store.state.rows import (
+    IN_VIEW,
+    ClusterRow,
+    Completeness,
+    EntityRow,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+)
 
 WITH_UNDECIDED = IN_VIEW | {State.UNDECIDED}
 EVERYTHING = frozenset(State)
@@ -39,7 +47,18 @@ def annotated(
         tuple(_relation(each, sources) for each in relations),
         tuple(sorted((c for c in clusters if c), key=lambda c: (kept[c.mentions[0]], c.id))),
     )
-    return AnnotatedDocument(draft.stored.document, annotations)
+    return AnnotatedDocument(draft.stored.document, annotations, done=_done(draft))
+
+
+def _done(draft: Draft) -> bool | None:
+    """Whether a person has finished what they began: a layer is done, and nothing waits in any."""
+    progress = draft.progress or ProgressRow()
+    layers = {progress.entities, progress.relations, progress.coreference}
+    if layers == {Completeness.UNTOUCHED}:
+        return None
+    items = (draft.all_entities, draft.relations, draft.links)
+    waiting = any(State.UNDECIDED in {row.state for row in rows} for rows in items)
+    return not waiting and Completeness.IN_PROGRESS not in layers
 
 
 def whole(draft: Draft, sources: Mapping[int, str]) -> AnnotatedDocument:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,18 +193,42 @@ def test_a_task_is_written_with_tokens_that_fit_its_spans() -> None:
 
 
 @pytest.mark.parametrize(
-    ("states", "answer"),
+    ("states", "done", "answer"),
     [
-        ([State.UNDECIDED, State.UNDECIDED], None),
-        ([State.UNDECIDED, State.ACCEPTED], "accept"),
-        ([State.UNDECIDED, State.REJECTED], "accept"),
-        ([], "accept"),
+        ([State.UNDECIDED, State.UNDECIDED], None, None),
+        ([State.UNDECIDED, State.ACCEPTED], None, None),
+        ([State.REJECTED, State.ACCEPTED], None, "accept"),
+        ([State.REJECTED], None, "accept"),
+        ([State.IMPORTED], None, "accept"),
+        ([], None, None),
+        ([State.ACCEPTED], False, None),
+        ([], True, "accept"),
     ],
 )
-def test_what_nobody_decided_on_has_no_answer(states: list[State], answer: str | None) -> None:
+def test_only_what_was_decided_has_an_answer(
+    states: list[State], done: bool | None, answer: str | None
+) -> None:
     items = [entity(str(index), (0, 2), state=state) for index, state in enumerate(states)]
-    ((record,), _) = written("prodigy", made(*items))
+    ((record,), _) = written("prodigy", replace(made(*items), done=done))
     assert record.get("answer") == answer
+
+
+@pytest.mark.parametrize("answer", ["accept", "reject", "ignore", None])
+@pytest.mark.parametrize("empty", [False, True])
+def test_answers_come_back(answer: str | None, empty: bool, tmp_path: Path) -> None:
+    given = task(answer=answer, **({"spans": [], "relations": []} if empty else {}))
+    (found,) = documents_of(tmp_path, "prodigy", given)
+    ((record,), losses) = written("prodigy", found)
+    assert (record.get("answer"), losses) == (answer, {})
+    assert len(record["spans"]) == (0 if empty else 3)
+    (again,) = documents_of(tmp_path, "prodigy", record)
+    assert (mentions(again), triples(again)) == (mentions(found), triples(found))
+    if answer in ("reject", "ignore"):
+        same = ("tokens", "spans", "relations", "answer")
+        assert {name: record[name] for name in same} == {name: given[name] for name in same}
+        added = replace(made(entity("A", (0, 2), state=State.ADDED)), document=found.document)
+        ((record,), _) = written("prodigy", added)
+        assert (record["answer"], len(record["spans"])) == ("accept", 1)
 
 
 def test_what_the_format_cannot_hold_is_counted() -> None:
