@@ -70,8 +70,9 @@ class FieldChoice:
 
     def told(self, path: str) -> list[str]:
         """One line for all records of ``path`` of which some fields were read and others left."""
+        name = "standard input" if path == STDIN else path
         return [
-            f"{path}: {', '.join(read) or 'nothing'} read, {', '.join(left)} left "
+            f"{name}: {', '.join(read) or 'nothing'} read, {', '.join(left)} left "
             f"({count:,} {'record' if count == 1 else 'records'})"
             for (read, left), count in self.met.items()
             if left

@@ -46,13 +46,19 @@ def with_split_tokens(document: Document, annotations: Iterable[Annotations]) ->
     return replace(document, tokens=_split_table(document.tokens, document.text, entities))
 
 
-def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLayers:
+def token_layers(
+    annotated: AnnotatedDocument, *, split: bool = True, keep_given: bool = False
+) -> TokenLayers:
     """The document's annotations in document-level token offsets.
 
     Args:
         annotated: The document.
         split: Whether tokens are split where the edge of an entity cuts one; else the entity gets whole tokens.
+        keep_given: Whether they are split as :func:`with_split_tokens` splits them.
     """
+    if keep_given:
+        document = with_split_tokens(annotated.document, [annotated.annotations])
+        annotated, split = replace(annotated, document=document), False
     builder = _Builder(annotated, split)
     annotations = annotated.annotations
     for entity in live(annotations.entities):
