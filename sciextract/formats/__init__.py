@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 from sciextract.formats.base import BadRecord, FieldChoice, ReadItem, Writer
 from sciextract.formats.inputs import read_inputs
+from sciextract.formats.kept import EVERYTHING, CountingWriter
 from sciextract.formats.registry import get_format
 
 __all__ = ["BadRecord", "ReadItem", "Writer", "open_writer", "read"]
@@ -35,8 +36,12 @@ def read(
 def open_writer(format: str, destination: Path | str | TextIO, **options: Any) -> Writer:
     """A writer of that format to a file, an open text stream or ``-`` (standard output).
 
+    Its ``losses`` count what the format cannot hold, also of what readers kept without interpreting it.
+
     Raises:
         UsageError: No format that can be written has that id.
         OutputError: The destination cannot be opened.
     """
-    return get_format(format, "write").load_writer()(destination, **options)
+    spec = get_format(format, "write")
+    writer = spec.load_writer()(destination, **options)
+    return writer if EVERYTHING in spec.holds else CountingWriter(writer, spec.holds)

@@ -13,6 +13,7 @@ _HERE = "sciextract.formats"
 _COMMENTS = r"(?:#\s*(?:newdoc|newpar|[\w.:-]+ = ).*\n)*"
 
 _SCHEMA = frozenset({"schema"})
+_EVERYTHING = frozenset({"*"})
 # Our own exchange records keep the fields of any format that they were made from.
 _NOT_OWN = r"(?!\s*\{\s*\"schema_version\"\s*:)"
 
@@ -52,6 +53,7 @@ FORMATS: list[FormatSpec] = [
             r'"answer"\s*:\s*"(?:accept|reject|ignore)"',
             r'"ws"\s*:\s*(?:true|false)',
         ),
+        holds=frozenset({"meta", "prodigy"}),
     ),
     FormatSpec(
         "spert",
@@ -106,8 +108,9 @@ FORMATS: list[FormatSpec] = [
         (".json",),
         reader=f"{_HERE}.corpora.bioc_json:read_bioc_json",
         writer=f"{_HERE}.corpora.bioc_json:BiocJsonWriter",
-        opening=r"\s*[\[{]" + _inside(r'"passages"\s*:\s*\['),
+        opening=r"\s*[\[{]" + _inside(r'"passages"\s*:\s*\[', r'"documents"\s*:\s*\[\s*$'),
         extra="formats",
+        holds=frozenset({"bioc"}),
     ),
     FormatSpec(
         "arxiv",
@@ -169,6 +172,7 @@ FORMATS: list[FormatSpec] = [
         writer=f"{_HERE}.corpora.bioc_xml:BiocXmlWriter",
         opening=r"\s*(?=<)" + _inside(r"<collection\b"),
         extra="formats",
+        holds=frozenset({"bioc"}),
     ),
     FormatSpec(
         "bibtex",
@@ -212,6 +216,7 @@ FORMATS: list[FormatSpec] = [
         reader=f"{_HERE}.standoff.pubtator:read_pubtator",
         writer=f"{_HERE}.standoff.pubtator_writer:PubtatorWriter",
         opening=r"[^|\s]{1,80}\|[ta]\|",
+        holds=frozenset({"pubtator"}),
     ),
     FormatSpec(
         "conll2012",
@@ -220,6 +225,7 @@ FORMATS: list[FormatSpec] = [
         reader=f"{_HERE}.standoff.conll2012:read_conll2012",
         writer=f"{_HERE}.standoff.conll2012:Conll2012Writer",
         opening=r"#\s*begin document \(",
+        holds=frozenset({"conll2012"}),
     ),
     FormatSpec(
         "conll",
@@ -228,6 +234,7 @@ FORMATS: list[FormatSpec] = [
         reader=f"{_HERE}.standoff.conll:read_conll",
         writer=f"{_HERE}.standoff.conll_writer:ConllWriter",
         opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
+        holds=frozenset({"conll.columns"}),
     ),
     FormatSpec(
         "conll-exact",
@@ -235,6 +242,7 @@ FORMATS: list[FormatSpec] = [
         (".conll",),
         reader=f"{_HERE}.standoff.conll:read_conll",
         writer=f"{_HERE}.standoff.conll_writer:ExactConllWriter",
+        holds=frozenset({"conll.columns"}),
     ),
     FormatSpec(
         "brat",
@@ -245,6 +253,7 @@ FORMATS: list[FormatSpec] = [
         writer=f"{_HERE}.standoff.brat_writer:BratWriter",
         output="folder",
         options=_SCHEMA,
+        holds=frozenset({"brat"}),
     ),
     FormatSpec(
         "hf",
@@ -255,6 +264,7 @@ FORMATS: list[FormatSpec] = [
         writer=f"{_HERE}.corpora.datasets_folder:DatasetsFolderWriter",
         output="folder",
         extra="formats",
+        holds=_EVERYTHING,
     ),
     FormatSpec(
         "parquet",
@@ -265,6 +275,7 @@ FORMATS: list[FormatSpec] = [
         binary=True,
         output="file",
         extra="formats",
+        holds=_EVERYTHING,
     ),
     FormatSpec(
         "docbin",
@@ -275,6 +286,7 @@ FORMATS: list[FormatSpec] = [
         binary=True,
         output="file",
         extra="spacy",
+        holds=_EVERYTHING,
     ),
     FormatSpec(
         "json",
@@ -284,6 +296,7 @@ FORMATS: list[FormatSpec] = [
         writer=f"{_HERE}.json_array:JsonWriter",
         options=frozenset({"candidates"}),
         opening=r"\s*(?:\[\s*(?:[{\]]|$)|\{\s*$)",
+        holds=_EVERYTHING,
     ),
     FormatSpec(
         "jsonl",
@@ -294,6 +307,7 @@ FORMATS: list[FormatSpec] = [
         writer=f"{_HERE}.jsonl:JsonlWriter",
         options=frozenset({"candidates"}),
         opening=r"\s*[\[{]\s*(?:[\"{}\]]|$)",
+        holds=_EVERYTHING,
     ),
     FormatSpec(
         "scierc",
@@ -303,6 +317,7 @@ FORMATS: list[FormatSpec] = [
         record=f"{_HERE}.scierc:parse_record",
         writer=f"{_HERE}.scierc_writer:SciercWriter",
         options=frozenset({"gold"}),
+        holds=frozenset({"dataset"}),
     ),
     FormatSpec(
         "tsv",

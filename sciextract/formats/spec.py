@@ -46,6 +46,7 @@ class FormatSpec:
         binary: Whether its files are no text: they are known by their names, and are not for a terminal.
         output: Whether a writer makes a text stream (also to standard output), one file, or a folder.
         options: Keyword arguments that the writer takes, of ``candidates``, ``gold`` and ``schema``.
+        holds: Fields of a document that the writer has a place for, as names or ``FIELD.KEY``; ``*`` for all.
         extra: The extra of the package that its libraries come with; empty for the core's own.
         record: ``module:function`` that parses one line, where every line is a record of its own; what
             :mod:`sciextract.formats.lazy` leaves for later.
@@ -61,6 +62,7 @@ class FormatSpec:
     binary: bool = False
     output: Literal["stream", "file", "folder"] = "stream"
     options: frozenset[str] = frozenset()
+    holds: frozenset[str] = frozenset()
     extra: str = ""
     record: str = ""
 

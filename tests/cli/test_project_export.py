@@ -162,6 +162,20 @@ def test_strict_without_losses(command: Command, project: Path) -> None:
     assert read_lines(result.out)[0] == GOLD
 
 
+def test_strict_refuses_to_lose_what_was_only_kept(command: Command, project: Path) -> None:
+    more = GOLD | {
+        "doc_key": "more",
+        "sentences": [["Lattices", *GOLD["sentences"][0][1:]], GOLD["sentences"][1]],
+    }
+    write_lines(Path("more.jsonl"), more | {"events": [[[[2, "Help"], [0, "Agent"]]], []]})
+    command("import", "more.jsonl")
+    result = command("export", "--format", "scierc", "--strict")
+    assert (result.code, result.out) == (ExitCode.FAILED, "")
+    assert "scierc cannot hold field 'events': 1" in result.err
+    kept = command("export", "--format", "jsonl", "--strict")
+    assert (kept.code, "events" in read_lines(kept.out)[2]) == (ExitCode.DONE, True)
+
+
 def test_losses_are_told(command: Command, project: Path) -> None:
     result = command("export", "--format", "conll")
     assert result.code == ExitCode.DONE

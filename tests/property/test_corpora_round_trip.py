@@ -254,4 +254,5 @@ def test_real_xmi_samples_survive_and_agree_with_cassis() -> None:
         (back,), losses = round_trip("xmi", [item])
         assert content(back) == content(item)
         assert back.document.tokens == item.document.tokens
-        assert not losses
+        assert set(losses) <= {"xmi features of an item"}
+        assert losses.total() <= 1

@@ -32,10 +32,13 @@ from sciextract.formats.corpus_items import UNLABELLED, CorpusItems, warnings_of
 from sciextract.formats.given_tokens import token_table
 from sciextract.formats.json_lines import Record, unknown_fields
 
+OWN_SOURCE = "sciextract"
+"""The source that our own collections name; what they say about themselves is not kept."""
 CLUSTER_TYPE = "COREF"
 CLUSTER_ROLE = "mention"
 _HEAD_ROLES = frozenset({"head", "source", "subject", "subj", "arg1", "governor", "from", "agent"})
 _TAIL_ROLES = frozenset({"tail", "target", "object", "obj", "arg2", "dependent", "to", "theme"})
+_USUAL_PASSAGES = ([{"type": "title"}, {"type": "abstract"}], [{"type": "abstract"}])
 _KNOWN = frozenset({"id", "bioctype", "infons", "passages", "annotations", "relations"})
 
 
@@ -136,7 +139,7 @@ class _Reading:
     def _add_entities(self, located: list[tuple[int, Record, list[Span]]]) -> None:
         for index, annotation, spans in located:
             if not spans:
-                self._keep("annotation without a location", annotation)
+                self._keep("annotation without a location", {"locations": [], **annotation})
                 continue
             infons = _infons(annotation)
             entity = self._items.entity(spans, label_of(infons), score_of(infons))
@@ -160,6 +163,8 @@ class _Reading:
                 self._add_pair(relation, roles, nodes, index)
             else:
                 self._keep("relation that is no pair of mentions", relation)
+                for node, _ in nodes:
+                    self._keep_reference(str(node.get("refid", "")), index)
 
     def _add_pair(
         self, relation: Record, roles: list[str], nodes: list[tuple[Record, str]], index: int
@@ -194,6 +199,12 @@ class _Reading:
             for number, item in enumerate(listed)
         ]
 
+    def _keep_reference(self, ref: str, index: int) -> None:
+        """Keep which entity a node means, since annotations get other ids when they are written again."""
+        entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
+        if entity is not None:
+            self._kept.setdefault("refs", {})[ref] = entity.id
+
     def _keep(self, what: str, item: Record) -> None:
         """Keep an object as it is under the field ``bioc``, and say so."""
         self._remarks[f"{what}: kept in the fields, not read"] += 1
@@ -206,9 +217,13 @@ class _Reading:
         if text.offset:
             kept["offset"] = text.offset
         passages = [passage.infons for passage in self._passages]
-        if any(passages):
+        if any(passages) and passages not in _USUAL_PASSAGES:
             kept["passages"] = passages
+            kept["ranges"] = [text.ranges.get(number) for number in range(len(passages))]
         kept |= unknown_fields(self._record, _KNOWN, self._place)
+        about = kept.get("collection")
+        if isinstance(about, dict) and about.get("source") == OWN_SOURCE:
+            del kept["collection"]
         fields = bibliography(self._record, self._passages)
         return unknown_fields({**fields, "bioc": kept} if kept else fields, (), self._place)
 

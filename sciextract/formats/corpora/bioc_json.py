@@ -16,12 +16,10 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.corpora.bioc_documents import parse_document
-from sciextract.formats.corpora.bioc_writing import to_bioc
+from sciextract.formats.corpora.bioc_writing import Collection, other_fields, to_bioc
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.json_lines import Record, dump_line, parse_object
 from sciextract.formats.sink import LineSink
-
-_OPENING: Record = {"source": "sciextract", "date": "", "key": "sciextract.key", "infons": {}}
 
 
 def read_bioc_json(source: Source) -> Iterator[ReadItem]:
@@ -161,7 +159,7 @@ _DOCUMENTS = re.compile(r'"documents"[ \t\r\n]*:[ \t\r\n]*\[')
 
 
 class BiocJsonWriter:
-    """Writes a BioC JSON collection, one document a line; everything fits, so ``losses`` stays empty."""
+    """Writes a BioC JSON collection, one document a line; what was read from BioC goes back."""
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream.
@@ -172,7 +170,7 @@ class BiocJsonWriter:
         self.losses: Counter[str] = Counter()
         self._sink = LineSink(destination)
         self._separator = ""
-        self._sink.write_line(f'{dump_line(_OPENING)[:-1]},"documents":[')
+        self._collection = Collection(self.losses)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -180,10 +178,18 @@ class BiocJsonWriter:
         Raises:
             OutputError: An entity lies outside the text, or the disk is full.
         """
-        self._sink.write_line(self._separator + dump_line(toJSON(to_bioc(document))))
+        if self._collection.see(document):
+            self._open()
+        made = other_fields(document) | toJSON(to_bioc(document, self.losses))
+        self._sink.write_line(self._separator + dump_line(made))
         self._separator = ","
 
     def close(self) -> None:
         """End the collection and flush; close the file that was opened here."""
+        if not self._separator:
+            self._open()
         self._sink.write_line("]}")
         self._sink.close()
+
+    def _open(self) -> None:
+        self._sink.write_line(f'{dump_line(self._collection.head())[:-1]},"documents":[')

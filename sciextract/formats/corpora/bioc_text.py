@@ -120,6 +120,7 @@ class BiocText:
         offset: The offset of the first passage, at which ``text`` starts.
         sentences: The sentences that the file marks; empty when it marks none.
         title_length: The length of a first passage that is a title.
+        ranges: By number of the passage its first and behind its last character; none for one without text.
     """
 
     def __init__(self, passages: list[Passage], unit: Unit, place: Place) -> None:
@@ -138,10 +139,13 @@ class BiocText:
         )
         self.offset = pieces[0][0] if pieces else 0
         parts: list[str] = []
-        end = self.offset
+        self.ranges: dict[int, list[int]] = {}
+        end, length = self.offset, 0
         for offset, number, text, opens in pieces:
             parts += [self._filler(offset - end, opens and bool(parts), number), text]
             end = offset + unit.length(text)
+            length += len(parts[-2]) + len(text)
+            self.ranges.setdefault(number, [length - len(text), length])[1] = length
         self.text = "".join(parts)
         self._map = OffsetMap(self.text)
         self.sentences = self._sentences(passages)

@@ -15,7 +15,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source
 from sciextract.formats.corpora.bioc_documents import parse_document
-from sciextract.formats.corpora.bioc_writing import to_bioc
+from sciextract.formats.corpora.bioc_writing import Collection, other_fields, to_bioc
 from sciextract.formats.corpora.xml_characters import xml_safe
 from sciextract.formats.json_lines import Record
 from sciextract.formats.safe_xml import local_name, numbered_elements
@@ -32,7 +32,7 @@ _LISTS = {
 }
 _OPENING = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
-<collection><source>sciextract</source><date></date><key>sciextract.key</key>"""
+"""
 
 
 def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
@@ -93,7 +93,7 @@ def _append(record: Record, name: str, item: Any) -> None:
 class BiocXmlWriter:
     """Writes a BioC collection, one document a line.
 
-    Everything fits but characters that XML cannot hold; those become visible ones and are counted.
+    What was read from BioC goes back. Characters that XML cannot hold become visible ones and are counted.
     """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
@@ -104,7 +104,8 @@ class BiocXmlWriter:
         """
         self.losses: Counter[str] = Counter()
         self._sink = LineSink(destination)
-        self._sink.write_line(_OPENING)
+        self._collection = Collection(self.losses)
+        self._is_open = False
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -112,10 +113,30 @@ class BiocXmlWriter:
         Raises:
             OutputError: An entity lies outside the text, or the disk is full.
         """
-        encoded = encode_document(to_bioc(document, lambda text: xml_safe(text, self.losses)))
+        if self._collection.see(document):
+            self._open()
+        if lost := len(other_fields(document)):
+            self.losses["other data of bioc"] += lost
+        encoded = encode_document(to_bioc(document, self.losses, self._safe))
         self._sink.write_line(etree.tostring(encoded, encoding="unicode"))
 
     def close(self) -> None:
         """End the collection and flush; close the file that was opened here."""
+        if not self._is_open:
+            self._open()
         self._sink.write_line("</collection>")
         self._sink.close()
+
+    def _safe(self, text: str) -> str:
+        return xml_safe(text, self.losses)
+
+    def _open(self) -> None:
+        head = self._collection.head()
+        collection = etree.Element("collection")
+        for name in ("source", "date", "key"):
+            etree.SubElement(collection, name).text = self._safe(head[name])
+        for key, value in head["infons"].items():
+            etree.SubElement(collection, "infon", key=self._safe(key)).text = self._safe(value)
+        opened = etree.tostring(collection, encoding="unicode").removesuffix("</collection>")
+        self._sink.write_line(_OPENING + opened)
+        self._is_open = True

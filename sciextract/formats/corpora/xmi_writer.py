@@ -37,11 +37,13 @@ Safe = Callable[[str, Counter[str]], str]
 
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"
+#: What DKPro Core says about a document beside its id; kept from a file that had it.
+_ABOUT = ("documentTitle", "documentUri", "collectionId", "documentBaseUri")
 _TYPES: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
     (
         METADATA,
         "uima.tcas.DocumentAnnotation",
-        (("documentTitle", _STRING), ("documentId", _STRING)),
+        tuple((name, _STRING) for name in ("documentId", *_ABOUT)),
     ),
     (TOKEN, _ANNOTATION, ()),
     (SENTENCE, _ANNOTATION, ()),
@@ -142,7 +144,14 @@ class CasBuilder:
     def _add_document(self, document: AnnotatedDocument) -> None:
         key = self._safe(document.document.doc_key)
         whole = Span(0, len(self._text))
-        self._add(METADATA, whole, documentId=key, documentTitle=key, language="x-unspecified")
+        found = document.document.fields.get("xmi")
+        kept = found.get("metadata") if isinstance(found, dict) else None
+        read = kept if isinstance(kept, dict) else {}
+        about = {
+            name: self._safe(str(read[name])) for name in (*_ABOUT, "language") if name in read
+        }
+        told = {"documentTitle": key, "language": "x-unspecified", **about}
+        self._add(METADATA, whole, documentId=key, **told)
         tokens = document.document.tokens
         for sentence in tokens.sentences:
             self._add(SENTENCE, tokens.char_span(sentence))

@@ -227,6 +227,8 @@ class Conll2012Writer:
         words = [_cell(word) for word in table.strings(document.text)]
         names, clusters = self._name_cells(layers), self._cluster_cells(layers)
         kept = _kept_columns(document.fields, len(words))
+        if not kept and isinstance(lost := document.fields.get(FIELD), list):
+            self.losses["conll2012 columns of a token"] += len(lost)
         for sentence in table.sentences:
             for index in range(sentence.token_start, sentence.token_end):
                 number = index - sentence.token_start

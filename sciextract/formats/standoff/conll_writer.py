@@ -121,6 +121,8 @@ class ConllWriter:
     ) -> None:
         forms = table.strings(document.text)
         columns = _other_columns(document.fields, len(forms))
+        if not columns and (lost := len(_kept_columns(document.fields))):
+            self.losses["conll columns of a token"] += lost
         for sentence, ranges in zip(table.sentences, chosen, strict=True):
             tags = tags_of(len(sentence), [_shifted(each, sentence.token_start) for each in ranges])
             for index, tag in enumerate(tags, start=sentence.token_start):
@@ -146,12 +148,17 @@ def _shifted(each: TaggedRange, first: int) -> TaggedRange:
 
 def _other_columns(fields: Mapping[str, Any], count: int) -> list[list[str]]:
     """The other columns as they were read; none where the tokens are no longer the same."""
-    kept = fields.get(FIELD)
-    columns = kept.get("columns") if isinstance(kept, Mapping) else None
-    if not isinstance(columns, list) or len(columns) != count:
+    columns = _kept_columns(fields)
+    if len(columns) != count:
         return []
     if not all(isinstance(cells, list) for cells in columns):
         return []
     if len({len(cells) for cells in columns}) != 1:
         return []
     return [[written_form(str(cell)) or NO_VALUE for cell in cells] for cells in columns]
+
+
+def _kept_columns(fields: Mapping[str, Any]) -> list[Any]:
+    kept = fields.get(FIELD)
+    columns = kept.get("columns") if isinstance(kept, Mapping) else None
+    return columns if isinstance(columns, list) else []

@@ -164,13 +164,22 @@ class _Lines:
 
 
 def _with_columns(entities: list[Entity], kept: Kept) -> list[Mention]:
-    """The entities as mentions, each with what stood behind its type when it was read."""
-    waiting: dict[tuple[int, int, str], list[Mention]] = {}
+    """The entities as mentions, each with what stood behind its type when it was read, also under another type."""
+    waiting: dict[tuple[int, int], list[Mention]] = {}
     for mention in kept.mentions:
-        key = (mention.char_start, mention.char_end, mention.label)
-        waiting.setdefault(key, []).append(mention)
-    mentions = []
-    for entity in entities:
-        key = (entity.span.char_start, entity.span.char_end, entity.label)
-        mentions.append(waiting[key].pop(0) if waiting.get(key) else Mention(*key))
+        waiting.setdefault((mention.char_start, mention.char_end), []).append(mention)
+    mentions = [Mention(*_place(entity), entity.label) for entity in entities]
+    for same_label in (True, False):
+        for index, plain in enumerate(mentions):
+            there = waiting.get((plain.char_start, plain.char_end), [])
+            found = next(
+                (each for each in there if each.label == plain.label or not same_label), None
+            )
+            if found is not None and not plain.columns:
+                there.remove(found)
+                mentions[index] = replace(plain, columns=found.columns)
     return mentions
+
+
+def _place(entity: Entity) -> tuple[int, int]:
+    return entity.span.char_start, entity.span.char_end

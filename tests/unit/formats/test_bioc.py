@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,67 @@ def test_infons_are_kept_and_come_back(tmp_path: Path) -> None:
     writer.close()
     (again,) = json.loads(stream.getvalue())["documents"][0]["passages"][0]["annotations"]
     assert again["infons"] == infons
+
+
+@pytest.mark.parametrize("format_id", ["bioc", "bioc-json"])
+def test_what_was_kept_comes_back(tmp_path: Path, format_id: str) -> None:
+    three = relation(node("T1", "a"), node("T2", "b"), node("T1", "c"), type="Event")
+    concepts = relation(relation="CID", Chemical="D1") | {"id": "R7"}
+    changes = {
+        "infons": {"licence": "none"},
+        "passages": [
+            {"offset": 100, "infons": {"type": "title"}, "text": TEXT[:12]},
+            {"offset": 113, "infons": {"type": "section", "name": "Aims"}, "text": TEXT[13:]},
+        ],
+        "annotations": [
+            annotation("T2", 21, 29, locations=[{"offset": 121, "length": 8}]),
+            annotation("T1", 0, 4, locations=[{"offset": 100, "length": 4}]),
+            annotation("T9", 0, 12, locations=[]),
+        ],
+        "relations": [three, concepts],
+    }
+    about = {"source": "made", "date": "today", "key": "a.key", "infons": {"a": "b"}}
+    (found,) = json_items(tmp_path, about | {"documents": [record(**changes)]})
+    assert isinstance(found, AnnotatedDocument)
+    path = tmp_path / "again"
+    writer = open_writer(format_id, path)
+    writer.write(found)
+    writer.close()
+    assert writer.losses == {}
+    (again,) = read([path])
+    assert isinstance(again, AnnotatedDocument)
+    assert sorted(mentions(again)) == sorted(mentions(found))
+    kept, before = again.document.fields["bioc"], found.document.fields["bioc"]
+    for name in ("infons", "offset", "passages", "ranges"):
+        assert kept[name] == before[name]
+    entities = {each.id: each.text_of(TEXT) for each in again.annotations.entities}
+    whole, event, other = kept["unread"]
+    assert (whole["id"], whole["text"]) == ("T9", "Tree kernels")
+    named = [(each["role"], entities[kept["refs"][each["refid"]]]) for each in event["nodes"]]
+    assert named == [("a", "Tree"), ("b", "proteins"), ("c", "Tree")]
+    assert (other["id"], other["infons"]) == ("R7", concepts["infons"])
+    head = kept["collection"]
+    assert (head["source"], head["date"], head["key"]) == ("made", "today", "a.key")
+    assert {"a": "b"} in (head.get("infons"), {"a": head.get("a")})
+
+
+def test_a_kept_relation_goes_with_its_annotation(tmp_path: Path) -> None:
+    three = relation(node("T1", "a"), node("T2", "b"), node("T1", "c"), type="Event")
+    found = document(tmp_path, relations=[three])
+    rest = Annotations(found.annotations.entities[1:])
+    writer = open_writer("bioc-json", io.StringIO())
+    writer.write(replace(found, annotations=rest))
+    assert writer.losses == {"bioc relation of an annotation that is gone": 1}
+
+
+def test_a_collection_has_one_head(tmp_path: Path) -> None:
+    heads = [{"source": name, "documents": [record()]} for name in ("one", "one", "two")]
+    writer = open_writer("bioc", io.StringIO())
+    for head in heads:
+        (item,) = json_items(tmp_path, head)
+        assert isinstance(item, AnnotatedDocument)
+        writer.write(item)
+    assert writer.losses == {"bioc head of a second collection": 1}
 
 
 def test_clusters_are_relations_of_mentions(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sciextract.formats import BadRecord, read
+from pathlib import Path
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats import BadRecord, open_writer, read
 from tests.shared_data import shared_path
 
 
@@ -17,3 +20,18 @@ def test_offsets_relative_to_the_sentence_are_refused() -> None:
     (bad,) = read([shared_path("formats/bioc/example-with-sentences.xml")])
     assert isinstance(bad, BadRecord)
     assert "offset 0 found, the passages go from 10 to 41" in bad.error.message
+
+
+def test_relations_between_concepts_of_the_cdr_sample_come_back(tmp_path: Path) -> None:
+    source = shared_path("formats/bioc/CDR_sample-1.xml")
+    writer, other = (open_writer(each, tmp_path / each) for each in ("bioc", "brat"))
+    for item in read([source]):
+        if isinstance(item, AnnotatedDocument):
+            writer.write(item)
+            other.write(item)
+    writer.close()
+    other.close()
+    again = [item for item in read([tmp_path / "bioc"]) if isinstance(item, AnnotatedDocument)]
+    relations = sum(len(each.document.fields["bioc"]["unread"]) for each in again)
+    assert (len(again), relations, dict(writer.losses)) == (11, 18, {})
+    assert relations in other.losses.values()

@@ -235,3 +235,10 @@ def test_real_files_come_back_line_by_line(name: str, counts: tuple[int, int, in
     content, losses = written(*found)
     assert losses == {}
     assert content.strip() == path.read_text("utf-8").strip()
+
+
+def test_a_mention_of_another_type_keeps_its_identifier(tmp_path: Path) -> None:
+    found = document_of(tmp_path, HEAD + ROWS)
+    first, *others = found.annotations.entities
+    changed = Annotations((replace(first, label="Drug"), *others))
+    assert rows_of(replace(found, annotations=changed))[0] == "12\t0\t7\tAspirin\tDrug\tD001241"

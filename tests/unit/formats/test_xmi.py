@@ -351,3 +351,15 @@ def test_spans_of_real_samples_agree_with_cassis(sample: str, types: str) -> Non
     theirs = {(each.begin, each.end) for each in cas.select_all_annotations()}
     ours = {(each.span.char_start, each.span.char_end) for each in item.annotations.entities}
     assert ours and ours <= theirs
+
+
+def test_what_a_file_says_about_its_document_is_written_again(tmp_path: Path) -> None:
+    about = element(
+        "meta:DocumentMetaData", 5, 0, 32, documentId="P1", documentUri="file:/p.txt", language="de"
+    )
+    found = document(tmp_path, about)
+    assert written(tmp_path / "out", found) == {}
+    (again,) = read([tmp_path / "out"], "xmi")
+    assert isinstance(again, AnnotatedDocument)
+    metadata = again.document.fields["xmi"]["metadata"]
+    assert (metadata["documentUri"], metadata["language"]) == ("file:/p.txt", "de")
