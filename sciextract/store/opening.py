@@ -20,7 +20,7 @@ from sciextract.store.health import backup
 from sciextract.store.health.integrity import problems
 from sciextract.store.log import events
 from sciextract.store.log.clock import now
-from sciextract.store.migrations import migrate
+from sciextract.store.migrations import altered, migrate
 from sciextract.store.project import Project
 
 SUFFIX = ".sciextract"
@@ -85,6 +85,10 @@ def open_project(path: str | Path, author: str | None = None, *, read: bool = Fa
     connection = connect(file, mode)
     try:
         _check_version(connection, file)
+        if (
+            mode == "write"
+        ):  # some versions of SQLite let only trusted triggers fill a full-text index
+            connection.execute("PRAGMA trusted_schema = ON")
         return Project(file, connection, person(author), mode)
     except BaseException:
         connection.close()
@@ -122,11 +126,16 @@ def _put_in_place(fresh: Path, target: Path) -> None:
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """The version once more: after a migration without a clean close it stands in the log only."""
+    """The version once more: after a migration without a clean close it stands in the log only.
+
+    Then the tables: a trigger would change what is written, and a view in a table's place may never end.
+    """
     with translated(path):
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > header.VERSION:
-        raise newer(path, version)
+        if version > header.VERSION:
+            raise newer(path, version)
+        if found := altered(connection):
+            raise damaged(path, found[0])
 
 
 def _build(path: Path, schema: LabelSchema, author: str) -> None:
@@ -154,7 +163,7 @@ def _upgrade(path: Path) -> None:
     try:
         with translated(path):
             found = problems(connection)
-        if found:
+        if found := found or altered(connection):
             raise damaged(path, found[0])
         backup.make_backup(connection, path, "before migration")
         with transaction(

@@ -13,6 +13,7 @@ from typing import Any, Self
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
+from sciextract.errors import SciextractError
 from sciextract.store.actions.api import Actions, Work
 from sciextract.store.content import documents, label_schemas
 from sciextract.store.file import session
@@ -25,8 +26,9 @@ from sciextract.store.file.connection import (
     snapshot,
     transaction,
 )
-from sciextract.store.file.failures import read_only, replaced, translated
+from sciextract.store.file.failures import WRONG_VALUES, damaged, read_only, replaced, translated
 from sciextract.store.health import alarm, backup
+from sciextract.store.health.values import wrong_values
 from sciextract.store.incoming.context import Context, Outcome
 from sciextract.store.log import events, undoing
 from sciextract.store.looking import search
@@ -73,9 +75,20 @@ class Project:
         trace: TracebackType | None,
     ) -> None:
         with translated(self.path):
+            found = self._wrong_behind(error)
             self.close()
+            if found:
+                raise damaged(self.path, found) from error
             if isinstance(error, sqlite3.DatabaseError):
                 raise error  # a plain query of the caller: its error names the project, too
+
+    def _wrong_behind(self, error: BaseException | None) -> str:
+        """The value in the file that an error may come from, empty where every value is right."""
+        if not isinstance(error, (*WRONG_VALUES, sqlite3.IntegrityError)):
+            return ""
+        if self._closed or isinstance(error, SciextractError):
+            return ""
+        return next(wrong_values(self.connection), "")
 
     def close(self) -> None:
         """Close, so that everything is in the one file.

@@ -108,3 +108,79 @@ def test_listing_backups_of_something_else(command: Command, project: Path, kind
     spoil(project, kind)
     result = command("backup", "--list", "--project", "p.sciextract")
     assert (result.code, result.out) == (KINDS[kind][0], "")
+
+
+#: Values that no sciextract writes, by table and column.
+WRONG = {
+    "meta.value": "xyz",
+    "session.pid": "xyz",
+    "label_schema.body": "{}",
+    "event.params": "[",
+    "change.body": b"\xff\xfe",
+    "document.doc_key": b"\xff\xfe",
+    "record.fields": "2-x;3",
+    "annotation_set.body": b"\x00",
+    "entity.score": "xyz",
+    "entity.source_id": 99,
+    "relation.alternatives": "[1]",
+    "summary.undecided": "xyz",
+}
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_a_wrong_value_is_found_and_nothing_ends_unexpectedly(
+    command: Command, project: Path, work: Path, made: Path, place: str
+) -> None:
+    Path(shutil.copy(made, work / "good.sciextract"))
+    table, column = place.split(".")
+    with sqlite3.connect(project) as connection:
+        if table == "session":
+            connection.execute("INSERT INTO session VALUES ('x', 1, 'here', '')")
+        connection.execute(f"UPDATE {table} SET {column} = ?", (WRONG[place],))
+    assert command("doctor", "--project", "p.sciextract").code == ExitCode.FAILED
+    told = []
+    for words in (
+        "status",
+        "stats",
+        "log",
+        "export --format jsonl",
+        "undo",
+        "merge good.sciextract",
+    ):
+        result = command(*words.split(), "--project", "p.sciextract")
+        assert "unexpectedly" not in result.err
+        told.append("p.sciextract is damaged: " in result.err)
+    assert any(told) or table in {"session", "summary", "entity", "annotation_set"}
+
+
+FOREIGN = {
+    "trigger t is none": (
+        "CREATE TRIGGER t BEFORE INSERT ON entity BEGIN SELECT RAISE(ABORT, 'no'); END"
+    ),
+    "index i is none": "CREATE UNIQUE INDEX i ON entity(label)",
+    "summary": """ALTER TABLE summary RENAME TO hidden;
+        CREATE VIEW summary AS WITH RECURSIVE n(document_id) AS
+        (SELECT 1 UNION ALL SELECT document_id FROM n) SELECT document_id FROM n""",
+}
+
+
+@pytest.mark.parametrize("told", FOREIGN)
+def test_what_others_put_upon_the_tables_is_refused(
+    command: Command, project: Path, told: str
+) -> None:
+    with sqlite3.connect(project) as connection:
+        connection.executescript(FOREIGN[told])
+    for each in ("status", "import more.jsonl"):
+        result = command(*each.split())
+        assert "is damaged: the " in result.err and told in result.err
+    found = command("doctor")
+    assert (found.code, told in found.out) == (ExitCode.FAILED, True)
+
+
+def test_tables_of_others_beside_the_own_ones_are_left_alone(
+    command: Command, project: Path
+) -> None:
+    with sqlite3.connect(project) as connection:
+        connection.executescript("CREATE TABLE mine (x); CREATE VIEW v AS SELECT * FROM decision")
+    assert command("status").code == ExitCode.DONE
+    assert command("doctor").code == ExitCode.DONE

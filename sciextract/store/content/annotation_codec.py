@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Sequence
@@ -31,6 +32,11 @@ def encode_annotations(annotations: Annotations) -> bytes:
         "candidates": annotations.candidates and _candidates(annotations.candidates),
     }
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
+
+
+def digest_of(body: bytes) -> str:
+    """The hash that is kept with the bytes: it tells them apart, and that they are as they were."""
+    return hashlib.blake2b(body, digest_size=16).hexdigest()
 
 
 def decode_annotations(body: bytes, *, candidates: bool = True) -> Annotations:

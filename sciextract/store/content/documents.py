@@ -11,6 +11,7 @@ from typing import Any
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.store.content.tokens_blob import decode_tokens, encode_tokens
+from sciextract.store.file.failures import decoded
 from sciextract.store.file.sql_text import from_sql, to_sql
 from sciextract.store.state.draft import Stored
 
@@ -90,6 +91,7 @@ def load(connection: sqlite3.Connection, number: int) -> Stored:
 
     Raises:
         KeyError: There is none.
+        ProjectDamagedError: It cannot be understood.
     """
     row = connection.execute(
         """SELECT d.doc_key, d.text, t.body FROM document d JOIN token_table t ON t.document_id = d.id
@@ -98,12 +100,13 @@ def load(connection: sqlite3.Connection, number: int) -> Stored:
     ).fetchone()
     if row is None:
         raise KeyError(number)
-    fields: dict[str, Any] = {}
-    for record in records(connection, number):
-        fields = dict(record.fields) | fields
-    return Stored(
-        number, Document(from_sql(row[0]), from_sql(row[1]), decode_tokens(row[2]), fields)
-    )
+    with decoded(connection, f"abstract {number}"):
+        fields: dict[str, Any] = {}
+        for record in records(connection, number):
+            fields = dict(record.fields) | fields
+        return Stored(
+            number, Document(from_sql(row[0]), from_sql(row[1]), decode_tokens(row[2]), fields)
+        )
 
 
 def records(connection: sqlite3.Connection, number: int) -> Iterator[Record]:

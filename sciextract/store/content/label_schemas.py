@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
+from sciextract.store.file.failures import decoded
 from sciextract.store.log.clock import now
 
 _COLOURS = (
@@ -19,11 +20,16 @@ _KEYS = "1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def current(connection: sqlite3.Connection) -> LabelSchema:
-    """The schema that holds now: the newest version."""
+    """The schema that holds now: the newest version.
+
+    Raises:
+        ProjectDamagedError: It cannot be understood.
+    """
     row = connection.execute(
         "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
     ).fetchone()
-    return _parsed(*row)
+    with decoded(connection, "the label schema"):
+        return _parsed(*row)
 
 
 @lru_cache(maxsize=4)

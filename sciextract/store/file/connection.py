@@ -54,6 +54,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Conne
         connection.file = file
         connection.execute(f"PRAGMA busy_timeout = {round(busy_seconds * 1000)}")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute(f"PRAGMA cache_size = -{_CACHE_KILOBYTES}")
         if mode == "read":
             connection.execute("PRAGMA query_only = ON")

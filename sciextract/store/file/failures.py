@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +17,45 @@ from sciextract.errors import (
     ProjectFullError,
     ProjectReadOnlyError,
     ProjectReplacedError,
+    SchemaError,
     as_command,
 )
 
 _CODE = 0xFF  # the lower byte of an extended result code is the primary one
+
+
+#: What reading values that no sciextract wrote can end in.
+WRONG_VALUES = (
+    struct.error,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    zlib.error,
+    SchemaError,
+)
+
+
+@contextmanager
+def decoded(connection: sqlite3.Connection, place: str) -> Iterator[None]:
+    """Turns what wrong values end in into an error that names the place.
+
+    Args:
+        connection: Of the project.
+        place: The table and row that is read.
+
+    Raises:
+        ProjectDamagedError: The block could not make sense of a value.
+    """
+    try:
+        yield
+    except WRONG_VALUES as error:
+        files = {name: file for _, name, file in connection.execute("PRAGMA database_list")}
+        found = f"{place} cannot be understood ({type(error).__name__}: {error})"
+        raise damaged(Path(files["main"]), found) from error
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from sciextract.documents.ids import new_id
 from sciextract.store.log.clock import now
 
+_LARGEST = 2**31 - 1
+
 
 def begin(connection: sqlite3.Connection) -> str:
     """Leave the mark of this process, inside the caller's transaction; returns its id."""
@@ -46,7 +48,9 @@ def _dead(connection: sqlite3.Connection) -> Iterator[str]:
             yield session
 
 
-def _is_alive(pid: int) -> bool:
+def _is_alive(pid: object) -> bool:
+    if not isinstance(pid, int) or not 0 < pid <= _LARGEST:  # no process writes such a mark
+        return False
     if os.name == "nt":  # sending signal 0 would end the process there
         return pid == os.getpid()
     try:

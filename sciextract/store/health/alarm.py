@@ -6,6 +6,8 @@ import json
 import sqlite3
 from dataclasses import asdict, dataclass
 
+from sciextract.store.file.failures import decoded
+
 _KEY = "counts"
 
 
@@ -46,7 +48,8 @@ def drops(connection: sqlite3.Connection) -> list[str]:
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
     if row is None:
         return []
-    then, now = Counts(**json.loads(row[0])), count(connection)
+    with decoded(connection, "the counts of the last close"):
+        then, now = Counts(**json.loads(row[0])), count(connection)
     if now.event > then.event:
         return []
     pairs = ((name, getattr(then, name), getattr(now, name)) for name in asdict(then))

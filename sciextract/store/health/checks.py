@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isclose
 
-from sciextract.errors import SchemaError
+from sciextract.errors import ProjectDamagedError
+from sciextract.store import migrations
 from sciextract.store.content import documents, label_schemas
 from sciextract.store.file import session
 from sciextract.store.file.connection import snapshot
-from sciextract.store.health import alarm
+from sciextract.store.health import alarm, values
 from sciextract.store.health.damaged import UNREADABLE
 from sciextract.store.health.findings import Finding, Severity
 from sciextract.store.health.integrity import problems
@@ -23,14 +24,15 @@ from sciextract.store.state.state_tables import load_rows
 
 Progress = Callable[[int, int], None]
 _REPAIR = "sciextract doctor --repair mends it"
-_FROM_BACKUP = "compare with a backup; sciextract doctor lists them"
+FROM_BACKUP = "compare with a backup; sciextract doctor lists them"
 
 #: Problems of single documents: what is said of them, and the next step.
 _DOCUMENT_CHECKS: Mapping[str, tuple[str, str]] = {
     "unreadable": ("cannot be read", "sciextract doctor --repair saves what can be read"),
-    "text": ("have a text that differs from its hash", _FROM_BACKUP),
-    "tokens": ("have tokens that do not fit their text", _FROM_BACKUP),
-    "spans": ("have mentions outside of their text", _FROM_BACKUP),
+    "text": ("have a text that differs from its hash", FROM_BACKUP),
+    "sources": ("have annotations of a source that differ from their hash", FROM_BACKUP),
+    "tokens": ("have tokens that do not fit their text", FROM_BACKUP),
+    "spans": ("have mentions outside of their text", FROM_BACKUP),
     "log": ("have a state that is not what the log says", _REPAIR),
     "mentions": ("have mentions whose indexed string is not in their text", _REPAIR),
     "summary": ("have counts that do not fit their items", _REPAIR),
@@ -65,6 +67,24 @@ def references(connection: sqlite3.Connection) -> Iterator[Finding]:
         yield Finding("references", Severity.GOOD, "all references hold")
 
 
+def types(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Every value has the type that its column is made for."""
+    found = list(values.wrong_types(connection))
+    for each in found:
+        yield Finding("types", Severity.ERROR, f"no sciextract wrote this: {each}", FROM_BACKUP)
+    if not found:
+        yield Finding("types", Severity.GOOD, "all values have the right type")
+
+
+def structure(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Tables, indexes, views and triggers are those that sciextract makes."""
+    found = migrations.altered(connection)
+    for each in found:
+        yield Finding("structure", Severity.ERROR, each, FROM_BACKUP)
+    if not found:
+        yield Finding("structure", Severity.GOOD, "the tables are as sciextract makes them")
+
+
 def sessions(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Marks of processes that have the project open, and of those that did not close it."""
     gone = session.left_behind(connection)
@@ -82,8 +102,8 @@ def schema(connection: sqlite3.Connection) -> Iterator[Finding]:
     """The label schema can be read."""
     try:
         found = label_schemas.current(connection)
-    except (SchemaError, TypeError, ValueError) as error:
-        yield Finding("schema", Severity.ERROR, f"no label schema: {error}", _FROM_BACKUP)
+    except ProjectDamagedError as error:
+        yield Finding("schema", Severity.ERROR, f"no label schema: {error}", FROM_BACKUP)
     else:
         yield Finding("schema", Severity.GOOD, f"label schema {found.name!r}")
 
@@ -92,7 +112,7 @@ def counts(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Nothing is fewer than at the last close without an event that tells why."""
     drops = alarm.drops(connection)
     for each in drops:
-        yield Finding("counts", Severity.ERROR, f"something is gone: {each}", _FROM_BACKUP)
+        yield Finding("counts", Severity.ERROR, f"something is gone: {each}", FROM_BACKUP)
     if not drops:
         yield Finding("counts", Severity.GOOD, "nothing is gone since the last close")
 
@@ -132,6 +152,7 @@ def _wrong_with(connection: sqlite3.Connection, number: int) -> list[str]:
             stored = documents.load(connection, number)
             draft = Draft(stored, load_rows(connection, number))
             tests = {
+                "sources": values.sources_hold(connection, number),
                 "text": _text_holds(connection, draft),
                 "tokens": not stored.document.tokens.problems(len(draft.text)),
                 "spans": _spans_hold(draft),

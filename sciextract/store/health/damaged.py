@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import struct
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -13,8 +11,10 @@ from typing import Any
 
 from sciextract.documents.document import Document
 from sciextract.documents.tokens import TokenTable
+from sciextract.errors import ProjectDamagedError
 from sciextract.store.content import documents
 from sciextract.store.content.tokens_blob import decode_tokens
+from sciextract.store.file.failures import WRONG_VALUES
 from sciextract.store.file.sql_text import from_sql
 from sciextract.store.log import rebuild
 from sciextract.store.state.rows import (
@@ -30,16 +30,7 @@ from sciextract.store.state.state_tables import TABLES, load_table
 from sciextract.text.analyse import analyse
 
 #: What reading damaged bytes can end in, besides rows.
-UNREADABLE = (
-    sqlite3.Error,
-    struct.error,
-    ValueError,
-    KeyError,
-    IndexError,
-    TypeError,
-    AttributeError,
-    zlib.error,
-)
+UNREADABLE = (sqlite3.Error, ProjectDamagedError, *WRONG_VALUES)
 
 _NUMBERS = (
     *("SELECT id FROM document ORDER BY id", "SELECT id FROM document ORDER BY id DESC"),

@@ -14,6 +14,7 @@ from typing import Any
 from sciextract.errors import ProjectDamagedError
 from sciextract.store.file import header
 from sciextract.store.file.connection import connect, has_log, mode_for
+from sciextract.store.file.failures import WRONG_VALUES
 from sciextract.store.file.filesystem import free_bytes, is_network
 from sciextract.store.file.header import check_header
 from sciextract.store.health import checks
@@ -77,6 +78,10 @@ def _checked(
     yield from whole
     if any(each.severity is Severity.ERROR for each in whole):
         return
+    made = list(checks.structure(connection))
+    yield from made
+    if any(each.severity is Severity.ERROR for each in made):
+        return  # a view in a table's place may never come to an end
     if version < header.VERSION:
         message = f"project version {version}; opening it makes it version {header.VERSION}"
         yield Finding("version", Severity.NOTE, message, "a backup is made first")
@@ -87,6 +92,7 @@ def _checked(
 
 
 _CHECKS: dict[str, _Check] = {
+    "types": checks.types,
     "references": checks.references,
     "sessions": checks.sessions,
     "schema": checks.schema,
@@ -100,6 +106,8 @@ def _tried(name: str, check: _Check, connection: sqlite3.Connection) -> Iterator
         yield from list(check(connection))
     except sqlite3.OperationalError as error:
         yield Finding(name, Severity.NOTE, f"not looked at: {error}")
+    except (ProjectDamagedError, *WRONG_VALUES) as error:
+        yield Finding(name, Severity.ERROR, str(error), checks.FROM_BACKUP)
 
 
 def _around(file: Path, facts: dict[str, Any]) -> Iterator[Finding]:

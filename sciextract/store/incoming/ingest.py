@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
@@ -15,7 +14,11 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.ids import new_id
 from sciextract.store.actions.marks import finish
 from sciextract.store.content import documents
-from sciextract.store.content.annotation_codec import decode_annotations, encode_annotations
+from sciextract.store.content.annotation_codec import (
+    decode_annotations,
+    digest_of,
+    encode_annotations,
+)
 from sciextract.store.incoming.importing import ImportMerge
 from sciextract.store.incoming.predicting import PredictionMerge
 from sciextract.store.log import events
@@ -228,10 +231,9 @@ def keep(
 ) -> None:
     """Keep what a source said about a document, as it said it; the same thing is kept once."""
     body = encode_annotations(annotations)
-    digest = hashlib.blake2b(body, digest_size=16).hexdigest()
     connection.execute(
         "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
-        (stored.number, source_id, event_id, digest, body),
+        (stored.number, source_id, event_id, digest_of(body), body),
     )
 
 

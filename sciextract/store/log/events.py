@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sciextract.store.file.failures import decoded
 from sciextract.store.log.changes import Change, decode, encode
 from sciextract.store.log.clock import now
 
@@ -85,7 +86,9 @@ def changes_of_event(
         f"SELECT document_id, body FROM change WHERE event_id = ? ORDER BY seq {order}", (event_id,)
     ).fetchall()
     for number, body in bodies:
-        yield number, decode(body)
+        with decoded(connection, f"a change of event {event_id}"):
+            found = decode(body)
+        yield number, found
 
 
 def changes_of_document(connection: sqlite3.Connection, number: int) -> Iterator[Change]:
@@ -94,7 +97,9 @@ def changes_of_document(connection: sqlite3.Connection, number: int) -> Iterator
         "SELECT body FROM change WHERE document_id = ? ORDER BY seq", (number,)
     )
     for (body,) in bodies:
-        yield from decode(body)
+        with decoded(connection, f"a change of abstract {number}"):
+            found = decode(body)
+        yield from found
 
 
 def to_undo(connection: sqlite3.Connection, author_id: int) -> int | None:
@@ -137,7 +142,8 @@ def read_events(
         WHERE e.id < ? ORDER BY e.id DESC LIMIT ?""",
         (before if before is not None else 1 << 62, -1 if limit is None else limit),
     )
-    return [_event(row) for row in rows]
+    with decoded(connection, "an event of the log"):
+        return [_event(row) for row in rows]
 
 
 def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:

@@ -203,7 +203,15 @@ def to_values(row: Row) -> Values:
 
 
 def from_values(table: str, values: Mapping[str, Any]) -> Row:
-    """The row of a state table, from its column values."""
+    """The row of a state table, from its column values.
+
+    Raises:
+        TypeError: A value has another type than sciextract writes.
+        ValueError: A value is none of those that are known.
+    """
+    for name, kinds in _TYPES[table]:
+        if not isinstance(values[name], kinds):
+            raise TypeError(f"{table}.{name} is {values[name]!r}")
     found = [values[name] if read is None else read(values[name]) for name, read in _READERS[table]]
     if table == EntityRow.TABLE:
         found[_FRAGMENTS] = _fragments(values)
@@ -265,4 +273,16 @@ _READERS = {
     for table, names in _FIELDS.items()
 }
 """Per state table which column each field of a row is read from, and how."""
+_NUMBER: dict[str, Any] = dict.fromkeys(
+    ("char_start", "char_end", "source_id", "event_id", "warned", "flagged"), int
+)
+_NULLABLE: dict[str, Any] = {
+    "score": float | int | None,
+    **dict.fromkeys(("fragments", "was", "alternatives"), str | None),
+}
+_TYPES = {
+    table: [(name, (_NUMBER | _NULLABLE).get(name, str)) for name in columns]
+    for table, columns in COLUMNS.items()
+}
+"""Per state table what a value of each column is an instance of."""
 _FRAGMENTS = _FIELDS[EntityRow.TABLE].index("fragments")

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from sciextract.store.file.failures import decoded
 from sciextract.store.log.changes import Change
 from sciextract.store.state.rows import COLUMNS, ROW_TYPES, Key, Row, Values, from_values
 
@@ -21,8 +22,13 @@ _WHERE = {
 
 
 def load_rows(connection: sqlite3.Connection, number: int) -> list[Row]:
-    """All state rows of a document."""
-    return [from_values(table, values) for table, values in load_values(connection, number)]
+    """All state rows of a document.
+
+    Raises:
+        ProjectDamagedError: One cannot be understood.
+    """
+    with decoded(connection, f"an item of abstract {number}"):
+        return [from_values(table, values) for table, values in load_values(connection, number)]
 
 
 def load_values(connection: sqlite3.Connection, number: int) -> Iterator[tuple[str, Values]]:

@@ -100,6 +100,8 @@ class PartsBehindUrl(PartsFolder):
         earlier: Of the run that it goes on with, if there was one.
     """
 
+    STAND_INS = True
+
     def __init__(
         self, far: FarFolder, mirror: Path, manifest: Manifest, earlier: Manifest | None
     ) -> None:

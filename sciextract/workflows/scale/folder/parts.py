@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 from sciextract.errors import OutputError, UsageError
 from sciextract.formats.base import STDIN
@@ -36,12 +37,15 @@ class PartsFolder:
         before: What it held when it was opened.
     """
 
+    #: Whether other files stand in the folder for the parts, which are elsewhere.
+    STAND_INS: ClassVar[bool] = False
+
     def __init__(self, path: Path, manifest: Manifest, earlier: Manifest | None) -> None:
         self.path = path
         self.place = str(path)
         self._manifest = manifest
         self._encode = encoder(manifest.export)
-        self._journal = Journal(path)
+        self._journal = Journal(path, stand_ins=self.STAND_INS)
         self._entries = {entry.key: entry for entry in self._journal.entries()}
         self.losses: Counter[str] = Counter()
         for entry in self._entries.values():

@@ -99,10 +99,12 @@ def test_a_torn_journal_a_lost_part_and_litter(source: str, folder: Path) -> Non
     journal = folder / "journal.log"
     journal.write_bytes(journal.read_bytes()[:-20])
     (folder / "part-00000-000001.jsonl").write_bytes(b"torn")
+    altered = folder / "part-00000-000002.jsonl"
+    altered.write_bytes(bytes([altered.read_bytes()[0] ^ 1]) + altered.read_bytes()[1:])
     (folder / ".part-00000-000009.jsonl.partial").write_bytes(b"half")
     engine = InProcess()
     run(request_for(source), folder, engine)
-    assert engine.predicted == [(0, 1), (0, 4)]
+    assert engine.predicted == [(0, 1), (0, 2), (0, 4)]
     assert parts(folder) == whole and not list(folder.glob(".*.partial"))
     journal.write_bytes(b"no journal\n" + journal.read_bytes())
     with pytest.raises(OutputError, match=r"journal\.log:1: the journal is damaged"):
