@@ -20,6 +20,7 @@ def of_import(ended: ImportEnded) -> Feedback:
         parts.append(f"{counts.flagged:,} flagged: labels against the schema")
     if ended.report.bad:
         parts.append(f"{ended.report.bad:,} left out")
+    parts += ended.report.notes
     return Feedback("; ".join(parts))
 
 

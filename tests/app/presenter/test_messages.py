@@ -6,9 +6,12 @@ from datetime import datetime
 
 import pytest
 
+from sciextract.workflows.import_files import ImportReport
+from sciextract_app.messages import ImportEnded
 from sciextract_app.presenter.messages import MOST_KEPT, NEWS_SECONDS, Messages, Said
 from sciextract_app.presenter.shown import Feedback
 from sciextract_app.widgets.message_bar import bar_text
+from sciextract_app.workers.outcome import of_import
 
 
 class Clock:
@@ -87,3 +90,9 @@ def test_alone_each_has_the_line() -> None:
     both = bar_text(Feedback("done"), news, 60).plain
     assert both.startswith(" done ")
     assert both.endswith("│ importing: 200 records so far")
+
+
+def test_an_import_says_which_fields_it_left() -> None:
+    note = "beside.jsonl: ner read, predicted_ner left (1 record)"
+    feedback = of_import(ImportEnded(("beside.jsonl",), ImportReport(notes=[note]), ()))
+    assert feedback.message == f"0 new abstracts; {note}"
