@@ -219,6 +219,15 @@ FORMATS: list[FormatSpec] = [
         holds=frozenset({"pubtator"}),
     ),
     FormatSpec(
+        "webanno",
+        "WebAnno TSV 3, as WebAnno and INCEpTION export it, one document a file",
+        (".tsv",),
+        reader=f"{_HERE}.corpora.webanno:read_webanno",
+        writer=f"{_HERE}.corpora.webanno:WebannoWriter",
+        output="folder",
+        opening=r"#FORMAT=WebAnno TSV 3",
+    ),
+    FormatSpec(
         "conll2012",
         "CoNLL-2012 (OntoNotes) columns with names and coreference",
         (".v4_gold_conll", ".v4_auto_conll"),

@@ -152,6 +152,7 @@ class SpertWriter:
         places: dict[str, tuple[int, int] | None],
     ) -> None:
         living = {each.id for each in live(given.entities)}
+        seen: set[tuple[object, ...]] = set()
         for relation in live(given.relations):
             head, tail = places.get(relation.head), places.get(relation.tail)
             if not {relation.head, relation.tail} <= living:
@@ -161,11 +162,13 @@ class SpertWriter:
             elif head[0] != tail[0]:
                 self.losses["relation across sentences"] += 1
             else:
-                made = {"type": relation.label, "head": head[1], "tail": tail[1]}
-                if made in records[head[0]]["relations"]:
+                key = (*head, *tail, relation.label)
+                if key in seen:
                     self.losses["second relation in the same place"] += 1
-                else:
-                    records[head[0]]["relations"].append(made)
+                    continue
+                seen.add(key)
+                made = {"type": relation.label, "head": head[1], "tail": tail[1]}
+                records[head[0]]["relations"].append(made)
 
     def _count(self, given: Annotations, records: list[Record]) -> None:
         clusters = len(live(given.clusters))

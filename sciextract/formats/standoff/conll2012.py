@@ -92,7 +92,8 @@ def _blocks(source: Source) -> Iterator[_Block]:
             yield block
             block = None
         elif not line.strip():
-            block.sentences.append([])
+            if block.sentences[-1]:
+                block.sentences.append([])
         elif not line.startswith("#") and block.error is None:
             _add_row(block, line.split(), Place(source.path, number, block.key))
     if block:
