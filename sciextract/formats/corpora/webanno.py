@@ -349,15 +349,15 @@ class WebannoWriter:
         layers = token_layers(
             replace(document, annotations=Annotations(document.annotations.entities))
         )
-        self.losses.update(_lost(layers.losses))
+        counted = Counter(_lost(layers.losses))
         if not layers.table.spans:
             self.losses["document without tokens"] += 1
             return
         key = document.document.doc_key
         name = self._names.name_of(key)
-        self.losses["document key with other characters"] += name != key
-        lines = _Rows(document, layers.table, self.losses).lines()
-        self.losses = +self.losses
+        counted["document key with other characters"] += name != key
+        lines = _Rows(document, layers.table, counted).lines()
+        self.losses.update(+counted)
         path = self._folder / f"{name}.tsv"
         try:
             path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
