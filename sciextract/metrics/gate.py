@@ -13,14 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resampled_f1, share_better
-from sciextract.metrics.gate_report import Blind, Compared, Difference, GateReport, Verdict
+from sciextract.metrics.gate_report import (
+    LEAST_DOCUMENTS,
+    LEAST_ENTITIES,
+    Blind,
+    Compared,
+    Difference,
+    GateReport,
+    Verdict,
+)
 from sciextract.metrics.relations import relation_label_tallies
 from sciextract.metrics.scorable import Scorable
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
 from sciextract.metrics.tally import NOTHING
 
-LEAST_DOCUMENTS = 30
-LEAST_ENTITIES = 300
 LEAST_PROBABILITY = 0.8
 TOLERANCES: Mapping[str, float] = {"entity": 1.5, "relation": 3.0, "coreference": 5.0}
 """F1 that each task may lose at the lower end of its interval.

@@ -9,6 +9,10 @@ from typing import Any, Literal
 Verdict = Literal["promote", "keep", "too few"]
 _CHANCE = "probability"
 
+LEAST_DOCUMENTS = 30
+LEAST_ENTITIES = 300
+"""Gate documents, and gold entities in them, below which the verdict is ``too few``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,30 @@ def test_resuming_equals_never_stopping(
     last = [load_file(tmp_path / folder / WEIGHTS) for folder in ("whole", "parts")]
     assert last[0].keys() == last[1].keys()
     assert all(torch.equal(last[0][name], last[1][name]) for name in last[0])
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(1)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_two_threads_end_with_the_same_weights(
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules, tmp_path: Path
+) -> None:
+    """The spans are so wide that both threads add gradients up; in any order, runs differ."""
+    config = make_config(epochs=2, batch_documents=10, span_width=1024)
+    examples = list(family_of(config).examples(TEN_SENTENCES, labels, rules))
+
+    def weights(name: str) -> dict[str, torch.Tensor]:
+        data = TrainingData(examples, ())
+        return train(config, labels, rules, data, tmp_path / name, print).state_dict()
+
+    one, other = weights("one"), weights("other")
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert not torch.are_deterministic_algorithms_enabled()
 
 
 def test_a_checkpoint_of_an_older_version_goes_on(

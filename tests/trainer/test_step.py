@@ -83,23 +83,31 @@ def test_rehearsal_joins_every_epoch_in_its_share(
     assert {event["of"] for event in events} == {5}
 
 
+@pytest.mark.parametrize(
+    ("selects", "scores", "told"),
+    [
+        (True, [10.0, 30.0, 20.0, 30.0, 40.0], "dev has not improved since epoch 2"),
+        (False, [0.0, 0.0, 0.0, 30.0, 20.0, 20.0, 20.05, 40.0], "dev has not moved in 2 eval"),
+    ],
+)
 def test_a_training_ends_when_the_score_stands_still(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example],
+    selects: bool, scores: list[float], told: str, make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example],
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    scores = iter([10.0, 30.0, 20.0, 30.0, 40.0])
+    coming = iter(scores)
 
     def scored(*rest: Any) -> DevScores:
-        return DevScores(next(scores), None, None, None)
+        return DevScores(next(coming), None, None, None)
 
     monkeypatch.setattr("sciextract_trainer.loop.dev_scores", scored)
     events: list[dict[str, Any]] = []
     config = make_config(epochs=9, evaluate_every=1, patience=2)
-    data = TrainingData(examples[:1], TEN_SENTENCES[:1])
+    data = TrainingData(examples[:1], TEN_SENTENCES[:1], selects=selects)
     train(config, labels, rules, data, tmp_path, events.append)
-    assert [event["epoch"] for event in events if event["event"] == "dev"] == [1, 2, 3, 4]
+    assert [event for event in events if event["event"] == "dev"][-1]["epoch"] == len(scores) - 1
+    assert told in events[-1]["message"] and "of 9" in events[-1]["message"]
     train(config, labels, rules, data, tmp_path, events.append)
-    assert events[-1] == {"event": "resumed", "epoch": 4}
+    assert events[-2] == {"event": "resumed", "epoch": len(scores) - 1}
 
 
 def test_a_step_in_parts_is_the_whole_step(

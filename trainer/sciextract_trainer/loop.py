@@ -34,7 +34,7 @@ from sciextract_trainer.data.batches import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import family_of
 from sciextract_trainer.full_disk import replacing
-from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.hardware.device import CPU, repeatable
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.hardware.encoder_modes import Compilation, enable_checkpointing, encoder_of
 from sciextract_trainer.optimisation.average import WeightAverage
@@ -44,6 +44,8 @@ from sciextract_trainer.slices import Slice, require_time
 from sciextract_trainer.step import Pull, Stepper
 
 BEST = "best.safetensors"
+_STILL = 0.1
+"""F1 that dev scores may differ by and still not move: less than one more hit among a few abstracts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +114,11 @@ def train(
     stepper = Stepper(config, labels, rules, device, report, group=group, compilation=compilation)
     _resume(folder, state, group, report)
     for epoch in range(state.progress.epoch + 1, config.epochs + 1):
-        if _is_enough(config, data, state.progress):
+        if ended := _is_enough(config, data, state.progress):
+            told = f"training ends after epoch {epoch - 1} of {config.epochs}: {ended}"
+            report({"event": "warning", "message": told})
             break
-        with compilation.on():
+        with compilation.on(), repeatable(device):
             _train_epoch(stepper, state, pull, data, epoch, Slice(folder, until))
         state.progress.epoch = epoch
         if group.is_first:
@@ -196,10 +200,20 @@ def _part_of(config: TrainConfig, examples: Sequence[Sized], epoch: int) -> Sequ
     return [examples[row] for row in order[part :: config.parts].tolist()]
 
 
-def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> bool:
-    """Whether the score has not risen for as many evaluations as the recipe waits for."""
-    waited = progress.epoch - progress.best_epoch
-    return bool(data.dev and config.patience) and waited >= config.patience * config.evaluate_every
+def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> str:
+    """Why to stop: dev has not improved for as many evaluations as the recipe waits for; empty to go on.
+
+    Where dev is too small to choose by, chance alone keeps it from rising: it must not have moved at all.
+    """
+    if not (data.dev and config.patience):
+        return ""
+    if data.selects:
+        waited = progress.epoch - progress.best_epoch
+        still = waited >= config.patience * config.evaluate_every
+        return f"dev has not improved since epoch {progress.best_epoch}" if still else ""
+    last = [each["mean"] for each in progress.history[-config.patience - 1 :]]
+    still = len(last) > config.patience and min(last) > 0 and max(last) - min(last) < _STILL
+    return f"dev has not moved in {config.patience} evaluations" if still else ""
 
 
 def _train_epoch(

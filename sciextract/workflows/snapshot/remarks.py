@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import TrainingDataError, as_command
+from sciextract.metrics.gate_report import LEAST_DOCUMENTS, LEAST_ENTITIES
 from sciextract.store.state.rows import Layer
 from sciextract.workflows.snapshot.gathering import NOT_DONE
 from sciextract.workflows.snapshot.gold import GoldFile
 from sciextract.workflows.snapshot.manifest import SplitCounts
+from sciextract.workflows.snapshot.splitting import GATE_SHARE
 from sciextract.workflows.snapshot.types import Split
 
 Splits = Mapping[Split, SplitCounts]
@@ -45,6 +48,29 @@ def nothing_to_train(splits: Splits, left_out: Mapping[str, int], path: Path) ->
     )
 
 
+def too_few_to_compare(documents: int, entities: int | None = None) -> str:
+    """That a gate will not tell two models apart, with what would be enough; empty where it will.
+
+    Args:
+        documents: Held-out documents with a done layer.
+        entities: Gold entities in them, where they are counted.
+    """
+    enough, found, least = LEAST_DOCUMENTS, f"{documents}", f"{LEAST_DOCUMENTS}"
+    if entities is not None:
+        if entities:
+            enough = max(enough, math.ceil(LEAST_ENTITIES * documents / entities))
+        found += f" with {entities} gold entities"
+        least += f" with {LEAST_ENTITIES} entities"
+    if documents >= enough:
+        return ""
+    more = math.ceil((enough - documents) / GATE_SHARE)
+    return (
+        f"too few held-out abstracts ({found}) to tell whether the new model will be better; {least} are the "
+        f"least. The present model will stay in use. Enough would be about {more} more done abstracts, for 1 in "
+        f"{round(1 / GATE_SHARE)} is held out; or gold of your own to compare on: sciextract retrain --gate FILE"
+    )
+
+
 def _about_train(train: SplitCounts, schema: LabelSchema) -> Iterator[str]:
     if not any(train.positives(layer) for layer in Layer):
         yield (
@@ -74,10 +100,15 @@ def _about_held_out(splits: Splits, left_out: Mapping[str, int]) -> Iterator[str
             "dev is empty: no held-out abstract has a done layer, so nothing tells when the training "
             f"has gone on for too long; {_DONE}"
         )
-    if not splits[Split.GATE].documents:
+    gate = splits[Split.GATE]
+    few = too_few_to_compare(gate.documents, gate.positives(Layer.ENTITIES))
+    if gate.documents and few:
+        yield few
+    if not gate.documents:
         yield (
             "gate is empty: no held-out abstract has a done layer, so the new model cannot be compared "
-            f"with the old one; {_DONE}, or name gold with --gate FILE"
+            f"with the old one; {_DONE}, or name gold with --gate FILE. {LEAST_DOCUMENTS} are the least, so "
+            f"about {round(LEAST_DOCUMENTS / GATE_SHARE)} done abstracts"
         )
     waiting = left_out.get(NOT_DONE, 0)
     if waiting:

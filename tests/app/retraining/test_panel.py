@@ -71,7 +71,15 @@ class TestPanel:
             await pilot.press("enter", "f8")
             await until_shown(pilot, "trained on")
             told = shown(pilot)
-            for words in ("1 decision", "starts from", "device", "takes", "held out", "under 30"):
+            for words in (
+                "1 decision",
+                "starts from",
+                "device",
+                "takes",
+                "held out",
+                "too few",
+                "--gate",
+            ):
                 assert words in told
             await pilot.press("d")
             await until_shown(pilot, "cpu: the processor")

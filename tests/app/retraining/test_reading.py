@@ -118,7 +118,8 @@ class TestPlan:
         told = dict(plan_lines(self.MATERIAL, "sci", Setup(), Earlier(seconds=431)))
         assert told["trained on"].startswith("14 abstracts")
         assert told["takes"].startswith("about 7 min")
-        assert "under 30" in told["mind"]
+        assert "too few held-out abstracts (4)" in told["mind"]
+        assert "about 130 more done abstracts" in told["mind"] and "--gate FILE" in told["mind"]
 
     def test_nothing_decided_is_an_obstacle(self) -> None:
         assert "decide some items" in nothing_to_learn(Material(0, 0, 0, 0, 0))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch.utils import deterministic as _deterministic
 
 from sciextract.errors import SciextractError, UsageError
 
@@ -54,6 +57,26 @@ def has_fast_bf16(device: torch.device) -> bool:
         return False
     found = (torch.cpu._is_avx512_bf16_supported(), torch.cpu._is_amx_tile_supported())
     return any(found)
+
+
+@contextmanager
+def repeatable(device: torch.device) -> Iterator[None]:
+    """On a processor, the same numbers from the same start: several threads add gradients up in a fixed order.
+
+    On other devices nothing changes: some of their kernels have no fixed order, and the others are slow.
+    """
+    if device.type != "cpu":
+        yield
+        return
+    deterministic: Any = _deterministic
+    before = torch.are_deterministic_algorithms_enabled(), deterministic.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True)
+    deterministic.fill_uninitialized_memory = False  # for finding mistakes; costs time
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0])
+        deterministic.fill_uninitialized_memory = before[1]
 
 
 def moved(batch: BatchT, device: torch.device) -> BatchT:

@@ -18,6 +18,7 @@ from sciextract.errors import UsageError
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
+from sciextract_trainer.hardware.device import repeatable
 from sciextract_trainer.optimisation.average import WeightAverage
 from sciextract_trainer.optimisation.schedules import linear
 from sciextract_trainer.pretrain.config import BlockSettings
@@ -100,7 +101,7 @@ def train_on_blocks(
     """Train to the last step of the settings, or until the clock says so.
 
     Order and masks of a step follow from the seed and the step's number alone, so that a run which was
-    stopped and resumed ends like one that was not (bitwise on a CPU).
+    stopped and resumed ends like one that was not (bitwise on a CPU with as many threads).
 
     Args:
         state: The network and what moves it; a checkpoint in the folder replaces both.
@@ -120,7 +121,8 @@ def train_on_blocks(
     while step < config.steps and time.monotonic() < until:
         since, first = time.monotonic(), step
         step = min(first + TOLD_STEPS, config.steps)
-        told = [_step(state, room, losses, each) for each in range(first, step)]
+        with repeatable(room.device):
+            told = [_step(state, room, losses, each) for each in range(first, step)]
         pieces = len(told) * config.batch_blocks * config.length
         speed = {"pieces_per_second": round(pieces / (time.monotonic() - since))}
         report({"event": "step", "step": step, "of": config.steps, **_means(told), **speed})

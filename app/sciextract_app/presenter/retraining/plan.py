@@ -11,6 +11,7 @@ from sciextract.store import Project
 from sciextract.store.file.failures import translated
 from sciextract.store.looking.decided import known_documents
 from sciextract.workflows.runs import Run
+from sciextract.workflows.snapshot.remarks import too_few_to_compare
 from sciextract.workflows.snapshot.splitting import split_of
 from sciextract.workflows.snapshot.types import Split
 from sciextract_app.presenter.dashboard.time import duration
@@ -18,8 +19,6 @@ from sciextract_app.presenter.retraining.live import Reader
 from sciextract_app.presenter.retraining.setup import Setup
 from sciextract_app.presenter.totals import totals
 from sciextract_app.presenter.words import counted_many
-
-_LEAST_TO_TELL = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +122,8 @@ def plan_lines(
         *setup.lines(),
         ("takes", _takes(earlier.seconds)),
     ]
-    if material.gate < _LEAST_TO_TELL:
-        words = (
-            f"under {_LEAST_TO_TELL} held-out abstracts are too few to tell which model is better"
-        )
-        lines.append(("mind", f"{words}: whether to use the new one is then for you to say"))
+    if few := too_few_to_compare(material.gate):
+        lines.append(("mind", few))
     return lines
 
 

@@ -22,6 +22,7 @@ from sciextract.workflows.snapshot import (
     read_snapshot,
     read_undecided,
 )
+from sciextract.workflows.snapshot.remarks import too_few_to_compare
 from tests.shared_data import ROOT
 from tests.unit.store.projects import (
     document,
@@ -252,7 +253,16 @@ def test_labels_without_an_example_and_empty_splits_are_warnings(
         "dev is empty",
         "gate is empty",
     ]
-    assert "Like" in warnings[0]
+    assert "Like" in warnings[0] and "about 150 done abstracts" in warnings[2]
+
+
+@pytest.mark.parametrize(
+    ("documents", "entities", "more"),
+    [(4, 60, 130), (30, 300, 0), (30, 100, 300), (4, 0, 130), (29, None, 5), (30, None, 0)],
+)
+def test_what_would_be_enough_to_compare(documents: int, entities: int | None, more: int) -> None:
+    told = too_few_to_compare(documents, entities)
+    assert (f"about {more} more done abstracts" in told) if more else told == ""
 
 
 def test_labels_that_the_schema_lost(project: Project, tmp_path: Path) -> None:
