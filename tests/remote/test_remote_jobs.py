@@ -17,6 +17,8 @@ import pytest
 from sciextract.errors import RemoteError, UsageError
 from sciextract.inference.folder import open_folder
 from sciextract.resources import bundled_models
+from sciextract.workflows.correction.elsewhere import _Teller
+from sciextract.workflows.correction.narrator import Narrator
 from sciextract.workflows.remote import finish, jobs
 from sciextract.workflows.remote.follow import follow
 from sciextract.workflows.remote.jobs import Place
@@ -28,6 +30,14 @@ from tests.ssh_server import Server
 pytestmark = pytest.mark.xdist_group("sshd")
 Make = Callable[..., Task]
 PATIENCE_SECONDS = 30.0
+STEP = {
+    "event": "step",
+    "epoch": 1,
+    "documents": 1,
+    "of": 1,
+    "loss": {},
+    "documents_per_second": 0.5,
+}
 SCI = bundled_models() / "sci"
 
 
@@ -230,6 +240,53 @@ def test_runs_with_odd_names_do_not_share_a_folder_there(tmp_path: Path) -> None
     folders = {jobs.new_place(each, "gpubox", "python3", False).folder for each in runs}
     assert len(folders) == 3
     assert not any(folder.endswith("..") for folder in folders)
+
+
+def test_nobody_else_reads_a_job_and_what_comes_back_is_plain(
+    run: Run, task: Make, server: Server
+) -> None:
+    place = start(run, task("1", "0", model=SCI))
+    follow(run, place, _silent, _never)
+    folder = server.home / place.folder
+    open_to_others = [each for each in (folder, *folder.rglob("*")) if each.stat().st_mode & 0o077]
+    assert open_to_others == []
+    model = folder / "run" / "model"
+    (model / "link").symlink_to("/etc/hostname")
+    (model / "README.md").chmod(0o6777)
+    fetched = finish.fetch_model(run, place)
+    assert not (fetched / "link").is_symlink()
+    assert (fetched / "README.md").stat().st_mode & 0o7133 == 0
+
+
+def test_events_without_end_are_refused(
+    run: Run, task: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sciextract.workflows.remote.follow.MAX_EVENT_BYTES", 200)
+    place = start(run, task("60", "0.01", "forever"))
+    with pytest.raises(RemoteError, match="of events; no more are taken"):
+        follow(run, place, _silent, _never)
+    finish.cancel(place)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"event": "run this"}', "'run this' found, allowed are start, step"),
+        ("no JSON", "None found, allowed are"),
+        ('{"event": "start", "epochs": "9", "device": "cpu"}', "epochs is '9', allowed is int"),
+        (json.dumps({**STEP, "loss": {}}), "loss entity is None"),
+        (json.dumps(STEP).replace("0.5", "1e999"), "a number that JSON does not have"),
+        ('{"event": "dev", "epoch": 1, "entity": 1e99}', "entity is 1e+99"),
+    ],
+)  # fmt: skip
+def test_events_that_are_none_are_refused_by_name(run: Run, line: str, problem: str) -> None:
+    told: list[object] = []
+    place = jobs.new_place(run, "gpubox", "python3", False)
+    (run.folder / METRICS).write_text(f"{line}\n")
+    teller = _Teller(Run(run.folder / "own"), run, place, Narrator(run, told.append))
+    with pytest.raises(RemoteError, match="event 1 of the job cannot be used") as refused:
+        teller.tell()
+    assert problem in refused.value.message and told == []
 
 
 def test_jobs_are_found_by_a_part_of_their_name(run: Run, task: Make, tmp_path: Path) -> None:

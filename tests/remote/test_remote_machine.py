@@ -77,6 +77,19 @@ def test_hosts_as_ssh_takes_them(host: str) -> None:
     assert check_host(host) == host
 
 
+@pytest.mark.parametrize(
+    ("host", "of_ssh", "of_rsync"),
+    [
+        ("me@[::1]", "me@::1", "me@[::1]"),
+        ("fe80::1", "fe80::1", "[fe80::1]"),
+        ("a.b", "a.b", "a.b"),
+    ],
+)
+def test_addresses_have_brackets_for_rsync_only(host: str, of_ssh: str, of_rsync: str) -> None:
+    assert Ssh(host).words([])[-2] == of_ssh
+    assert Ssh(host).rsync_host == of_rsync
+
+
 @pytest.mark.parametrize("python", ["a b", "python;x", "$(x)", ""])
 def test_a_python_with_shell_characters_is_refused(python: str) -> None:
     with pytest.raises(UsageError, match="--remote-python"):

@@ -233,6 +233,7 @@ def _copied(connection: sqlite3.Connection, project: Path, target: Path) -> Iter
     """A whole copy beside the target; it is gone at the end unless it was given another name."""
     partial = target.with_name(f"{target.name}.{new_id()}{_PARTIAL}")
     try:
+        partial.touch(mode=0o600)  # whoever may not read the project may not read its copy either
         with translated(project):
             copy = sqlite3.connect(partial)
             try:
@@ -244,6 +245,8 @@ def _copied(connection: sqlite3.Connection, project: Path, target: Path) -> Iter
                 copy.commit()
             finally:
                 copy.close()
+        with suppress(FileNotFoundError):
+            shutil.copymode(project, partial)
         yield partial
     finally:
         partial.unlink(missing_ok=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sciextract.errors import JobStoppedError, RemoteError, SciextractError, UsageError, as_command
+from sciextract.formats.base import shown
 from sciextract.inference.folder import ModelFolder
 from sciextract.workflows.correction.beginning import opened_snapshot, start_model, take_snapshot
 from sciextract.workflows.correction.curves import FIGURES, draw_curves, figure_of
@@ -28,6 +30,32 @@ from sciextract.workflows.runs import RUN, SNAPSHOT, Run
 MODULE = "sciextract_trainer.correction.elsewhere"
 _ENDS = frozenset({"error", "stopped"})
 """Events of the job that are told in this machine's own words."""
+
+_WHOLE, _NUMBER = (int,), (int, float)
+_FIELDS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "start": {"epochs": _WHOLE, "device": (str,)},
+    "step": {
+        "epoch": _WHOLE,
+        "documents": _WHOLE,
+        "of": _WHOLE,
+        "loss": (dict,),
+        "documents_per_second": _NUMBER,
+    },
+    "dev": {"epoch": _WHOLE},
+    "snapshot": dict.fromkeys(("train", "dev", "gate", "undecided", "share_of_base"), _NUMBER),
+    "labelled": {"documents": _WHOLE, "of": _WHOLE},
+    "resumed": {"epoch": _WHOLE},
+    "memory": {"device": (str,), "documents": _WHOLE},
+    "warning": {"message": (str,)},
+    "forgetting": {"message": (str,)},
+    "export": {},
+    "error": {"message": (str,)},
+    "stopped": {"message": (str,)},
+}
+"""What a job may send, and what each kind must hold at least."""
+_LARGEST = 1e15
+_SCORES = ("entity", "relation", "unordered", "strict", "coreference")
+_LOSSES = ("entity", "relation", "coreference")
 
 _NOTES = ("config", "device", "hardware", "versions", "forgetting")
 
@@ -210,6 +238,33 @@ def _check(run: Run, place: Place, ended: Standing) -> None:
     raise RemoteError(f"{place.host}: {last[0]}", f"its log: {place.host}:{place.path}/log")
 
 
+def _problem(event: Mapping[str, Any]) -> str:
+    """What is wrong with an event from another machine; empty for one that can be passed on."""
+    kind = event.get("event")
+    fields = _FIELDS.get(kind) if isinstance(kind, str) else None
+    if fields is None:
+        return f"{shown(kind)} found, allowed are {', '.join(_FIELDS)}"
+    try:
+        json.dumps(event, allow_nan=False)
+    except ValueError:
+        return f"{kind}: it holds a number that JSON does not have"
+    values = {name: (event.get(name), allowed) for name, allowed in fields.items()}
+    if kind == "step" and isinstance(event.get("loss"), dict):
+        values |= {f"loss {name}": (event["loss"].get(name), _NUMBER) for name in _LOSSES}
+    if kind == "dev":
+        values |= {name: (event[name], _NUMBER) for name in _SCORES if event.get(name) is not None}
+    for name, (value, allowed) in values.items():
+        if not isinstance(value, allowed) or isinstance(value, bool) or not _is_usable(value):
+            words = " or ".join(each.__name__ for each in allowed)
+            return f"{kind}: {name} is {shown(value)}, allowed is {words}"
+    return ""
+
+
+def _is_usable(value: object) -> bool:
+    """Whether a number is finite and small enough to be reckoned with."""
+    return not isinstance(value, int | float) or abs(value) < _LARGEST
+
+
 class _Teller:
     """Passes the job's events on, each one once, also over several commands.
 
@@ -229,7 +284,12 @@ class _Teller:
     def tell(self) -> None:
         """Pass on what has come."""
         for event in self._there.metrics(self._seen):
-            if "event" in event and event["event"] not in _ENDS:
+            if problem := _problem(event):
+                raise RemoteError(
+                    f"{self._place.host}: event {self._seen + 1} of the job cannot be used: {problem}",
+                    "is the machine the one that is meant? jobs are sent the version that runs here",
+                )
+            if event["event"] not in _ENDS:
                 self._enter(event)
                 folder = {"folder": str(self._run.folder)} if "folder" in event else {}
                 self._narrator.event({**event, **folder, THERE: self._seen})

@@ -18,6 +18,8 @@ WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before the line is tried again; the last one again and again."""
 QUIET_SECONDS = 20.0
 """After so long without an event the machine is asked whether the job still runs."""
+MAX_EVENT_BYTES = 64 << 20
+"""A training of many hours sends a tenth of that."""
 _CHUNK = 1 << 16
 
 
@@ -41,7 +43,8 @@ def follow(
         sleep: Waits.
 
     Raises:
-        RemoteError: The job's folder is gone, or its process ended without leaving an exit code.
+        RemoteError: The job's folder is gone, its process ended without leaving an exit code, or it sent more than
+            ``MAX_EVENT_BYTES``.
     """
     tries = 0
     while True:
@@ -56,6 +59,11 @@ def follow(
             sleep(seconds)
             tries += 1
             continue
+        if _size(run) > MAX_EVENT_BYTES:
+            raise RemoteError(
+                f"{place.host}: the job sent more than {MAX_EVENT_BYTES >> 20} MiB of events; no more are taken",
+                f"stop it: {as_command('sciextract', 'jobs', 'cancel', place.folder.rpartition('/')[2])}",
+            )
         if found.exit is not None or not found.runs:
             return _ended(place, found)
 
@@ -82,6 +90,9 @@ def _copy(run: Run, place: Place, came: Callable[[], object]) -> None:
         with process:  # waits for its end
             try:
                 _drain(run, process.stdout, came)
+                if _size(run) > MAX_EVENT_BYTES:
+                    process.terminate()
+                    return
             except BaseException:
                 process.terminate()
                 raise
@@ -97,6 +108,8 @@ def _drain(run: Run, stream: IO[bytes] | None, came: Callable[[], object]) -> No
     with (run.folder / METRICS).open("ab", buffering=0) as file:
         while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
             file.write(data)
+            if file.tell() > MAX_EVENT_BYTES:
+                return
             came()
 
 

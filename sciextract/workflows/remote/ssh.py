@@ -37,7 +37,8 @@ def check_host(host: str) -> str:
     if not _HOST.fullmatch(host):
         raise UsageError(
             f"--remote {host!r} is no host name",
-            "give HOST or USER@HOST as ssh takes it: letters, digits and . _ - + only",
+            "give HOST or USER@HOST as ssh takes it: letters, digits and . _ - + only; "
+            "an IPv6 address in brackets, as in [::1]",
         )
     return host
 
@@ -75,7 +76,15 @@ class Ssh:
     def words(self, arguments: Sequence[str]) -> list[str]:
         """The command that gives a script on standard input to the machine's Python."""
         quoted = " ".join(shlex.quote(each) for each in arguments)
-        return [*self.command(), "-T", "--", self.host, f"exec {self.python} - {quoted}"]
+        user, at, name = self.host.rpartition("@")
+        host = f"{user}{at}{name.strip('[]')}"  # ssh takes an address without brackets
+        return [*self.command(), "-T", "--", host, f"exec {self.python} - {quoted}"]
+
+    @property
+    def rsync_host(self) -> str:
+        """The host as rsync takes it in front of a colon: an IPv6 address in brackets."""
+        user, at, name = self.host.rpartition("@")
+        return f"{user}{at}[{name}]" if ":" in name.strip("[]") and name[0] != "[" else self.host
 
     def run(self, script: str, *arguments: str, seconds: float = 60.0) -> str:
         """Run a script of :mod:`sciextract.workflows.remote.there`; gives what it printed.

@@ -22,7 +22,8 @@ ROOM_FOR_RESULTS = 600 << 20
 _LEFT_OUT = ("__pycache__", "*.pyc", "bundled")
 _JOB = """\
 #!/bin/sh
-{header}cd "$HOME"/{folder} || exit 1
+{header}umask 077
+cd "$HOME"/{folder} || exit 1
 PYTHONPATH="$PWD/package" SCIEXTRACT_HOME="$PWD/home" PYTHONUNBUFFERED=1
 export PYTHONPATH SCIEXTRACT_HOME PYTHONUNBUFFERED
 trap : INT

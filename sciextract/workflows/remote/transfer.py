@@ -10,6 +10,16 @@ from pathlib import Path
 from sciextract.errors import RemoteError
 from sciextract.workflows.remote.ssh import Ssh
 
+MAX_FILE_BYTES = 4 << 30
+"""A file from another machine that is larger stays there; models take far less."""
+_PRIVATE = ("--archive", "--chmod=go=", "--rsync-path=umask 077 && rsync", "--mkpath")
+_PLAIN = (
+    "--recursive",
+    "--times",
+    "--no-links",
+    "--chmod=D755,F644",
+    f"--max-size={MAX_FILE_BYTES}",
+)
 _HINTS = {
     11: "make room on the machine that takes the files",
     12: "is the disk there full, or rsync missing?",
@@ -18,7 +28,7 @@ _HINTS = {
 
 
 def push(ssh: Ssh, sources: Sequence[Path], folder: str, exclude: Sequence[str] = ()) -> None:
-    """Copy folders and files into a folder of the other machine.
+    """Copy folders and files into a folder of the other machine, where nobody but their owner may read them.
 
     Files that are there already are not sent again.
 
@@ -31,19 +41,21 @@ def push(ssh: Ssh, sources: Sequence[Path], folder: str, exclude: Sequence[str] 
     Raises:
         RemoteError: The line broke, or there is no room.
     """
-    target = f"{ssh.host}:{folder}/"
+    target = f"{ssh.rsync_host}:{folder}/"
     leave_out = [f"--exclude={pattern}" for pattern in exclude]
-    _rsync(ssh, [*leave_out, "--mkpath", "--", *map(_local, sources), target])
+    _rsync(ssh, [*_PRIVATE, *leave_out, "--", *map(_local, sources), target])
 
 
 def fetch(ssh: Ssh, path: str, into: Path) -> None:
-    """Copy a folder or file of the other machine into a folder here.
+    """Copy a folder or file of the other machine into a folder here: plain files with plain permissions.
+
+    Links, devices and files of more than ``MAX_FILE_BYTES`` stay there.
 
     Raises:
         RemoteError: The line broke, it is not there, or there is no room here.
     """
     into.mkdir(parents=True, exist_ok=True)
-    _rsync(ssh, ["--", f"{ssh.host}:{path}", f"{_local(into)}/"])
+    _rsync(ssh, [*_PLAIN, "--", f"{ssh.rsync_host}:{path}", f"{_local(into)}/"])
 
 
 def _local(path: Path) -> str:
@@ -52,7 +64,7 @@ def _local(path: Path) -> str:
 
 
 def _rsync(ssh: Ssh, words: Sequence[str]) -> None:
-    command = ["rsync", "--archive", "--partial", "--secluded-args", "--no-specials",
+    command = ["rsync", "--partial", "--secluded-args", "--no-specials",
                "--no-devices", "--timeout=60", f"--rsh={shlex.join(ssh.command())}", *words]  # fmt: skip
     try:
         ended = subprocess.run(command, capture_output=True, check=False)

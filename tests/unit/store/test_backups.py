@@ -85,6 +85,12 @@ def test_backup_is_a_whole_project(path: Path) -> None:
         assert problems(kept.connection) == []
 
 
+def test_a_backup_is_as_private_as_the_project(path: Path) -> None:
+    with open_project(path) as project:
+        path.chmod(0o600)
+        assert project.backup("kept").path.stat().st_mode & 0o777 == 0o600
+
+
 def test_newest_ten_are_kept(path: Path) -> None:
     with open_project(path) as project:
         made = [project.backup(f"number {number}") for number in range(KEPT + 3)]

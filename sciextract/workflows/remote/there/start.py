@@ -13,6 +13,7 @@ def main() -> None:
     """Start once: a second call only tells what runs, unless it says ``again``."""
     folder, how = os.path.join(os.path.expanduser("~"), sys.argv[1]), sys.argv[2]
     os.chdir(folder)
+    os.umask(0o077)
     for name in ("exit", "started.json") if "again" in sys.argv[3:] else ():
         if os.path.exists(name):
             os.remove(name)
