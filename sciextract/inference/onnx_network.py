@@ -17,6 +17,8 @@ from sciextract.inference.pieces import EncoderInput, pad
 
 WORD_OUTPUTS = ("first", "last", "span_logits")
 PAIR_INPUTS = tuple(field.name for field in fields(PairInput))
+_FATAL = 4
+"""Errors are raised, too; what onnxruntime prints of them holds names of nodes as the file has them, escapes included."""
 PAIR_OUTPUTS = ("relation_logits", "link_scores")
 
 
@@ -85,12 +87,16 @@ class _Session:
 
         Raises:
             DeviceError: The GPU cannot do it.
+            ModelDamagedError: The graph cannot be run.
         """
-        if self._device == CPU:
-            return self._session.run(outputs, feed)
         try:
             return self._session.run(outputs, feed)
         except Exception as error:  # onnxruntime raises bare Exceptions of its own making
+            if self._device == CPU:
+                raise ModelDamagedError(
+                    f"{self._graph} cannot be run: {' '.join(str(error).split())}",
+                    "get the model again, or export it again",
+                ) from error
             raise failed_on_gpu(error, self._graph.name) from error
 
 
@@ -102,7 +108,7 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
+    options.log_severity_level = _FATAL
     try:
         session = onnxruntime.InferenceSession(
             str(graph), options, providers=providers, enable_fallback=0
