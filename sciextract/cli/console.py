@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -13,6 +14,7 @@ from sciextract.text.visible import visible
 
 _REDRAW_SECONDS = 0.1
 _NARROWEST, _USUAL_WIDTH = 20, 80
+_NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 def say(kind: str, message: str, hint: str = "") -> None:
@@ -98,6 +100,7 @@ def duration(seconds: float) -> str:
 def framed(command: Callable[[], int]) -> int:
     """Run a command as the outermost frame: every way to fail becomes a message and an exit code."""
     code: int = ExitCode.FAILED
+    _open_closed_streams()
     try:
         code = _outcome(command)
         sys.stdout.flush()
@@ -112,6 +115,21 @@ def framed(command: Callable[[], int]) -> int:
     return code
 
 
+def _open_closed_streams() -> None:
+    """Give standard streams that were closed (``2>&-``) a file of their own.
+
+    Else the next file that is opened gets their number, and messages go into data. Standard output can then not be
+    written, which is an error as soon as there is data; messages go nowhere.
+    """
+    for name, mode, flags in (
+        ("stdin", "r", os.O_RDONLY),
+        ("stdout", "w", os.O_RDONLY),
+        ("stderr", "w", os.O_WRONLY),
+    ):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))  # noqa: SIM115 - lives until exit
+
+
 def _outcome(command: Callable[[], int]) -> int:
     try:
         return command()
@@ -124,9 +142,13 @@ def _outcome(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if not (reason := no_room(error)):
+        if reason := no_room(error):
+            say("Error", f"{error.filename or 'standard output'}: {reason}")
+        elif error.errno in _NOT_ALLOWED and error.filename:
+            hint = "name a place where you may read and write"
+            say("Error", f"{error.filename} cannot be used: {error.strerror}", hint)
+        else:
             return _unexpected(error)
-        say("Error", f"{error.filename or 'standard output'}: {reason}")
         return ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - this is the outermost frame
         return _unexpected(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -82,6 +84,35 @@ def test_interrupted(
     assert result.code == ExitCode.INTERRUPTED
     assert len(result.out.splitlines()) == 1
     assert "interrupted after 1 abstract" in result.err
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "lines"), [("2>&-", 0, 1), (">&-", 1, 0)], ids=["messages", "data"]
+)
+def test_closed_streams_mix_nothing_into_the_data(
+    closed: str, code: int, lines: int, tmp_path: Path
+) -> None:
+    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "We parse."}\n')
+    words = f'exec "$0" -m sciextract annotate in.jsonl --export jsonl {closed}'
+    done = subprocess.run(
+        ["sh", "-c", words, sys.executable],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code
+    assert len(done.stdout.splitlines()) == lines
+    assert all(line.startswith('{"schema_version"') for line in done.stdout.splitlines())
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str, *_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", path)
+
+    monkeypatch.setattr("sciextract.store.create_project", refuse)
+    done = command("init", "away/p.sciextract")
+    assert done.code == ExitCode.FAILED
+    assert "away/p.sciextract cannot be used: Read-only file system" in done.err
 
 
 def test_progress_text() -> None:
