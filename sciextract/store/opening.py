@@ -78,9 +78,10 @@ def open_project(path: str | Path, author: str | None = None, *, read: bool = Fa
     version = check_header(file)
     mode = mode_for(file)
     if version < header.VERSION:
-        if mode != "write":
+        if mode == "write":
+            _upgrade(file)
+        elif version < header.READABLE:
             raise read_only(file)
-        _upgrade(file)
     mode = "read" if read and mode == "write" else mode
     connection = connect(file, mode)
     try:

@@ -115,7 +115,7 @@ WRONG = {
     "meta.value": "xyz",
     "session.pid": "xyz",
     "label_schema.body": "{}",
-    "event.params": "[",
+    "event.params": "-1",
     "change.body": b"\xff\xfe",
     "document.doc_key": b"\xff\xfe",
     "record.fields": "2-x;3",

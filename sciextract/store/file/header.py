@@ -19,7 +19,9 @@ from sciextract.store.file.failures import damaged, read_only
 from sciextract.store.file.peek import first_bytes
 
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
-VERSION = 1
+VERSION = 2
+READABLE = 1
+"""The oldest version whose tables can be read as they are."""
 KEPT_ASIDE = ".before-restore"
 """How the name of a file ends that a restored backup has replaced."""
 _MAGIC = b"SQLite format 3\x00"

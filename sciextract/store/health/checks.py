@@ -17,7 +17,7 @@ from sciextract.store.health import alarm, values
 from sciextract.store.health.damaged import UNREADABLE
 from sciextract.store.health.findings import Finding, Severity
 from sciextract.store.health.integrity import problems
-from sciextract.store.log import rebuild
+from sciextract.store.log import events, rebuild
 from sciextract.store.state import summary
 from sciextract.store.state.draft import Draft
 from sciextract.store.state.state_tables import load_rows
@@ -74,6 +74,16 @@ def types(connection: sqlite3.Connection) -> Iterator[Finding]:
         yield Finding("types", Severity.ERROR, f"no sciextract wrote this: {each}", FROM_BACKUP)
     if not found:
         yield Finding("types", Severity.GOOD, "all values have the right type")
+
+
+def log(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """Events and changes are as they were written, where a version wrote them that keeps hashes."""
+    found = sorted(set(events.altered(connection)))
+    if found:
+        message = f"{len(found)} events differ from their hash, the first is {found[0]}"
+        yield Finding("events", Severity.ERROR, message, FROM_BACKUP)
+    else:
+        yield Finding("events", Severity.GOOD, "the events are as they were written")
 
 
 def structure(connection: sqlite3.Connection) -> Iterator[Finding]:

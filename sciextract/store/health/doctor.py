@@ -94,6 +94,7 @@ def _checked(
 _CHECKS: dict[str, _Check] = {
     "types": checks.types,
     "references": checks.references,
+    "events": checks.log,
     "sessions": checks.sessions,
     "schema": checks.schema,
     "counts": checks.counts,

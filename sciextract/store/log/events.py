@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +61,11 @@ def append(
     target: int | None = None,
 ) -> int:
     """Add an event, inside the caller's transaction; returns its number."""
+    values = (now(), author_id, kind, json.dumps(params), seconds, target)
     found = connection.execute(
-        "INSERT INTO event(at, author_id, kind, params, seconds, target) VALUES (?, ?, ?, ?, ?, ?)",
-        (now(), author_id, kind, json.dumps(params), seconds, target),
+        """INSERT INTO event(at, author_id, kind, params, seconds, target, hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        (*values, _digest(values)),
     )
     return int(found.lastrowid or 0)
 
@@ -71,10 +74,27 @@ def append_changes(
     connection: sqlite3.Connection, event_id: int, number: int, changes: list[Change]
 ) -> None:
     """Add what an event changed in one document, inside the caller's transaction."""
+    values = (event_id, number, encode(changes))
     connection.execute(
-        "INSERT INTO change(event_id, document_id, body) VALUES (?, ?, ?)",
-        (event_id, number, encode(changes)),
+        "INSERT INTO change(event_id, document_id, body, hash) VALUES (?, ?, ?, ?)",
+        (*values, _digest(values)),
     )
+
+
+def altered(connection: sqlite3.Connection) -> Iterator[int]:
+    """Numbers of the events that differ from their hash, themselves or in a change; some may come twice."""
+    events = "SELECT id, hash, at, author_id, kind, params, seconds, target FROM event"
+    changes = "SELECT event_id, hash, event_id, document_id, body FROM change"
+    for query in (events, changes):
+        for event_id, kept, *values in connection.execute(f"{query} WHERE hash IS NOT NULL"):
+            if kept != _digest(values):
+                yield event_id
+
+
+def _digest(values: Sequence[object]) -> str:
+    """A hash of a row as SQLite gives it back: a number for seconds comes back as a float."""
+    plain = [float(each) if isinstance(each, int) else each for each in values]
+    return hashlib.blake2b(repr(plain).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def changes_of_event(
@@ -160,4 +180,6 @@ def _first(connection: sqlite3.Connection, query: str, *params: object) -> int |
 def _event(row: tuple[Any, ...]) -> Event:
     number, at, author, kind, params, seconds, target, documents, undone = row
     told = json.loads(params)
+    if not isinstance(told, dict):
+        raise TypeError(f"params is {params!r}")
     return Event(number, at, author, kind, told, seconds, target, documents, bool(undone))

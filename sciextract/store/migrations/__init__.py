@@ -148,6 +148,9 @@ class _step:
 
 
 def _steps() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    from sciextract.store.migrations import m0001_project
+    from sciextract.store.migrations import m0001_project, m0002_hashes
 
-    return (("0001_project", m0001_project.STATEMENTS),)
+    return (
+        ("0001_project", m0001_project.STATEMENTS),
+        ("0002_hashes", m0002_hashes.STATEMENTS),
+    )

@@ -25,7 +25,7 @@ STEPS = (
 
 @contextmanager
 def later_release(pause: Callable[[], None] = lambda: None) -> Iterator[int]:
-    """Within the block a release with two more migrations runs; gives its version.
+    """Within the block a release with two more migrations runs, which reads no earlier one; gives its version.
 
     Args:
         pause: Called in the middle of the last migration, once for each document.
@@ -40,6 +40,7 @@ def later_release(pause: Callable[[], None] = lambda: None) -> Iterator[int]:
     with (
         mock.patch.object(migrations, "_steps", lambda: (*released, *STEPS)),
         mock.patch.object(header, "VERSION", version),
+        mock.patch.object(header, "READABLE", version),
         mock.patch("sciextract.store.opening.migrate", migrate_with_pause),
     ):
         yield version

@@ -7,6 +7,7 @@ import shutil
 import signal
 import sqlite3
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -80,6 +81,23 @@ def test_opening_an_earlier_version_backs_it_up_and_migrates_it(path: Path) -> N
     with sqlite3.connect(kept.path) as old, sqlite3.connect(":memory:") as original:
         original.deserialize(before)
         assert list(old.iterdump()) == list(original.iterdump())
+
+
+def test_a_project_of_version_1_goes_on_with_its_log(path: Path) -> None:
+    with sqlite3.connect(path) as first:
+        for table in ("event", "change"):
+            first.execute(f"ALTER TABLE {table} DROP COLUMN hash")
+        first.execute("DELETE FROM _sqlite_migrations WHERE name = '0002_hashes'")
+        first.execute("PRAGMA user_version = 1")
+    reading = mock.patch("sciextract.store.opening.mode_for", lambda _: "read")
+    with reading, open_project(path) as project:
+        assert len(project.numbers()) == len(project.log()) - 1 == 5
+    with open_project(path) as project:
+        project.actions.note(1, "with a hash")
+    assert examine(path).sound
+    with sqlite3.connect(path) as second:
+        assert _version(second) == header.VERSION
+        assert second.execute("SELECT count(hash) FROM event").fetchone() == (1,)
 
 
 def test_doctor_tells_of_an_earlier_version(path: Path) -> None:
