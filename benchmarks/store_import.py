@@ -16,7 +16,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats import read
 from sciextract.store import Project, create_project
-from sciextract.store.file.connection import connect, transaction
+from sciextract.store.file.connection import Connection, connect, transaction
 from sciextract.store.incoming.ingest import BATCH, Import
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -91,7 +91,7 @@ class BareImport:
     name: str = "bare"
     made: int = 0
     path: Path = field(default_factory=Path)
-    connection: sqlite3.Connection | None = None
+    connection: Connection | None = None
 
     def __call__(self, chunk: int) -> None:
         if chunk == 0 or self.connection is None:
@@ -107,7 +107,7 @@ class BareImport:
         if self.connection is not None:
             self.connection.close()
 
-    def _fresh(self) -> sqlite3.Connection:
+    def _fresh(self) -> Connection:
         self.close()
         self.made += 1
         self.path = self.folder / f"{self.name}-{self.made}.sciextract"

@@ -96,8 +96,8 @@ def project(folder: Path, work: Path) -> None:
         words = ("--format", name, "--output", str(output), "--undecided")
         run(work, "export", "--project", str(path), *words)
         keep(output, folder / "formats" / name)
-    for words in (("status",), ("stats",), ("log",), ("doctor",)):
-        write(folder / f"{words[0]}.json", run(work, *words, "--project", str(path), "--json"))
+    for command in ("status", "stats", "log", "doctor"):
+        write(folder / f"{command}.json", run(work, command, "--project", str(path), "--json"))
     write(folder / "state.sql", "\n".join(state_of(path)).encode())
 
 

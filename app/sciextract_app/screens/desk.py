@@ -89,7 +89,7 @@ class DeskScreen(Screen[None], inherit_bindings=False):
         self.training: tuple[int, int] | None = None
         self._model = ""
         self._just_opened = True
-        self._asked = False
+        self._asked_to_save = False
 
     def compose(self) -> ComposeResult:
         """All panes; the stylesheet arranges them."""
@@ -203,7 +203,7 @@ class DeskScreen(Screen[None], inherit_bindings=False):
     def look_for_changes(self) -> None:
         """Show what another process or a worker wrote; the focus stays where it is."""
         if self.project.is_replaced():
-            if not self._asked:
+            if not self._asked_to_save:
                 self.offer_to_save_beside()
             return
         if not self.desk.is_stale():
@@ -221,7 +221,7 @@ class DeskScreen(Screen[None], inherit_bindings=False):
 
     def offer_to_save_beside(self) -> None:
         """Ask whether to go on in a file beside the one that has taken the project's place."""
-        self._asked = True
+        self._asked_to_save = True
         error = replaced(self.project.path)
         explained = (
             f"{error.message}. Nothing can be saved into it from here.\n\n"
