@@ -105,7 +105,10 @@ def annotate(
     workers: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Predict in N processes beside this one, for many abstracts."
+            metavar="N",
+            min=1,
+            max=1024,
+            help="Predict in N processes beside this one, for many abstracts.",
         ),
     ] = None,
     parts: Annotated[

@@ -142,6 +142,8 @@ def _outcome(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return _too_long(os.fsdecode(error.filename or ""))
         if reason := no_room(error):
             say("Error", f"{error.filename or 'standard output'}: {reason}")
         elif error.errno in _NOT_ALLOWED and error.filename:
@@ -152,6 +154,17 @@ def _outcome(command: Callable[[], int]) -> int:
         return ExitCode.FAILED
     except Exception as error:  # noqa: BLE001 - this is the outermost frame
         return _unexpected(error)
+
+
+def _too_long(name: str) -> int:
+    longest = max((len(os.fsencode(part)) for part in name.split(os.sep)), default=0)
+    problem = f"its longest name has {longest:,} bytes, the whole path {len(os.fsencode(name)):,}"
+    say(
+        "Error",
+        f"{name}: this path is too long: {problem}",
+        "most systems allow 255 bytes for a name, also of files made beside it, and 4,095 for a path",
+    )
+    return ExitCode.USAGE
 
 
 def _unexpected(error: Exception) -> int:

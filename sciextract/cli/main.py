@@ -27,8 +27,11 @@ from sciextract.cli.stats import stats
 from sciextract.cli.teams import adjudicate, agree, merge
 from sciextract.cli.training import retrain
 from sciextract.cli.tui import tui
-from sciextract.errors import ExitCode
+from sciextract.errors import ExitCode, UsageError
 from sciextract.text.visible import visible
+
+_LARGEST = 2**63 - 1
+"""What SQLite takes for an integer."""
 
 app = typer.Typer(
     name="sciextract",
@@ -93,7 +96,21 @@ def _run(words: list[str]) -> int:
         raise KeyboardInterrupt from None
     except typer.TyperException as error:
         return _wrong_use(error)
+    except OverflowError as error:
+        if not (huge := [word for word in words if _is_huge(word)]):
+            raise
+        raise UsageError(
+            f"{', '.join(huge)}: too large a number", f"numbers go up to {_LARGEST:,}"
+        ) from error
     return ExitCode.DONE
+
+
+def _is_huge(word: str) -> bool:
+    """Whether a word, or the value behind ``--option=``, is a number that no library takes."""
+    try:
+        return abs(float(word.rpartition("=")[2])) > _LARGEST
+    except ValueError:
+        return False
 
 
 def _wrong_use(error: typer.TyperException) -> int:

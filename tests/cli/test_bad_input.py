@@ -97,6 +97,36 @@ def test_wrong_use(
     assert not fake.loaded
 
 
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("init", f"{LONG}.sciextract"),
+        ("status", "--project", LONG),
+        ("import", f"{LONG}.jsonl", "--project", "p.sciextract"),
+        ("export", "--format", "brat", "--output", LONG, "--project", "p.sciextract"),
+        ("graph", "top", "--graph", LONG),
+        ("models", "show", LONG),
+    ],
+)
+def test_names_that_are_too_long(command: Command, work: Path, words: tuple[str, ...]) -> None:
+    assert command("init", "p.sciextract").code == ExitCode.DONE
+    outcome = command(*words)
+    assert outcome.code in (ExitCode.USAGE, ExitCode.MISSING)
+    assert LONG in outcome.err and "unexpectedly" not in outcome.err
+
+
+def test_numbers_that_are_too_large(command: Command, work: Path) -> None:
+    assert command("init", "p.sciextract").code == ExitCode.DONE
+    for words in (("--limit", 10**20), (f"--limit={10**20}",)):
+        outcome = command("search", "x", *words, "--project", "p.sciextract")
+        assert outcome.code == ExitCode.USAGE
+        assert f"{10**20}: too large a number" in outcome.err
+    assert command("search", 10**20, "--project", "p.sciextract").code == ExitCode.FAILED
+
+
 def test_a_schema_with_other_labels(command: Command, tmp_path: Path) -> None:
     path = written(tmp_path / "p.jsonl", GOOD)
     result = command("annotate", path, "--schema", "genia", "--export", "jsonl")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,13 +131,10 @@ def test_labels_can_be_added(command: Command, project: Path, work: Path) -> Non
 
 BLANKS = {
     "doc_key": "blanks",
-    "sentences": [["Brown", "salt", "and", "blue", "oil", "lower", "pain", "."], ["It", "helps", "."]],
-    "ner": [[[0, 1, "Chemical compound"], [3, 4, "Chemical compound"], [6, 6, "Effect"]], [[8, 8, "Effect"]]],
-    "relations": [[[0, 1, 6, 6, "LEADS TO"]], []],
-    "clusters": [[[6, 6], [8, 8]]],
-}  # fmt: skip
-
-
+    "sentences": [["Brown", "salt", "and", "blue", "oil", "lower", "pain", "."]],
+    "ner": [[[0, 1, "Chemical compound"], [3, 4, "Chemical compound"], [6, 6, "Effect"]]],
+    "relations": [[[0, 1, 6, 6, "LEADS TO"]]],
+}
 HOLD_ENTITIES = [
     each.id
     for each in writable()
@@ -150,16 +148,21 @@ def test_labels_with_blanks_go_through_every_format(
     command: Command, work: Path, format_id: str
 ) -> None:
     write_lines(work / "gold.jsonl", BLANKS)
-    for name, file, given in (("first", "gold.jsonl", "jsonl"), ("again", "out", format_id)):
-        at = ("--project", f"{name}.sciextract")
-        assert command("init", at[1]).code == ExitCode.DONE
+    seen: list[tuple[str, list[Any]]] = []
+    told = ""
+    for name, file, given in (("a", "gold.jsonl", "jsonl"), ("b", "out", format_id)):
+        project = f"{name}.sciextract"
+        command("init", project)
+        at = ("--project", project)
         assert command("import", file, "--format", given, "--add-labels", *at).code == ExitCode.DONE
-        assert command("export", "--format", format_id, "--output", "out", "--force", *at).code == 0
-    first, again = view(work / "first.sciextract"), view(work / "again.sciextract")
-    assert "Chemical compound" in str(again) and again.keys() == first.keys()
-    for text, (entities, relations, _) in again.items():
-        assert entities == first[text][0]
-        assert relations in (first[text][1], [])  # some formats have none
+        [(entities, relations, _)] = view(work / project).values()
+        seen.append((str(entities), relations))
+        told = told or command("export", "--format", format_id, "--output", "out", *at).err
+    [(before, relations), (after, relations_again)] = seen
+    if "label with other characters: 2" in told:
+        before = before.replace("Chemical compound", "Chemical_compound")
+    assert "Chemical" in after and after == before
+    assert relations_again in (relations, [])  # some formats have none
 
 
 def test_labels_that_no_schema_can_have(command: Command, project: Path, work: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from textual import on
@@ -41,8 +42,9 @@ class PathDialog(Dialog[Path]):
 
     @on(Input.Submitted)
     def _typed(self, event: Input.Submitted) -> None:
-        path = Path(event.value.strip()).expanduser()
-        if event.value.strip() and path.exists():
+        # Unlike the methods of Path these two take anything: a name that is too long, a home that is not there.
+        path = Path(os.path.expanduser(event.value.strip()))
+        if event.value.strip() and os.path.exists(path):
             self.dismiss(path)
         else:
             problem = f"{path}: no such file or folder" if event.value.strip() else "type a path"

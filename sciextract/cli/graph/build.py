@@ -79,7 +79,10 @@ def build(
     workers: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, help="Processes that read large files (default: one a core)."
+            metavar="N",
+            min=0,
+            max=1024,
+            help="Processes that read large files (default: one a core).",
         ),
     ] = None,
     as_json: JsonOption = False,
