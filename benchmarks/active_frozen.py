@@ -21,11 +21,10 @@ from sciextract.inference.results import annotate
 from sciextract_trainer.build import PieceRules, labels_of, load_piece_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, examples_from
+from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.evaluate import DEV_SETTINGS
 from sciextract_trainer.loop import TrainingData, train
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 
 LAYERS = (-1, -3)
 """Layers whose states are joined, the last one being -1: a frozen encoder tells more in two than in one."""

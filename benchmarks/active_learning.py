@@ -34,10 +34,17 @@ from sciextract.documents.annotations import Candidates
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Pipeline
-from sciextract.workflows.active.committee import disagreement_per_word, votes_of
-from sciextract.workflows.active.decisions import Task, decisions
-from sciextract.workflows.active.diversity import k_centre_greedy
-from sciextract.workflows.active.uncertainty import MEASURES, Measure, over_tasks, per_word
+from sciextract.workflows.active.ranking import k_centre_greedy
+from sciextract.workflows.active.uncertainty import (
+    MEASURES,
+    Measure,
+    Task,
+    decisions,
+    disagreement_per_word,
+    over_tasks,
+    per_word,
+    votes_of,
+)
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import read_gold

@@ -36,8 +36,7 @@ from benchmarks.annotate_rounds import median_ratio, spread, take_turns
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import open_folder
-from sciextract.inference.locate import DEFAULT_MODEL, locate_model
+from sciextract.inference.model_folder import DEFAULT_MODEL, locate_model, open_folder
 from sciextract.resources import data_root
 
 CHUNK = 25

@@ -15,8 +15,7 @@ from sciextract.formats import read
 from sciextract.formats.jsonl import JsonlWriter
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.onnx_network import _session
-from sciextract.inference.pieces import EncoderInput, PaddedInput, pad
-from sciextract.inference.windows import plan_windows
+from sciextract.inference.tokenization import EncoderInput, PaddedInput, pad, plan_windows
 from sciextract.workflows.annotate import annotate
 
 Texts = list[tuple[str, str]]

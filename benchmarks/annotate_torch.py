@@ -14,9 +14,9 @@ from sciextract.formats.jsonl import encode
 from sciextract.inference.batching import Batching
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats, Network, PairInput, PairScores, WordStates
-from sciextract.inference.pieces import EncoderInput
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotated
+from sciextract.inference.tokenization import EncoderInput
 
 if TYPE_CHECKING:
     from sciextract_trainer.network.joint import JointNetwork
@@ -99,7 +99,7 @@ def int8_span_scores(extractor: Extractor, windows: Sequence[EncoderInput]) -> d
 
 def torch_network(network: JointNetwork) -> Network:
     """The network behind the core's protocol."""
-    from sciextract_trainer.network.torch_network import TorchNetwork
+    from sciextract_trainer.network.joint import TorchNetwork
 
     return TorchNetwork(network)
 

@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sciextract.documents.schema_file import load_schema
-from sciextract.inference.folder import GRAPHS, open_folder
-from sciextract.inference.locate import locate_model
+from sciextract.inference.model_folder import GRAPHS, locate_model, open_folder
+from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.make_bio import PLAN
 from sciextract_trainer.partial.documents import SetDocument, documents_of, read_records
 from sciextract_trainer.partial.scores import SetScores, score_set
 from sciextract_trainer.partial.sets import TaughtSet, load_sets
-from sciextract_trainer.teaching.teachers import load_pipeline
 
 PUBLISHED = """
 Published, test parts, one fine-tuned encoder a set (compact-transformers paper, arXiv 2209.03182):

@@ -33,12 +33,12 @@ from sciextract import formats
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.base import BadRecord
+from sciextract.retraining.request import Order
+from sciextract.retraining.run_folder import MODEL
 from sciextract.store import create_project, open_project
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.correction.order import Order
+from sciextract.store.rows import Layer
 from sciextract.workflows.import_files import import_files
-from sciextract.workflows.runs import MODEL
-from sciextract_trainer.correction.command import retrain_project
+from sciextract_trainer.retraining import retrain_project
 from sciextract_trainer.run import make_job, run_training
 
 LONGEST_MINUTES = 10.0

@@ -34,10 +34,9 @@ from benchmarks.gpu_models import SHAPES, Shape, model_of, shape_of
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats import read
 from sciextract.inference.batching import POOLED_CALLS, Batching
-from sciextract.inference.devices import DEVICES
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.onnx_network import OnnxNetwork
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.onnx_network import DEVICES, OnnxNetwork
+from sciextract.inference.tokenization import EncoderInput
 from sciextract.resources import data_root
 
 Calls = list[list[EncoderInput]]

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.inference.folder import (
+from sciextract.inference.model_folder import (
     GRAPHS,
     MANIFEST,
     PAIRS_GRAPH,
     ModelFolder,
+    locate_model,
     open_folder,
     write_manifest,
 )
-from sciextract.inference.locate import locate_model
 
 DEBERTA: dict[str, Any] = {
     "model_type": "deberta-v2",
@@ -88,10 +88,10 @@ def model_of(shape: str, folder: Path) -> ModelFolder:
 
 
 def _make(shape: str, bundled: ModelFolder, path: Path) -> None:
-    from sciextract_trainer.compression.half import write_half
+    from sciextract_trainer.compression.quantise import write_half
     from sciextract_trainer.config import TrainConfig
     from sciextract_trainer.export import export_encoder
-    from sciextract_trainer.warm_start.start_model import open_start_model
+    from sciextract_trainer.warm_start import open_start_model
 
     for each in bundled.path.iterdir():
         if each.name not in {*GRAPHS.values(), MANIFEST}:
@@ -110,7 +110,7 @@ def _random(bundled: ModelFolder, path: Path, size: dict[str, int], config: Any)
     """Encoder and heads of that size, with random weights; the vocabulary is the bundled one."""
     import torch
 
-    from sciextract_trainer.network.encoder import empty_encoder
+    from sciextract_trainer.encoders.loading import empty_encoder
     from sciextract_trainer.network.joint import JointNetwork
 
     torch.manual_seed(0)
@@ -124,6 +124,6 @@ def _random(bundled: ModelFolder, path: Path, size: dict[str, int], config: Any)
 
 
 def _example(bundled: ModelFolder) -> Any:
-    from sciextract_trainer.compression.half import sample_windows
+    from sciextract_trainer.compression.quantise import sample_windows
 
     return max(sample_windows(bundled), key=lambda each: len(each.input_ids))

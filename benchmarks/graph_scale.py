@@ -26,14 +26,13 @@ from benchmarks.graph_synthetic import synthetic
 from benchmarks.rows import Row, machine, markdown, milliseconds, percentile, told, write_report
 from sciextract.graph.contribution import Counted
 from sciextract.graph.contributions import Reading
-from sciextract.graph.database.derive import Understanding, derive
-from sciextract.graph.database.facts import Facts
-from sciextract.graph.database.opening import open_graph, set_property, transaction
+from sciextract.graph.database import open_graph, set_property, transaction
+from sciextract.graph.derive import Understanding, derive
+from sciextract.graph.facts import Facts
 from sciextract.graph.queries.edges import neighbours
 from sciextract.graph.queries.nodes import Node, find_node
-from sciextract.graph.queries.pairs import pairs
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.top import top
+from sciextract.graph.queries.rankings import pairs, top
 from sciextract.graph.queries.trends import trends
 
 BUILD_SECONDS, QUERY_SECONDS = 600.0, 0.200

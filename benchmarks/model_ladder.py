@@ -31,9 +31,9 @@ from sciextract import Extractor, formats
 from sciextract.documents.document import Document
 from sciextract.errors import InputMissingError, SciextractError
 from sciextract.formats.base import BadRecord
-from sciextract.inference.folder import MANIFEST, ModelFolder, listed_files, open_folder
+from sciextract.inference.model_folder import MANIFEST, ModelFolder, listed_files, open_folder
 from sciextract_trainer.config import config_from
-from sciextract_trainer.warm_start.start_model import open_start_model
+from sciextract_trainer.warm_start import open_start_model
 
 SCORES = ("ner", "relation", "coreference")
 

@@ -28,9 +28,9 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from benchmarks.rows import Row, machine, markdown, told, write_report
 from benchmarks.scale_runs import Weight, contenders, engine_clock, seconds_per_abstract
 from sciextract.formats.packing import open_bytes
-from sciextract.inference.locate import DEFAULT_MODEL
+from sciextract.inference.model_folder import DEFAULT_MODEL
 from sciextract.resources import data_root
-from sciextract.workflows.scale.processes import ProcessEngine
+from sciextract.scale.processes import ProcessEngine
 
 
 def main() -> None:

@@ -14,12 +14,12 @@ from typing import Self
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
 from sciextract.inference.extractor import Extractor
+from sciextract.scale.interface import Engine, Work
+from sciextract.scale.processes import ProcessEngine
+from sciextract.scale.request import identify
+from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import AnnotateSummary, Listener, annotate
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.scale.identify import identify
-from sciextract.workflows.scale.processes import ProcessEngine
-from sciextract.workflows.scale.seam import Engine, Work
-from sciextract.workflows.scale.shards import plan_shards
 
 WARM_SHARE = 0.15
 """Abstracts at the start of a run that are not measured: processes start, models load, caches fill."""
@@ -76,7 +76,7 @@ def contenders(model: str, workers: int, ray: bool) -> dict[str, Callable[[Path]
         f"{workers} threads": lambda path: threads_clock(workers, path, model),
     }
     if ray:
-        from sciextract.workflows.scale.ray.engine import RayEngine
+        from sciextract.scale.ray.engine import RayEngine
 
         found["ray"] = lambda path: engine_clock(RayEngine(workers), path, model, RAY_CHUNK)
     return found
@@ -121,7 +121,7 @@ def _workers() -> Iterator[int]:
             words = each.read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"sciextract.workflows.scale.worker" in words and str(os.getpid()).encode() in words:
+        if b"sciextract.scale.worker" in words and str(os.getpid()).encode() in words:
             yield int(each.parent.name)
 
 

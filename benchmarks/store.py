@@ -30,7 +30,7 @@ from benchmarks.annotate_rounds import Contender, median_ratio, spread, take_tur
 from benchmarks.rows import Bench, Row, machine, markdown, told, write_report
 from sciextract.formats import read
 from sciextract.store import Project, open_project
-from sciextract.store.incoming.ingest import BATCH
+from sciextract.store.ingest import BATCH
 
 PARTS = ("import", "actions", "large")
 SEARCHES, OPENINGS, HITS = 200, 5, 50

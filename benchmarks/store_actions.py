@@ -15,9 +15,9 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, create_project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.file.connection import connect
-from sciextract.store.incoming.ingest import Import
-from sciextract.store.state.draft import Draft
+from sciextract.store.connection import connect
+from sciextract.store.document_state import Draft
+from sciextract.store.ingest import Import
 
 ENTITIES = 60
 _ITEMS = 107  # of which 56 % are entities, 28 % relations

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 
 from sciextract.store import open_project
-from sciextract.store.looking.search import Query, find
+from sciextract.store.search import Query, find
 
 ROWS = 50
 

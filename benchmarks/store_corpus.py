@@ -13,14 +13,20 @@ from itertools import count as counting
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    State,
+    stable_id,
+)
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.ids import stable_id
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span
 from sciextract.store import create_project
-from sciextract.store.incoming.ingest import BATCH, Import
+from sciextract.store.ingest import BATCH, Import
 from sciextract.store.migrations import m0001_project
 from sciextract.text.analyse import analyse
 

@@ -21,11 +21,10 @@ from benchmarks.store_corpus import annotated, annotations_for, batches, generat
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ActionRefusedError, UndoRefusedError
-from sciextract.store import Project, create_project, migrations, opening
+from sciextract.store import Project, connection, create_project, migrations, opening
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.file import header
-from sciextract.store.incoming.context import Outcome
-from sciextract.store.incoming.ingest import Import, Run
+from sciextract.store.context import Outcome
+from sciextract.store.ingest import Import, Run
 
 Report = dict[str, Any]
 BATCH = 10
@@ -55,7 +54,7 @@ def add_migrations() -> None:
     """Pretend that this is a later release with two more migrations."""
     released = migrations._steps()
     migrations._steps = lambda: (*released, *LATER_STEPS)
-    header.VERSION = len(released) + len(LATER_STEPS)
+    connection.VERSION = len(released) + len(LATER_STEPS)
 
 
 def do_import(project: Project, chance: random.Random) -> Iterator[Report]:

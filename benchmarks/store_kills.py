@@ -32,12 +32,11 @@ sys.path[:0] = [str(ROOT)]
 from benchmarks.store_corpus import build
 from benchmarks.store_kill_child import ITEMS, KINDS, LATER_STEPS, add_migrations
 from sciextract.store import Project, migrations, open_project
-from sciextract.store.file import header
-from sciextract.store.file.connection import connect
-from sciextract.store.health import checks
-from sciextract.store.health.backup import folder_of
-from sciextract.store.health.findings import Severity
-from sciextract.store.health.integrity import problems
+from sciextract.store import connection as header
+from sciextract.store.connection import connect, problems
+from sciextract.store.maintenance import checks
+from sciextract.store.maintenance.backup import folder_of
+from sciextract.store.maintenance.findings import Severity
 
 DOCUMENTS = 60
 SECONDS = 0.4

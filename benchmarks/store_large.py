@@ -17,7 +17,7 @@ from typing import Any
 from sciextract.documents.annotations import State
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.looking.search import Query, find
+from sciextract.store.search import Query, find
 
 ROOT = Path(__file__).resolve().parent.parent
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from sciextract.text.analyse import analyse
-from sciextract.text.ptb import unescape
+from sciextract.text.tokenizer import unescape
 from tests.unit.text.marked import read_marked
 
 Range = tuple[int, int]

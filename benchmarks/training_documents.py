@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.candidates import span_mask
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.spans import span_mask
+from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer.data.examples import Example, Ints, Targets, one_hot
 
 WORDS_MEAN, WORDS_DEVIATION, WORDS_MOST = 130, 49, 334

@@ -35,13 +35,18 @@ from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.build import PieceRules, labels_of
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import epoch_batches
-from sciextract_trainer.data.examples import Example
-from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
-from sciextract_trainer.hardware.encoder_modes import Compilation, enable_checkpointing, encoder_of
+from sciextract_trainer.data.examples import Example, epoch_batches
+from sciextract_trainer.hardware.device import (
+    Compilation,
+    choose_device,
+    describe,
+    enable_checkpointing,
+    encoder_of,
+    has_fast_bf16,
+)
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.optimisation.average import WeightAverage
 from sciextract_trainer.optimisation.optimiser import make_optimiser
+from sciextract_trainer.optimisation.schedules import WeightAverage
 from sciextract_trainer.step import Stepper
 
 SHAPES = ("minilm", "deberta-base")

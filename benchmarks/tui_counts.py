@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sciextract_app.presenter.desk import Desk
+from sciextract_app.presenters.desk import Desk
 from tests.app.presenter.abstracts import corrupted, gold, project_with, share_right, truth_of
 from tests.app.presenter.annotator import Annotator
 

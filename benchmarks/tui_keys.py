@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.tui_bare import WORDS
 from benchmarks.tui_terminal import BARE, DESK, Repaint, Size, TimedTerminal, started
 from sciextract.store import Project, open_project
-from sciextract_app.presenter import stopped
+from sciextract_app.presenters import session
 
 MOVES = ("tab", "shift+tab", "tab", "j", "down", "k", "l", "l", "h", "w", "b", "j")
 DECISIONS = {"enter": "accept", "x": "reject", "2": "type", "e": "edge", "F": "flag"}
@@ -73,7 +73,7 @@ def opened(path: Path, number: int, size: Size) -> Iterator[TimedTerminal]:
 
 def stop_at(path: Path, number: int) -> str:
     """Note an abstract as where the person stopped; gives a word that tells when its text is shown."""
-    stopped.remember(path, stopped.Stopped(number))
+    session.remember(path, session.Stopped(number))
     with open_project(path, "looks", read=True) as project:
         body = project.draft(number).text.partition("\n")[2]
     return max((each for each in body.split()[:40] if each.isalpha()), key=len)

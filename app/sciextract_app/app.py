@@ -4,36 +4,43 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import SystemCommand
+from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.theme import Theme
 
 from sciextract.errors import SciextractError
 from sciextract.store import Project, open_project
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract_app import opening, recent
-from sciextract_app.dialogs.error import ErrorDialog
-from sciextract_app.dialogs.palette import Palette
-from sciextract_app.keys import SHELL_IDS
-from sciextract_app.presenter.actions import ACTIONS, BY_ID
-from sciextract_app.presenter.listing import Sort
-from sciextract_app.presenter.queue import Order
+from sciextract_app import opening, terminal
+from sciextract_app.dialogs.base import ErrorDialog
+from sciextract_app.presenters.actions import ACTIONS, BY_ID
+from sciextract_app.presenters.document_order import Sort
+from sciextract_app.presenters.queue import Order
 from sciextract_app.screens.desk import DeskScreen
 from sciextract_app.screens.pasting import PastingDesk
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.screens.working import Beside
-from sciextract_app.settings import load_keymap, save_theme
-from sciextract_app.terminal_app import TerminalApp
-from sciextract_app.themes.labels import label_variables
-from sciextract_app.workers import signals
+from sciextract_app.settings import SHELL_IDS, load_keymap, save_theme
+from sciextract_app.terminal import TerminalApp
+from sciextract_app.themes import label_variables
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
+
+
+class Palette(CommandPalette):
+    """Textual's palette, which may be asked for a page of commands before it has laid them out."""
+
+    def _action_command_list(self, action: str) -> None:
+        with suppress(KeyError):
+            super()._action_command_list(action)
 
 
 def run_desk(
@@ -116,7 +123,7 @@ class DeskApp(TerminalApp):
 
     def on_mount(self) -> None:
         """Open what is wanted."""
-        signals.install(self.leave, self._interrupted)
+        terminal.install(self.leave, self._interrupted)
         self.theme_changed_signal.subscribe(self, self._keep_theme)
         self.open(self._wanted)
 
@@ -252,5 +259,5 @@ class DeskApp(TerminalApp):
 
 def _choices() -> list[Path]:
     """Projects to offer: those here, then those of the last times."""
-    found = [*opening.nearby_projects(), *(each.path for each in recent.recent_projects())]
+    found = [*opening.nearby_projects(), *(each.path for each in opening.recent_projects())]
     return list(dict.fromkeys(each.resolve() for each in found))

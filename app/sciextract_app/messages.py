@@ -10,12 +10,12 @@ from textual.message import Message
 from sciextract.errors import FormatError, SciextractError
 
 if TYPE_CHECKING:
-    from sciextract.store.actions.spreading import Count
-    from sciextract.store.incoming.context import Outcome
+    from sciextract.store.actions.bulk import Count
+    from sciextract.store.context import Outcome
+    from sciextract.workflows.disagreements import OtherSide
     from sciextract.workflows.import_files import ImportReport
-    from sciextract.workflows.other_sides import OtherSide
     from sciextract.workflows.predict_project import PredictReport
-    from sciextract_app.presenter.everywhere import Spread
+    from sciextract_app.presenters.bulk import Spread
 
 
 class ModelLoaded(Message):

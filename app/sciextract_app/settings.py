@@ -11,6 +11,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from textual.binding import Binding
+from textual.events import Key
+
 Kind = Literal["config", "state", "data"]
 HOME_VARIABLE = "SCIEXTRACT_HOME"
 KEYMAP_FILE = "keymap.toml"
@@ -98,3 +101,30 @@ def _are_keys(value: Any) -> bool:
 def _named(key: str) -> str:
     """A comma separates keys, so the key itself is written by its name."""
     return "comma" if key == "," else key
+
+
+SHELL = (
+    Binding("ctrl+l", "list", "list of abstracts", id="app.list", priority=True),
+    Binding("ctrl+t", "strip", "next pane", id="app.pane", priority=True),
+    Binding("ctrl+o", "app.start", "other project", id="app.open", priority=True),
+    Binding("f3", "queues", "saved queues", id="app.queues", priority=True),
+    Binding("f4", "save_queue", "save the list as a queue", id="app.save-queue", priority=True),
+    Binding("f5", "bring_in", "import files", id="app.import", priority=True),
+    Binding("f6", "predict", "predict", id="app.predict", priority=True),
+    Binding("f7", "statistics", "statistics", id="app.statistics", priority=True),
+    Binding("f8", "retrain", "retrain on your abstracts", id="app.retrain", priority=True),
+)
+"""Keys of the desk's screen that the app answers."""
+QUIT = Binding("ctrl+q", "quit", "leave", id="app.quit", priority=True, show=False)
+AROUND = (*SHELL, QUIT)
+SHELL_IDS = frozenset(each.id for each in AROUND if each.id)
+_NAMED = {" ": "space"}
+_MODIFIED = ("ctrl+", "alt+", "super+")
+
+
+def key_name(event: Key) -> str:
+    """The desk's name of a key: the character where it prints one, else Textual's name."""
+    character = event.character
+    if character is None or not character.isprintable() or event.key.startswith(_MODIFIED):
+        return event.key
+    return _NAMED.get(character, character)

@@ -3,19 +3,91 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
-from sciextract.cli.annotate_inputs import meant_project, meant_sources, refuse_with_project
 from sciextract.cli.annotate_many import Many, annotate_many
-from sciextract.cli.annotate_words import in_words, interrupted
-from sciextract.cli.console import is_terminal, say
-from sciextract.errors import ExitCode, UsageError
+from sciextract.cli.annotate_progress import in_words, interrupted
+from sciextract.cli.console import ProgressLine, counted, is_terminal, report, say, warn_of_network
+from sciextract.errors import ExitCode, UsageError, as_command
 
 if TYPE_CHECKING:
-    from sciextract.workflows.annotate_job import AnnotateJob, Report, Target
+    from pathlib import Path
+
+    from sciextract.workflows.annotate_job import AnnotateJob, ProjectReport, Report, Target
+    from sciextract.workflows.model_choice import ModelChoice
+
+
+_WAYS = """Nothing to annotate. Ways to call it:
+  sciextract annotate papers.jsonl                     show files or folders here
+  sciextract annotate papers/ --export jsonl --output results.jsonl
+  cat abstract.txt | sciextract annotate               read a pipe
+  sciextract annotate --project my.sciextract          predict what a project still needs
+  sciextract annotate --sample                         try it with the sample abstracts"""
+
+
+def meant_project(named: str | None, inputs: list[str], sample: bool) -> Path | None:
+    """The project that is meant, if any: a named one, else that of this folder when nothing comes in."""
+    from sciextract.workflows.project_choice import implied_project
+
+    if named is not None:
+        return implied_project(named)
+    if inputs or sample or (_comes_in() and not _is_at_its_end()):
+        return None
+    return implied_project(None)
+
+
+def meant_sources(words: list[str], sample: bool) -> list[str]:
+    """What to read.
+
+    Raises:
+        UsageError: Nothing is named and nothing comes in through standard input.
+    """
+    if sample:
+        if words:
+            raise UsageError("--sample and INPUT exclude each other", "leave one of them out")
+        from sciextract.resources import data_root
+
+        return [str(data_root() / "sample_data" / "abstracts.jsonl")]
+    if words or _comes_in():
+        return words or ["-"]
+    typer.echo(_WAYS, err=True)
+    raise typer.Exit(ExitCode.USAGE)
+
+
+def refuse_with_project(**options: bool) -> None:
+    """Options that make no sense with a project.
+
+    Raises:
+        UsageError: One of them is given.
+    """
+    for name, given in options.items():
+        if given:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is not for projects",
+                "leave it out, or name files instead of a project",
+            )
+
+
+def _comes_in() -> bool:
+    """Whether standard input is a pipe, a file, or a test's stand-in for one."""
+    if sys.stdin is None or sys.stdin.closed:
+        return False
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError):
+        return True
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
+
+
+def _is_at_its_end() -> bool:
+    """Whether a pipe holds nothing, as scripts leave it; waits for its first byte."""
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    return peek is not None and not peek(1)
 
 
 def annotate(
@@ -186,8 +258,6 @@ def annotate(
     )  # fmt: skip
     found = meant_project(project, inputs or [], sample)
     if found is not None:
-        from sciextract.cli.annotate_project import annotate_project
-
         wanted = export or ("jsonl" if output else None)
         refuse_with_project(
             resume=resume, candidates=candidates, schema=schema is not None, sample=sample,
@@ -203,7 +273,7 @@ def annotate(
     if many.wanted():
         if predicted:
             raise UsageError("--predicted is not for --workers and --parts", "leave it or them out")
-        from sciextract.workflows.scale.request import Request
+        from sciextract.scale.request import Request
 
         request = Request(sources, choice, input_format, schema, given_entities)
         raise typer.Exit(annotate_many(request, many, target, as_json, quiet))
@@ -225,7 +295,7 @@ def annotate(
 
 
 def _run(job: AnnotateJob, quiet: bool) -> Report:
-    from sciextract.cli.screen import Screen
+    from sciextract.cli.annotate_progress import Screen
     from sciextract.cli.view import ViewWriter
 
     screen = Screen(job.inputs, job.input_format, progress=not quiet and _aside(job.target))
@@ -242,3 +312,82 @@ def _run(job: AnnotateJob, quiet: bool) -> Report:
 def _aside(target: Target) -> bool:
     """Whether standard error is a terminal that the results do not go to."""
     return is_terminal(sys.stderr) and (target.path is not None or not is_terminal(sys.stdout))
+
+
+def annotate_project(
+    project: Path,
+    inputs: list[str],
+    input_format: str | None,
+    choice: ModelChoice,
+    export: str | None,
+    output: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> NoReturn:
+    """Import, predict, export; then leave with the exit code of what was done.
+
+    Raises:
+        SciextractError: A step cannot be done.
+    """
+    from dataclasses import replace
+
+    from sciextract.cli.project_files import ImportScreen
+    from sciextract.workflows.annotate_job import ProjectJob
+    from sciextract.workflows.export_project import ExportJob
+
+    wanted = ExportJob(export, output, undecided=True, force=force) if export else None
+    job = ProjectJob(project, replace(choice, candidates=True), tuple(inputs), input_format, wanted)
+    shown = not quiet and is_terminal(sys.stderr)
+    if not quiet:
+        warn_of_network(project)
+    screen, progress = ImportScreen(shown=shown), _Progress(shown)
+    try:
+        done = job.run(screen.listener(), progress.update, _quiet if quiet else _say_model)
+    finally:
+        screen.end()
+        progress.end()
+    aside = export is not None and output is None
+    report(done.to_json(), _in_words(done), as_json=as_json, aside=aside, quiet=quiet)
+    raise typer.Exit(done.exit_code)
+
+
+def _say_model(told: str) -> None:
+    say("Note", told)
+
+
+def _quiet(_: str) -> None:
+    """Nobody listens."""
+
+
+class _Progress:
+    """The progress line of the prediction."""
+
+    def __init__(self, shown: bool) -> None:
+        self._total: int | None = None
+        self._line = ProgressLine(shown, lambda: self._total)
+
+    def update(self, done: int, total: int) -> None:
+        self._total = total
+        self._line.update(done)
+
+    def end(self) -> None:
+        self._line.clear()
+
+
+def _in_words(done: ProjectReport) -> str:
+    words = ""
+    if done.imported is not None:
+        words = f"{counted(done.imported.counts.documents, 'new abstract')}; "
+        if done.imported.bad:
+            words += f"{counted(done.imported.bad, 'bad record')} left out; "
+    words += f"{counted(done.predicted.documents, 'abstract')} predicted by {done.predicted.model}"
+    if done.predicted.skipped:
+        words += f", {done.predicted.skipped:,} did not need it"
+    if done.exported is None:
+        project = as_command("--project", done.project)
+        return f"{words}; next: sciextract export, or sciextract status, {project}"
+    words += f"; {counted(done.exported.documents, 'abstract')} exported"
+    for kind, count in done.exported.losses.items():
+        words += f"; {done.exported.format} cannot hold {kind}: {count}"
+    return words

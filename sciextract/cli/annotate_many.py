@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sciextract.cli.annotate_words import interrupted, many_in_words
-from sciextract.cli.console import is_terminal, say
-from sciextract.cli.words import report
+from sciextract.cli.annotate_progress import interrupted, many_in_words
+from sciextract.cli.console import is_terminal, report, say
 from sciextract.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from sciextract.scale.interface import Engine
+    from sciextract.scale.request import ManyListener, ManyReport, Request
     from sciextract.workflows.annotate_job import Target
-    from sciextract.workflows.scale.report import ManyListener, ManyReport
-    from sciextract.workflows.scale.request import Request
-    from sciextract.workflows.scale.seam import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def annotate_many(
         SciextractError: Nothing could be done, or the run cannot go on.
         Exit: Ctrl-C was pressed, or the process was asked to end.
     """
-    from sciextract.cli.many_screen import ManyScreen
+    from sciextract.cli.annotate_progress import ManyScreen
 
     _check(request, many, target)
     aside = many.parts is None and target.path is None
@@ -87,8 +85,7 @@ def annotate_many(
 
 
 def _run(request: Request, many: Many, target: Target, listener: ManyListener) -> ManyReport:
-    from sciextract.workflows.scale.into_parts import annotate_into_parts
-    from sciextract.workflows.scale.into_stream import annotate_into_stream
+    from sciextract.scale.run import annotate_into_parts, annotate_into_stream
 
     engine = _engine(many, listener)
     if many.parts is not None:
@@ -98,14 +95,14 @@ def _run(request: Request, many: Many, target: Target, listener: ManyListener) -
 
 
 def _engine(many: Many, listener: ManyListener) -> Engine:
-    from sciextract.workflows.scale.processes import TIMEOUT_SECONDS, ProcessEngine
+    from sciextract.scale.processes import TIMEOUT_SECONDS, ProcessEngine
 
     timeout = many.timeout or TIMEOUT_SECONDS
     if many.engine == "ray":
-        from sciextract.workflows.scale.ray.engine import RayEngine
+        from sciextract.scale.ray.engine import RayEngine
 
         return RayEngine(many.workers, many.address, timeout, listener.note)
-    from sciextract.inference.cores import usable_cores
+    from sciextract.inference.batching import usable_cores
 
     workers = many.workers or usable_cores()
     return ProcessEngine(workers, timeout, listener.note, listener.under_way)

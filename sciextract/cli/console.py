@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
 
 from sciextract.errors import ExitCode, SciextractError, no_room
-from sciextract.text.visible import visible
+from sciextract.text.characters import visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 _REDRAW_SECONDS = 0.1
 _NARROWEST, _USUAL_WIDTH = 20, 80
@@ -197,3 +204,60 @@ def _terminal_width() -> int:
         return max(_NARROWEST, os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH)
     except (OSError, ValueError):
         return _USUAL_WIDTH
+
+
+ProjectOption = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="DB",
+        help="The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here).",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print a JSON summary.")]
+AuthorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--author", metavar="NAME", help="Who acts (default: $SCIEXTRACT_USER, or the login name)."
+    ),
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Neither progress nor a summary in words.")
+]
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "abstract"), counted(3, "entity", "entities")
+    ('1 abstract', '3 entities')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def warn_of_network(project: Path) -> None:
+    """Say it when a project lies on a network file system, where it is written in another way."""
+    from sciextract.store.filesystem import is_network
+
+    if is_network(project):
+        say(
+            "Warning",
+            f"{project} lies on a network file system: slower, and for one writer at a time",
+            "a project is one file: copy it to a local disk to work on it",
+        )
+
+
+def report(summary: dict[str, Any], words: str, *, as_json: bool, aside: bool, quiet: bool) -> None:
+    """The end of a command: JSON or a sentence.
+
+    Args:
+        summary: What ``--json`` prints.
+        words: The same for people, on standard error.
+        as_json: Whether JSON was asked for.
+        aside: Whether data went to standard output, so that JSON goes to standard error.
+        quiet: Whether words are not wanted.
+    """
+    if as_json:
+        typer.echo(json.dumps(summary), err=aside)
+    elif not quiet:
+        say("", words)

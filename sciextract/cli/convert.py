@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import is_terminal, say
-from sciextract.cli.options import JsonOption, QuietOption
-from sciextract.cli.words import counted, report
+from sciextract.cli.console import JsonOption, QuietOption, counted, is_terminal, report, say
 
 if TYPE_CHECKING:
     from sciextract.workflows.convert import ConvertReport
@@ -55,7 +53,7 @@ def convert(
 
         cat export.jsonl | sciextract convert - --format doccano --to jsonl
     """
-    from sciextract.cli.import_screen import ImportScreen
+    from sciextract.cli.project_files import ImportScreen
     from sciextract.workflows.convert import ConvertJob, rename_of
 
     aside = output in (None, "-")

@@ -186,7 +186,7 @@ def _table(title: str, rows: Iterable[_Row], legend: str = "") -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from sciextract.text.visible import visible
+    from sciextract.text.characters import visible
 
     table = Table(title=title, caption=legend, box=SIMPLE_HEAD, padding=0)
     table.title_justify = table.caption_justify = "left"
@@ -207,7 +207,7 @@ def _cells(score: PRF, interval: Interval | None) -> list[str]:
 
 
 def _narrate(messages: Iterable[str]) -> None:
-    from sciextract.text.visible import visible
+    from sciextract.text.characters import visible
 
     for message in messages:
         typer.echo(visible(message), err=True)

@@ -11,7 +11,7 @@ from sciextract.cli.console import say
 from sciextract.errors import as_command
 
 if TYPE_CHECKING:
-    from sciextract.workflows.remote.overview import Line
+    from sciextract.retraining.remote.jobs import Line
 
 jobs = typer.Typer(
     name="jobs",
@@ -44,7 +44,7 @@ def list_(
 
         sciextract jobs list --offline --json
     """
-    from sciextract.workflows.remote.overview import overview
+    from sciextract.retraining.remote.jobs import overview
 
     found = overview(ask=not offline)
     for line in found:
@@ -54,7 +54,7 @@ def list_(
 
 
 def _told(line: Line) -> str:
-    from sciextract.text.visible import visible
+    from sciextract.text.characters import visible
 
     share = "" if line.epochs == 0 else f"epoch {line.epoch}/{line.epochs}"
     return visible(f"{line.name:<36}  {line.host:<20}  {line.state:<12}  {share}".rstrip())
@@ -86,7 +86,7 @@ def fetch(
         sciextract jobs fetch 4f2a
     """
     from sciextract.errors import RemoteError
-    from sciextract.workflows.remote.jobs import find_job, standing
+    from sciextract.retraining.remote.jobs import find_job, standing
 
     run, place = find_job(job)
     if place.state == "started" and standing(place).runs:
@@ -99,8 +99,8 @@ def fetch(
 
 def _attend(job: str, *, as_json: bool) -> None:
     from sciextract.cli.training_screen import reporting, show_ending
-    from sciextract.workflows.correction.elsewhere import attach as follow
-    from sciextract.workflows.remote.jobs import find_job
+    from sciextract.retraining.remote.jobs import find_job
+    from sciextract.retraining.remote_run import attach as follow
 
     run, _ = find_job(job)
     with reporting(as_json) as report:
@@ -117,8 +117,8 @@ def cancel(job: _Job) -> None:
 
         sciextract jobs cancel 4f2a
     """
-    from sciextract.workflows.correction.cancelling import cancel_job
-    from sciextract.workflows.remote.jobs import find_job
+    from sciextract.retraining.remote.jobs import find_job
+    from sciextract.retraining.remote_run import cancel_job
 
     run, place = find_job(job)
     cancel_job(run, place)
@@ -137,9 +137,9 @@ def clean(job: _Job) -> None:
 
         sciextract jobs clean 4f2a
     """
-    from sciextract.workflows.remote import finish
-    from sciextract.workflows.remote.jobs import find_job
+    from sciextract.retraining.remote import results
+    from sciextract.retraining.remote.jobs import find_job
 
     run, place = find_job(job)
-    finish.clean(run, place)
+    results.clean(run, place)
     say("", f"{run.name} is removed from {place.host}")

@@ -12,23 +12,20 @@ from sciextract import __version__
 from sciextract.cli.annotate import annotate
 from sciextract.cli.console import framed
 from sciextract.cli.convert import convert
-from sciextract.cli.curves import curves
-from sciextract.cli.doctor import doctor
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
-from sciextract.cli.history import backup, log, redo, undo
 from sciextract.cli.jobs import jobs
-from sciextract.cli.looking import search, status
-from sciextract.cli.models import models
+from sciextract.cli.maintenance import backup, doctor, log, redo, undo
+from sciextract.cli.models import curves, models
 from sciextract.cli.project_files import export, import_, init
 from sciextract.cli.queue import queue
 from sciextract.cli.recipes import recipe
-from sciextract.cli.stats import stats
+from sciextract.cli.status import search, stats, status
 from sciextract.cli.teams import adjudicate, agree, merge
 from sciextract.cli.training import retrain
 from sciextract.cli.tui import tui
 from sciextract.errors import ExitCode, UsageError
-from sciextract.text.visible import visible
+from sciextract.text.characters import visible
 
 _LARGEST = 2**63 - 1
 """What SQLite takes for an integer."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.options import AuthorOption, JsonOption
-from sciextract.cli.words import report
+from sciextract.cli.console import AuthorOption, JsonOption, report, say
 from sciextract.errors import ExitCode, UsageError, as_command
 
 if TYPE_CHECKING:
     from sciextract.store import Project
+
 
 models = typer.Typer(
     name="models",
@@ -68,7 +69,7 @@ def list_(
         for line in model_lines(known, used):
             typer.echo(line)
     if problem:
-        from sciextract.text.visible import visible
+        from sciextract.text.characters import visible
 
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 
@@ -301,3 +302,37 @@ def _in_use(project: Project | None) -> tuple[object, str]:
 
 def _plain(as_json: bool) -> dict[str, bool]:
     return {"as_json": as_json, "aside": False, "quiet": False}
+
+
+def curves(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="The model that came of the training.")
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Its run folder, instead of a model.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Where to write (default: the run folder).")
+    ] = None,
+) -> None:
+    """Draw how losses and dev scores went in a training, as curves.png and curves.svg.
+
+    Examples:
+
+        sciextract models curves parsing
+
+        sciextract models curves --run my-model.run --output figures
+    """
+    from sciextract.errors import OutputError
+    from sciextract.retraining.curves import draw_curves, run_named
+    from sciextract.workflows.output import reported_as
+
+    found = run_named(name, run)
+    folder = Path(output) if output else None
+    if folder is not None:
+        with reported_as(str(folder)):
+            folder.mkdir(parents=True, exist_ok=True)
+    drawn = draw_curves(found, folder)
+    if drawn.figure is None:
+        raise OutputError(drawn.told, f"the run: {found.folder}")
+    say("", f"{drawn.figure} and {drawn.figure.with_suffix('.svg').name}")

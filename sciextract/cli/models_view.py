@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sciextract.text.visible import visible
+from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
-    from sciextract.metrics.gate_report import Compared, Difference, GateReport
+    from sciextract.metrics.promotion import Compared, Difference, GateReport
     from sciextract.workflows.models import KnownModel
     from sciextract.workflows.models.compare import Comparison
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.options import JsonOption, ProjectOption, QuietOption
-from sciextract.cli.words import counted, report
+from sciextract.cli.console import JsonOption, ProjectOption, QuietOption, counted, report
 from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
-    from sciextract.workflows.active.make_queue import MadeQueue
+    from sciextract.workflows.active.queues import MadeQueue
 
 queue = typer.Typer(
     name="queue",
@@ -86,7 +85,7 @@ def make(
     """
     from sciextract.cli.console import ProgressLine, is_terminal
     from sciextract.store import open_project
-    from sciextract.workflows.active.make_queue import QueueOrder, make_queue
+    from sciextract.workflows.active.queues import QueueOrder, make_queue
     from sciextract.workflows.active.ranking import By
     from sciextract.workflows.project_choice import find_project
 
@@ -121,8 +120,8 @@ def list_(
     """
     from sciextract.cli.console import say
     from sciextract.store import open_project
-    from sciextract.store.looking.queues import queue_lengths
-    from sciextract.text.visible import visible
+    from sciextract.store.queries import queue_lengths
+    from sciextract.text.characters import visible
     from sciextract.workflows.project_choice import find_project
 
     with open_project(find_project(project), read=True) as opened:
@@ -151,8 +150,8 @@ def show(
     from dataclasses import asdict
 
     from sciextract.store import open_project
-    from sciextract.text.visible import visible
-    from sciextract.workflows.active.saved import abstracts_of
+    from sciextract.text.characters import visible
+    from sciextract.workflows.active.queues import abstracts_of
     from sciextract.workflows.project_choice import find_project
 
     with open_project(find_project(project), read=True) as opened:
@@ -172,7 +171,7 @@ def drop(name: _Name, project: ProjectOption = None, as_json: JsonOption = False
         sciextract queue drop entropy --project parsing.sciextract
     """
     from sciextract.store import open_project
-    from sciextract.workflows.active.saved import drop_queue
+    from sciextract.workflows.active.queues import drop_queue
     from sciextract.workflows.project_choice import find_project
 
     with open_project(find_project(project)) as opened:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from sciextract.cli.console import duration, say
 from sciextract.errors import ExitCode, InputMissingError, MissingExtraError, UsageError, as_command
+from sciextract.text.characters import visible
+from sciextract.workflows.events import Report
 
 if TYPE_CHECKING:
     from sciextract_trainer.paper.run import GridOrder, GridRun
+
 
 recipe = typer.Typer(
     name="recipe",
@@ -113,7 +119,7 @@ def run(
 
         sciextract recipe run paper-figure3 --data scierc --encoder MiniLM=models/minilm --runs 1 --epochs 15
     """
-    from sciextract.cli.training_frame import needs_extra, stoppable
+    from sciextract.cli.training_screen import needs_extra, stoppable
 
     with needs_extra():
         from sciextract_trainer.paper.run import GridOrder, prepare
@@ -131,7 +137,6 @@ def run(
 
 def _train(grid_run: GridRun) -> bool:
     """Trains what is left; whether it was interrupted."""
-    from sciextract.cli.recipe_screen import grid_report
 
     try:
         with grid_report() as report:
@@ -142,7 +147,7 @@ def _train(grid_run: GridRun) -> bool:
 
 
 def _end(grid_run: GridRun, order: GridOrder, json_path: Path | None, stopped: bool) -> None:
-    from sciextract.text.visible import visible
+    from sciextract.text.characters import visible
     from sciextract_trainer.paper.table import as_markdown
 
     table, path = grid_run.write_table(json_path)
@@ -183,3 +188,65 @@ def _files() -> dict[str, Path]:
     recipes = {file.stem: file for file in sorted(folder.glob("*.toml"))}
     grids = {_PREFIX + file.stem: file for file in sorted((folder / _GRIDS).glob("*.toml"))}
     return recipes | grids
+
+
+@contextmanager
+def grid_report() -> Iterator[Report]:
+    """Draws progress on stderr where that is a terminal, and prints what happened to every cell."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.fields[cell]}", markup=False),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[state]}", markup=False),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("", total=None, visible=False, cell="", state="", epochs=1)
+
+        def report(event: dict[str, Any]) -> None:
+            if event["event"] == "cell":
+                progress.reset(
+                    task, total=None, cell=_place(event), state="", epochs=event["epochs"]
+                )
+                progress.update(task, visible=True)
+            elif event["event"] == "step":
+                progress.update(task, **_state(event, progress.tasks[0].fields["epochs"]))
+            if line := line_of(event):
+                console.print(visible(line), highlight=False, markup=False, soft_wrap=True)
+
+        yield report
+
+
+def line_of(event: dict[str, Any]) -> str:
+    """An event in words; empty for what is drawn or told elsewhere.
+
+    >>> line_of({"event": "elsewhere", "cell": "MiniLM/NER, seed 1", "number": 2, "of": 6})
+    '2 of 6 MiniLM/NER, seed 1: another process works on it'
+    """
+    kind = event["event"]
+    if kind == "cell":
+        return f"{_place(event)}: up to {event['epochs']} epochs"
+    if kind == "elsewhere":
+        return f"{_place(event)}: another process works on it"
+    if kind == "failed":
+        return f"{_place(event)}: {event['message']}"
+    if kind == "resumed":
+        return f"  going on after epoch {event['epoch']}"
+    if kind == "scored":
+        scores = ", ".join(f"{name} {value:.1f}" for name, value in event["scores"].items())
+        return f"{_place(event)}: {scores}; {duration(event['seconds'])}"
+    return f"  memory is short: {event['documents']} documents at once" if kind == "memory" else ""
+
+
+def _place(event: dict[str, Any]) -> str:
+    return f"{event['number']} of {event['of']} {event['cell']}"
+
+
+def _state(event: dict[str, Any], epochs: int) -> dict[str, Any]:
+    done = (event["epoch"] - 1) * event["of"] + event["documents"]
+    rate = event["documents_per_second"]
+    state = f"epoch {event['epoch']}/{epochs}, {rate:.1f} documents/s"
+    return {"completed": done, "total": epochs * event["of"], "state": state}

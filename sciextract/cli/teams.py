@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sciextract.cli.options import AuthorOption, JsonOption, ProjectOption
-from sciextract.cli.words import counted, report
+from sciextract.cli.console import AuthorOption, JsonOption, ProjectOption, counted, report
 
 if TYPE_CHECKING:
     from sciextract.workflows.adjudicate import Dispute
+    from sciextract.workflows.agreement import Agreed
 
 
 def merge(
@@ -38,8 +39,8 @@ def merge(
     from pathlib import Path
 
     from sciextract.store import open_project
+    from sciextract.workflows.agreement import merge_projects
     from sciextract.workflows.project_choice import find_project
-    from sciextract.workflows.teams import merge_projects
 
     with open_project(find_project(project), author) as opened:
         done = merge_projects(opened, Path(other), add_labels=add_labels)
@@ -74,15 +75,14 @@ def agree(
         sciextract agree anna.sciextract ben.sciextract --done --json
     """
     from sciextract.store import open_project
-    from sciextract.workflows.teams import agree as compare
+    from sciextract.workflows.agreement import agree as compare
 
     with open_project(first, read=True) as one, open_project(second, read=True) as two:
         found = compare(one, two, done_only=done)
     if as_json:
         typer.echo(json.dumps(found.to_json()))
         return
-    from sciextract.cli.agreement_table import table
-    from sciextract.text.visible import visible
+    from sciextract.text.characters import visible
 
     for line in table(found):
         typer.echo(visible(line))
@@ -150,7 +150,7 @@ def _check_keys(wanted: list[str], found: list[Dispute]) -> None:
 
 
 def _show(dispute: Dispute, text: str, as_json: bool) -> None:
-    from sciextract.text.visible import visible
+    from sciextract.text.characters import visible
 
     if as_json:
         typer.echo(json.dumps(dispute.to_json()))
@@ -171,3 +171,43 @@ def _said(said: dict[str, object] | None, text: str) -> str:
         if len(names) > 1
         else f"{names[0]} [{said['label']}]"
     )
+
+
+_NAME_WIDTH = 52
+
+
+def table(found: Agreed) -> Iterator[str]:
+    """One line a figure: its name, its value, its 95 % interval."""
+    plain = found.to_json()
+    yield (
+        f"{counted(plain['documents'], 'abstract')} compared; "
+        f"{found.only_first} only in the first, {found.only_second} only in the second project"
+    )
+    for section in ("spans", "tokens", "relations", "coreference"):
+        yield from _lines(section, plain[section])
+
+
+def _lines(path: str, value: Any) -> Iterator[str]:
+    if not isinstance(value, dict):
+        return
+    for figure in ("f1", "kappa"):
+        if figure in value:
+            digits = 1 if figure == "f1" else 2
+            shown = _shown(value[figure], digits)
+            line = f"{path + ' ' + figure:<{_NAME_WIDTH}} {shown}  {_interval(value, digits)}"
+            yield line.rstrip()
+    for name, inner in value.items():
+        if isinstance(inner, dict) and name != "interval":
+            yield from _lines(f"{path} {name}", inner)
+
+
+def _shown(value: float | None, digits: int) -> str:
+    return "   –" if value is None else f"{value:5.{digits}f}"
+
+
+def _interval(value: dict[str, Any], digits: int) -> str:
+    found = value.get("interval")
+    if not found:
+        return ""
+    low, high = found.values() if isinstance(found, dict) else found
+    return f"[{low:.{digits}f}, {high:.{digits}f}]"

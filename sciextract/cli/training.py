@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sciextract.cli.console import say
-from sciextract.cli.options import ProjectOption
-from sciextract.cli.training_frame import needs_extra, same_command, stoppable
-from sciextract.cli.training_screen import reporting, show_ending, show_seeds
+from sciextract.cli.console import ProjectOption, say
+from sciextract.cli.training_screen import (
+    needs_extra,
+    reporting,
+    same_command,
+    show_ending,
+    show_seeds,
+    stoppable,
+)
 from sciextract.errors import InputMissingError, OutputError, UsageError, as_command
 
 if TYPE_CHECKING:
-    from sciextract.workflows.correction.ending import Ending
-    from sciextract.workflows.correction.order import Order
+    from sciextract.retraining.request import Ending, Order
+    from sciextract.retraining.run_folder import Run
     from sciextract.workflows.events import Report
-    from sciextract.workflows.runs import Run
     from sciextract_trainer.run import TrainingJob
 
 Words = dict[str, Any]
@@ -196,8 +200,8 @@ def _option(key: str) -> str:
 
 def _train_project(words: Words, device: str) -> None:
     with needs_extra():
-        from sciextract_trainer.correction.command import retrain_project
         from sciextract_trainer.hardware.distributed import require_alone
+        from sciextract_trainer.retraining import retrain_project
     require_alone()
     order, folder = _order(words)
     with stoppable(), reporting("as_json" in words) as report:
@@ -207,8 +211,8 @@ def _train_project(words: Words, device: str) -> None:
 
 
 def _train_elsewhere(words: Words, device: str) -> None:
-    from sciextract.workflows.correction.elsewhere import Where, attach, retrain_elsewhere
-    from sciextract.workflows.runs import Run
+    from sciextract.retraining.remote_run import Where, attach, retrain_elsewhere
+    from sciextract.retraining.run_folder import Run
 
     order, folder = _order(words)
     with stoppable(), reporting("as_json" in words) as report:
@@ -227,7 +231,7 @@ def _train_elsewhere(words: Words, device: str) -> None:
 
 def _order(words: Words) -> tuple[Order, Path | None]:
     """What is wanted, and the run folder; a project is looked for unless the run was begun with one."""
-    from sciextract.workflows.correction.order import Order, is_begun
+    from sciextract.retraining.request import Order, is_begun
 
     wanted = {key: words[key] for key in (*_OF_PROJECTS, *_OF_RECIPES) if key in words}
     folder = Path(words["run"]) if "run" in words else None
@@ -242,8 +246,8 @@ def _is_remote(words: Words) -> bool:
     """Whether the run that is taken up has a job on another machine."""
     if "run" not in words:
         return False
-    from sciextract.workflows.remote.jobs import place_of
-    from sciextract.workflows.runs import Run
+    from sciextract.retraining.remote.jobs import place_of
+    from sciextract.retraining.run_folder import Run
 
     place = place_of(Run(Path(words["run"])))
     return place is not None and place.state != "sending"
@@ -251,7 +255,7 @@ def _is_remote(words: Words) -> bool:
 
 def _has_dev(data: str | None) -> bool:
     """Whether the data are a folder with a validation split."""
-    from sciextract.formats.splits import Part, splits_of
+    from sciextract.formats.inputs import Part, splits_of
 
     return data is not None and Part.DEV in splits_of(Path(data))
 
@@ -262,8 +266,8 @@ def _train_files(words: Words, device: str) -> None:
         from sciextract_trainer.hardware.launch import run_together
         from sciextract_trainer.run import make_job
 
-    from sciextract.workflows.correction.curves import figure_of
-    from sciextract.workflows.runs import Run
+    from sciextract.retraining.curves import figure_of
+    from sciextract.retraining.run_folder import Run
 
     if "seed" in words and "seeds" in words:
         raise UsageError("--seed and --seeds exclude each other", "--seeds N takes seeds 1 to N")

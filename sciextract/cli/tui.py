@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sciextract.cli.console import is_terminal
-from sciextract.cli.options import AuthorOption
+from sciextract.cli.console import AuthorOption, is_terminal
 from sciextract.errors import ExitCode, MissingExtraError, UsageError
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from sciextract.cli.console import colours_wanted
-from sciextract.text.visible import visible
+from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -3,12 +3,105 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sciextract.documents.annotations import Annotations
-from sciextract.documents.tokens import TokenTable
+from sciextract.documents.spans import Span, TokenRange
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """Tokens and sentences as ranges, derived once from the text or given with it.
+
+    Attributes:
+        spans: One character range per token, ascending, never overlapping, never empty.
+        sentences: Token ranges that cover all tokens, ascending, without gaps, never empty.
+        forms: The token strings as they were given, when they differ from the text
+            (Penn Treebank escapes such as ``-LRB-``); ``None`` when each form is its slice of the text.
+    """
+
+    spans: tuple[Span, ...]
+    sentences: tuple[TokenRange, ...]
+    forms: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def strings(self, text: str) -> tuple[str, ...]:
+        """Token strings for export: the given forms, else the slices of ``text``."""
+        return self.forms if self.forms is not None else self.slices(text)
+
+    def slices(self, text: str) -> tuple[str, ...]:
+        """The characters of ``text`` under each token."""
+        return tuple([text[span.char_start : span.char_end] for span in self.spans])
+
+    def char_span(self, tokens: TokenRange) -> Span:
+        """The character range from the first to the last token of a non-empty range."""
+        return Span(
+            self.spans[tokens.token_start].char_start, self.spans[tokens.token_end - 1].char_end
+        )
+
+    def aligned(self, span: Span) -> TokenRange | None:
+        """The tokens whose edges are exactly those of ``span``, or ``None`` if an edge cuts a token."""
+        covering = self.covering(span)
+        if covering is None or self.char_span(covering) != span:
+            return None
+        return covering
+
+    def covering(self, span: Span) -> TokenRange | None:
+        """The smallest token range that touches every token under ``span``, or ``None`` if none does."""
+        first = bisect_right(self.spans, span.char_start, key=_char_end)
+        last = bisect_left(self.spans, span.char_end, key=_char_start)
+        return TokenRange(first, last) if first < last else None
+
+    def sentence_of(self, token_index: int) -> int:
+        """The index of the sentence that holds a token."""
+        return bisect_right(self.sentences, token_index, key=_token_start) - 1
+
+    def problems(self, text_length: int) -> list[str]:
+        """What breaks the table's rules, in words; empty when it is sound."""
+        return [*_span_problems(self.spans, text_length), *_sentence_problems(self)]
+
+
+def _char_start(span: Span) -> int:
+    return span.char_start
+
+
+def _char_end(span: Span) -> int:
+    return span.char_end
+
+
+def _token_start(tokens: TokenRange) -> int:
+    return tokens.token_start
+
+
+def _span_problems(spans: Sequence[Span], text_length: int) -> list[str]:
+    problems, previous_end = [], 0
+    for index, span in enumerate(spans):
+        if not previous_end <= span.char_start < span.char_end <= text_length:
+            problems.append(
+                f"token {index} has the range [{span.char_start}, {span.char_end}); allowed are "
+                f"non-empty ranges from {previous_end} to {text_length}, ascending"
+            )
+        previous_end = max(previous_end, span.char_end)
+    return problems
+
+
+def _sentence_problems(table: TokenTable) -> list[str]:
+    problems, expected = [], 0
+    for index, sentence in enumerate(table.sentences):
+        if sentence.token_start != expected or not len(sentence) > 0:
+            problems.append(
+                f"sentence {index} has the tokens [{sentence.token_start}, {sentence.token_end}); "
+                f"it must start at {expected} and hold at least one token"
+            )
+        expected = sentence.token_end
+    if expected != len(table.spans):
+        problems.append(f"sentences end at token {expected}, the document at {len(table.spans)}")
+    return problems
 
 
 @dataclass(frozen=True, slots=True)

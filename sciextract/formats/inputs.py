@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import codecs
+import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from sciextract.errors import FormatError, InputMissingError
+from sciextract.errors import FormatError, InputMissingError, UsageError
 from sciextract.formats.base import (
     STDIN,
     BadRecord,
@@ -22,9 +26,7 @@ from sciextract.formats.base import (
     standard_input,
 )
 from sciextract.formats.decoding import refuse_binary
-from sciextract.formats.globs import expand_inputs
 from sciextract.formats.packing import is_packed, unpacked_name, unpacking_command
-from sciextract.formats.parts_folder import results_in
 from sciextract.formats.registry import (
     FormatSpec,
     get_format,
@@ -35,6 +37,146 @@ from sciextract.formats.registry import (
     recognise_by_name,
     recognise_folder,
 )
+from sciextract.formats.urls import expand_url, is_url, without_file_scheme
+
+JOURNAL = "journal.log"
+"""What makes a folder a folder of parts."""
+
+MANIFEST = "manifest.json"
+QUARANTINE = "quarantine.jsonl"
+_NO_RESULTS = {MANIFEST, QUARANTINE}
+
+
+def results_in(names: Collection[str]) -> list[str]:
+    """The names of a folder without those of files that are no data, sorted.
+
+    >>> results_in(["part-00000-000000.jsonl", "journal.log", "manifest.json"])
+    ['journal.log', 'part-00000-000000.jsonl']
+    """
+    return sorted(set(names) - _NO_RESULTS if JOURNAL in names else names)
+
+
+def is_aside(path: Path) -> bool:
+    """Whether a file lies in a folder of parts and is none of its results."""
+    return path.name in _NO_RESULTS and (path.parent / JOURNAL).exists()
+
+
+_STANDOFF = ".ann"  # such files belong together with their texts, whatever they are called
+
+
+class Part(StrEnum):
+    """What a split is for."""
+
+    TRAIN = "train"
+    DEV = "validation"
+    TEST = "test"
+
+
+_WORDS = {
+    "train": Part.TRAIN, "training": Part.TRAIN,
+    "validation": Part.DEV, "valid": Part.DEV, "val": Part.DEV, "dev": Part.DEV,
+    "test": Part.TEST, "testing": Part.TEST,
+}  # fmt: skip
+
+
+def paths_of(path: Path, part: Part) -> list[Path]:
+    """What to read for a part: the folder's split of that kind, or all of a path without splits.
+
+    A folder has splits when files or folders in it are called like splits, as in a dataset dictionary
+    (``save_to_disk``) and on the hub: ``data/train-00000-of-00001.parquet``, ``train/0000.parquet``,
+    ``train.jsonl``.
+
+    Raises:
+        InputMissingError: There is no such path.
+        UsageError: The folder has splits, but none of that kind; names those it has.
+    """
+    if not path.exists():
+        raise InputMissingError(f"{path}: no such file")
+    found = splits_of(path)
+    if found and part not in found:
+        names = ", ".join(sorted(found))
+        raise UsageError(f"{path} has no {part} split, only {names}", "name a file, or one split")
+    return found.get(part, [path])
+
+
+def splits_of(path: Path) -> dict[Part, list[Path]]:
+    """The splits of a folder, each with the files or folders that are it; empty without any."""
+    found: dict[Part, list[Path]] = {}
+    for each, part in _named(path) if path.is_dir() else ():
+        found.setdefault(part, []).append(each)
+    return found
+
+
+def _named(folder: Path) -> Iterator[tuple[Path, Part]]:
+    """What is called like a split, at any depth; nothing is looked for inside of it."""
+    entries = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    if any(each.suffix == _STANDOFF for each in entries):
+        return
+    for entry in entries:
+        part = part_of(entry.name)
+        if part is not None and (entry.is_dir() or _is_readable(entry.name)):
+            yield entry, part
+        elif entry.is_dir():
+            yield from _named(entry)
+
+
+def _is_readable(name: str) -> bool:
+    suffixes = tuple({suffix for spec in readable() for suffix in spec.suffixes})
+    return has_suffix(unpacked_name(name), suffixes)
+
+
+def part_of(name: str) -> Part | None:
+    """The part that a file or folder is called after, at the beginning or the end.
+
+    >>> part_of("train-00000-of-00002.parquet"), part_of("scierc_dev.jsonl"), part_of("training.md")
+    (<Part.TRAIN: 'train'>, <Part.DEV: 'validation'>, <Part.TRAIN: 'train'>)
+    >>> part_of("latest.jsonl") is part_of("a-test-of-time.txt") is None
+    True
+    """
+    words = [word for word in re.split(r"[^a-z]+", name.lower().partition(".")[0]) if word]
+    return _WORDS.get(words[0], _WORDS.get(words[-1])) if words else None
+
+
+_ANY_DEPTH = "**"
+
+
+def expand_inputs(paths: Sequence[str]) -> list[str]:
+    """The files and folders that are meant, each pattern's sorted; hidden ones only where a pattern says so.
+
+    What exists under exactly that name is meant itself, also with ``*`` or ``[`` in it. With ``**``, which finds
+    folders and what lies in them alike, only files count, so that nothing is read twice.
+
+    URLs may name a file, a folder, of which the files are meant, or a pattern with ``*``; ``file://`` is a path.
+
+    Raises:
+        InputMissingError: A path does not exist, or nothing matches a pattern.
+        SciextractError: The file system of a URL cannot be reached.
+    """
+    return [found for path in map(without_file_scheme, paths) for found in _meant(path)]
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path names nothing that exists, and has letters that stand for others."""
+    return path != STDIN and glob.has_magic(path) and not os.path.exists(path)
+
+
+def _meant(path: str) -> Iterator[str]:
+    if is_url(path):
+        yield from expand_url(path)
+        return
+    if not is_pattern(path):
+        if path != STDIN and not os.path.exists(path):
+            raise InputMissingError(f"{path}: no such file or folder")
+        yield path
+        return
+    matches = sorted(glob.glob(path, recursive=True))
+    if _ANY_DEPTH in path:
+        matches = [each for each in matches if os.path.isfile(each)]
+    if not matches:
+        hint = "* and ? stand for letters of one name, [ab] for one of them, ** for folders at any depth"
+        raise InputMissingError(f"{path}: nothing matches this pattern", hint)
+    yield from matches
+
 
 _HEAD_BYTES = 1 << 16
 _SEEN_BYTES = 1 << 14

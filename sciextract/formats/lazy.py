@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source
 from sciextract.formats.inputs import read_inputs
-from sciextract.formats.spec import FormatSpec
+from sciextract.formats.registry import FormatSpec
 
 
 class LazyItem(Protocol):
@@ -94,7 +94,7 @@ class ParsedItem:
 
     def digest(self) -> bytes:
         """SHA-256 of the document with all that came with it, or of the problem."""
-        from sciextract.formats.jsonl_writer import encode
+        from sciextract.formats.jsonl import encode
 
         item = self.item
         content = item.error.message if isinstance(item, BadRecord) else encode(item)
@@ -102,7 +102,7 @@ class ParsedItem:
 
     def record(self) -> dict[str, Any]:
         """The document as an exchange record, whose entities serve ``--given-entities``."""
-        from sciextract.formats.jsonl_writer import encode
+        from sciextract.formats.jsonl import encode
 
         if isinstance(self.item, BadRecord):
             return {}

@@ -13,14 +13,9 @@ from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.graph.contribution import Contribution, Counted
 from sciextract.graph.contributions import Reading
-from sciextract.graph.database.derive import Understanding, derive
-from sciextract.graph.database.facts import Changes, Facts
-from sciextract.graph.database.opening import (
-    open_graph,
-    property_of,
-    set_property,
-    transaction,
-)
+from sciextract.graph.database import open_graph, property_of, set_property, transaction
+from sciextract.graph.derive import Understanding, derive
+from sciextract.graph.facts import Changes, Facts
 
 _BATCH = 500
 _SECONDS_A_TRANSACTION = 10.0

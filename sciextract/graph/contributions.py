@@ -2,34 +2,150 @@
 
 from __future__ import annotations
 
+import csv
+import gc
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import Any, Generic, TypeVar
 
+from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats import read
-from sciextract.formats.base import STDIN, BadRecord, ReadItem, Source
-from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.globs import expand_inputs
+from sciextract.formats.base import STDIN, BadRecord, ReadItem, Source, shown
+from sciextract.formats.decoding import decoded_content, decoded_lines
+from sciextract.formats.inputs import expand_inputs, is_aside
 from sciextract.formats.json_lines import parse_object
 from sciextract.formats.packing import unpacked_name
-from sciextract.formats.parts_folder import is_aside
-from sciextract.graph.contribution import (
-    Contribution,
-    Counted,
-    contribution_from,
-    contribution_of,
-)
+from sciextract.graph.contribution import Contribution, Counted, contribution_from, contribution_of
 from sciextract.graph.exchange_record import read_abstract
-from sciextract.graph.read_ahead import read_ahead
-from sciextract.graph.reading_process import Bundle, in_processes
+
+_Item = TypeVar("_Item")
+_SECONDS_TO_NOTICE = 0.2
+
+
+def read_ahead(items: Iterable[_Item], most: int) -> Generator[_Item, None, None]:
+    """The same items in the same order, made by a thread that is up to ``most`` items ahead.
+
+    What making them raises is raised here, after the items before it. A consumer that stops ends the thread.
+    """
+    reader = _Reader(items, most)
+    try:
+        yield from reader.items()
+    finally:
+        reader.end()
+
+
+class _Reader(Generic[_Item]):
+    def __init__(self, items: Iterable[_Item], most: int) -> None:
+        self._items = items
+        self._ready: Queue[_Item | _End] = Queue(most)
+        self._unwanted = Event()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def items(self) -> Iterator[_Item]:
+        while not isinstance(item := self._ready.get(), _End):
+            yield item
+        if item.error is not None:
+            raise item.error
+
+    def end(self) -> None:
+        self._unwanted.set()
+        while self._thread.is_alive():
+            try:
+                self._ready.get(timeout=_SECONDS_TO_NOTICE)
+            except Empty:
+                continue
+        self._thread.join()
+
+    def _run(self) -> None:
+        error: BaseException | None = None
+        try:
+            for item in self._items:
+                self._ready.put(item)
+                if self._unwanted.is_set():
+                    break
+        except BaseException as caught:  # noqa: BLE001 - told to the consumer
+            error = caught
+        finally:
+            close = getattr(self._items, "close", None)
+            if close is not None:
+                close()
+        self._ready.put(_End(error))
+
+
+class _End:
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+Bundle = tuple[str, list[tuple[int, str]]]
+"""A file, and some of its lines with their numbers."""
+_RARELY = 50_000
+Work = Callable[[Bundle], list[Any]]
+
+
+def in_processes(work: Work, bundles: Iterable[Bundle], processes: int) -> Iterator[list[Any]]:
+    """The results of ``work`` for each bundle, in order, in constant memory.
+
+    Args:
+        work: A picklable callable.
+        bundles: Numbered lines.
+        processes: How many work beside this one.
+    """
+    with ExitStack() as stack:
+        idle = deque([stack.enter_context(_process(work)) for _ in range(processes)])
+        busy: deque[Connection] = deque()
+        for bundle in bundles:
+            if idle:
+                connection = idle.popleft()
+                connection.send(bundle)
+            else:
+                connection = busy.popleft()
+                result = connection.recv()
+                connection.send(bundle)
+                busy.append(connection)
+                yield result
+                continue
+            busy.append(connection)
+        while busy:
+            yield busy.popleft().recv()
+
+
+@contextmanager
+def _process(work: Work) -> Iterator[Connection]:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(work, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        ours.close()
+        process.join()
+
+
+def _serve(work: Work, connection: Connection) -> None:
+    gc.freeze()
+    gc.set_threshold(_RARELY)  # records come and go without cycles: there is little to look for
+    try:
+        while True:
+            connection.send(work(connection.recv()))
+    except (EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
+        return
+
 
 PROJECT_SUFFIX = ".sciextract"
 _JSONL_SUFFIX = ".jsonl"
@@ -86,8 +202,8 @@ class Reading:
 
     def _project(self, file: str) -> Iterator[AnnotatedDocument]:
         from sciextract.store import open_project
-        from sciextract.store.state.rows import IN_VIEW
-        from sciextract.store.state.views import WITH_UNDECIDED
+        from sciextract.store.rows import IN_VIEW
+        from sciextract.store.views import WITH_UNDECIDED
 
         with open_project(file, read=True) as project:
             yield from project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
@@ -187,3 +303,46 @@ def _holds_exchange_records(path: str) -> bool:
             return _MARK in next(lines)
     except FormatError:
         return False
+
+
+_KEYS = ("doc_key", "id")
+
+
+def read_years(path: Path) -> dict[str, int]:
+    """Years by document key, from JSONL or CSV (or TSV) with a header.
+
+    Raises:
+        InputMissingError: There is no such file.
+        FormatError: It cannot be read, or a record has no key; a record without a year is passed over.
+    """
+    years: dict[str, int] = {}
+    for line, record in _records(path):
+        key = next((record[name] for name in _KEYS if record.get(name) not in (None, "")), None)
+        if not isinstance(key, str | int):
+            problem = f"{shown(key)} found as key, allowed is a `doc_key` or `id` in each record"
+            raise FormatError(problem, path=path, line=line)
+        year = bibliography_of(record).year
+        if year is not None:
+            years[str(key)] = year
+    return years
+
+
+def _records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    lines = decoded_content(Source(str(path))).splitlines(keepends=True)
+    if unpacked_name(path.name).lower().endswith((".csv", ".tsv")):
+        yield from _rows(lines, path)
+        return
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, parse_object(line, str(path), number)
+
+
+def _rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    delimiter = "\t" if ".tsv" in path.name.lower() else ","
+    reader = csv.DictReader(lines, delimiter=delimiter)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        problem = f"broken CSV: {error}"
+        raise FormatError(problem, path=path, line=reader.line_num) from error

@@ -20,9 +20,8 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Place, Source
 from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.json_lines import Record, unknown_fields
-from sciextract.formats.jsonl import parse_record
-from sciextract.formats.jsonl_writer import OWN_FIELDS
-from sciextract.graph.abstract import Abstract, Sentences, abstract_of
+from sciextract.formats.jsonl import OWN_FIELDS, parse_record
+from sciextract.graph.contribution import Abstract, Sentences, abstract_of
 
 _STATES = {state.value: state for state in State}
 _UNSAID = State.IMPORTED.value

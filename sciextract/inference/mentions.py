@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from sciextract.inference.label_layout import Columns, type_probabilities
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.settings import DecodeSettings
-from sciextract.inference.type_groups import Columns, type_probabilities
 
 MOST_CANDIDATES_PER_WORD = 0.5
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout, columns_of
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
-from sciextract.inference.type_groups import columns_of
 
 FORMAT_VERSION = 4
 """Version of the model folder; raised when an older program could not read it.

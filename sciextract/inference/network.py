@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.tokenization import EncoderInput
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -8,30 +8,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciextract.documents.document import Document
-from sciextract.inference import pairs as pairing
+from sciextract.inference import candidates
 from sciextract.inference.batching import SINGLE, Batching
-from sciextract.inference.clusters import (
+from sciextract.inference.candidates import link_inputs, relation_input, sentence_ends, span_mask
+from sciextract.inference.coreference import (
     AntecedentScores,
     PredictedCluster,
     antecedent_probabilities,
     predict_clusters,
 )
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import Columns, RelationLayout, columns_of, without_classes
 from sciextract.inference.mentions import Mentions, select_mentions
 from sciextract.inference.network import Floats, Ints, Network, WordStates
-from sciextract.inference.pair_input import link_inputs, relation_input
-from sciextract.inference.pieces import EncoderInput, PieceEncoder
 from sciextract.inference.relations import (
     PredictedRelation,
     ScoredPairs,
     combine_directions,
     predict_relations,
+    rescued,
 )
-from sciextract.inference.rescue import rescued
 from sciextract.inference.settings import DecodeSettings
-from sciextract.inference.spans import sentence_ends, span_mask
-from sciextract.inference.type_groups import Columns, columns_of, without_classes
-from sciextract.inference.windows import Window, plan_windows
+from sciextract.inference.tokenization import EncoderInput, PieceEncoder, Window, plan_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +198,7 @@ class Pipeline:
     def _relations(
         self, states: WordStates, mentions: Mentions, sentences: Ints, settings: DecodeSettings
     ) -> ScoredPairs:
-        pairs = pairing.relation_pairs(mentions.spans, sentences)
+        pairs = candidates.relation_pairs(mentions.spans, sentences)
         if not self.labels.relations.labels or not len(pairs):
             return ScoredPairs.none()
         given = relation_input(states, mentions, pairs, self.labels.max_span_width)
@@ -221,7 +218,7 @@ class Pipeline:
         self, results: list[_WindowResult], mentions: Mentions, settings: DecodeSettings
     ) -> tuple[AntecedentScores, list[PredictedCluster]]:
         rows = np.flatnonzero(mentions.predicted)
-        links = pairing.antecedent_pairs(len(rows), settings.max_antecedents)
+        links = candidates.antecedent_pairs(len(rows), settings.max_antecedents)
         if not self.labels.coreference or not len(links):
             return AntecedentScores.none(), []
         scores = self._link_scores(results, mentions, rows, links)
@@ -250,7 +247,7 @@ def _given_within(mentions: Mentions, window: Window) -> Mentions:
 def _concatenated(results: list[_WindowResult], classes: int) -> Mentions:
     if not results:
         none = np.zeros((0, classes), np.float32)
-        return Mentions(pairing.NO_PAIRS, none, none, np.zeros(0, np.bool_))
+        return Mentions(candidates.NO_PAIRS, none, none, np.zeros(0, np.bool_))
     parts = [result.mentions for result in results]
     return Mentions(
         np.concatenate([part.spans for part in parts]),

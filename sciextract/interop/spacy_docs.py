@@ -13,20 +13,22 @@
 
 from __future__ import annotations
 
+import zlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
-from sciextract.documents.annotations import Annotations, Entity, State
-from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.ids import stable_id
-from sciextract.documents.spans import Span
-from sciextract.documents.tokens import TokenTable
-from sciextract.errors import MissingExtraError
-from sciextract.formats.token_layers import token_layers
-from sciextract.interop.spacy_html import render_html
+from sciextract.documents.annotations import Annotations, Entity, State, stable_id
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.errors import FormatError, MissingExtraError
+from sciextract.formats.layers import token_layers
 from sciextract.interop.spacy_layers import (
     SPAN_KEY,
+    USER_DATA,
     SpanKey,
     put_layers,
     register_extensions,
@@ -36,6 +38,72 @@ from sciextract.interop.spacy_layers import (
     stored_span_key,
 )
 from sciextract.interop.spacy_tokens import AlignedTokens, aligned_tokens, new_doc
+from sciextract.text.analyse import split_at
+from sciextract.text.characters import visible
+
+try:
+    from spacy import displacy
+    from spacy.util import escape_html
+except ModuleNotFoundError as error:
+    raise MissingExtraError("the displaCy view", "spacy") from error
+
+MENTION = "mention"
+"""Shown for entities without a type."""
+
+
+def render_html(
+    annotated: AnnotatedDocument, *, schema: LabelSchema | None = None, page: bool = True
+) -> str:
+    """The entities of a document in HTML, nested ones too, one block a sentence.
+
+    Control characters between tokens are left out, those inside become visible symbols. displaCy escapes
+    the text but puts labels into the markup as they are, so they are escaped here.
+
+    Args:
+        annotated: The document; rejected entities are not shown.
+        schema: Where the colours come from; displaCy's grey when ``None``.
+        page: Whether to give a whole page, not only what goes into one.
+    """
+    table = token_layers(annotated).table
+    words = [visible(word) for word in table.slices(annotated.document.text)]
+    blocks = [
+        {"text": "", "tokens": words[start:end], "spans": spans, "settings": {"lang": "en"}}
+        for (start, end), spans in _sentences(table, annotated.annotations.entities)
+    ]
+    colours = {_safe(each.label): each.colour for each in schema.entities} if schema else {}
+    markup: str = displacy.render(
+        blocks, style="span", page=page, jupyter=False, manual=True, options={"colors": colours}
+    )
+    return markup
+
+
+def _sentences(
+    table: TokenTable, entities: Iterable[Entity]
+) -> Iterator[tuple[tuple[int, int], list[dict[str, Any]]]]:
+    """Each sentence with the parts of entities inside it."""
+    starts = [sentence.token_start for sentence in table.sentences]
+    spans: list[list[dict[str, Any]]] = [[] for _ in starts]
+    for entity in entities:
+        tokens = table.covering(entity.span) if entity.state is not State.REJECTED else None
+        if tokens is not None:
+            first = bisect_right(starts, tokens.token_start) - 1
+            last = bisect_right(starts, tokens.token_end - 1)
+            for sentence in range(first, last):
+                spans[sentence].append(_part(tokens, table.sentences[sentence], entity.label))
+    for sentence_range, found in zip(table.sentences, spans, strict=True):
+        yield (sentence_range.token_start, sentence_range.token_end), found
+
+
+def _part(tokens: TokenRange, sentence: TokenRange, label: str) -> dict[str, Any]:
+    start = max(tokens.token_start, sentence.token_start) - sentence.token_start
+    end = min(tokens.token_end, sentence.token_end) - sentence.token_start
+    return {"start_token": start, "end_token": end, "label": _safe(label or MENTION)}
+
+
+def _safe(label: str) -> str:
+    escaped: str = escape_html(visible(label))
+    return escaped.replace("'", "&#39;")
+
 
 try:
     from spacy.tokens import Doc
@@ -143,3 +211,161 @@ def _added(doc_key: str, wanted: Counter[SpanKey]) -> Iterator[Entity]:
             state=State.IMPORTED,
             source=SOURCE,
         )
+
+
+try:
+    import srsly  # type: ignore[import-untyped]
+    from spacy.tokens import Doc, DocBin
+    from spacy.vocab import Vocab
+except ModuleNotFoundError as error:
+    raise MissingExtraError("the spaCy bridge", "spacy") from error
+
+# Sentence starts in place of spaCy's dependency heads, of which there are none; the two exclude each other.
+_ATTRIBUTES = ("ORTH", "SENT_START", "ENT_IOB", "ENT_TYPE")
+_TOKEN_LAYERS = ("TAG", "POS", "MORPH", "LEMMA", "DEP")
+_NEEDED = ("attrs", "tokens", "spaces", "lengths", "strings", "cats")
+# spaCy checks nothing of what it unpacks, so that damage shows wherever it first gets in the way.
+_DAMAGE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    AssertionError,
+    OverflowError,
+    ZeroDivisionError,
+)
+
+
+class StoredDocs:
+    """The Docs of a DocBin, each unpacked when it is asked for, so that a damaged one spares the others.
+
+    Args:
+        message: The DocBin, decompressed.
+
+    Raises:
+        FormatError: It is no DocBin.
+    """
+
+    def __init__(self, message: bytes) -> None:
+        self._vocab = Vocab()
+        try:
+            self._bin = _loaded(message)
+            for string in self._bin.strings:
+                self._vocab.strings.add(string)
+        except _DAMAGE as error:
+            raise FormatError(f"this is no DocBin: {_first_line(error)}") from error
+        self._bin.strings = set()
+
+    def __len__(self) -> int:
+        return len(self._bin.tokens)
+
+    def read(self, index: int, doc_key: str, provenance: str) -> AnnotatedDocument:
+        """One Doc as an annotated document; what is not read is counted in its warnings.
+
+        Args:
+            index: Which one.
+            doc_key: The document's name, if sciextract has not stored one with the Doc.
+            provenance: The source of entities that others put on the Doc.
+
+        Raises:
+            FormatError: The Doc, or what sciextract stored with it, is damaged.
+        """
+        try:
+            return _document(self._doc(index), doc_key, provenance)
+        except _DAMAGE as error:
+            raise FormatError(f"the Doc is damaged: {_first_line(error)}") from error
+
+    def _doc(self, index: int) -> Doc:
+        stored, one = self._bin, DocBin()
+        one.attrs, one.strings = stored.attrs, set()
+        one.tokens, one.spaces = [stored.tokens[index]], [stored.spaces[index]]
+        one.cats, one.flags = [stored.cats[index]], [stored.flags[index]]
+        one.span_groups, one.user_data = [stored.span_groups[index]], [stored.user_data[index]]
+        (doc,) = one.get_docs(self._vocab)
+        return doc
+
+
+def _loaded(message: bytes) -> DocBin:
+    content = srsly.msgpack_loads(message)
+    if not isinstance(content, dict):
+        raise TypeError(f"it holds {type(content).__name__}, not an object")
+    missing = [name for name in _NEEDED if name not in content]
+    if missing:
+        raise KeyError(f"it lacks {', '.join(missing)}")
+    if len(content["tokens"]) != 8 * len(content["attrs"]) * len(content["spaces"]):
+        raise ValueError("its tokens and spaces do not fit together")
+    return DocBin().from_bytes(zlib.compress(message, 0))
+
+
+def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
+    is_own = USER_DATA in doc.user_data
+    span_key = stored_span_key(doc) if is_own else _span_key(doc)
+    found = from_doc(doc, doc_key="" if is_own else doc_key, span_key=span_key)
+    annotations = found.annotations
+    entities = tuple(
+        replace(each, source=provenance) if each.source == SOURCE else each
+        for each in annotations.entities
+    )
+    document = found.document
+    if not doc.has_annotation("SENT_START"):
+        spans = [each.span for each in entities if len(each.fragments) == 1]
+        document = replace(document, tokens=split_at(document.tokens, doc.text, spans))
+    if doc.cats:
+        document = replace(document, fields={**document.fields, "docbin": {"cats": dict(doc.cats)}})
+    warnings = (*found.warnings, *_unread(doc, span_key))
+    annotations = replace(annotations, entities=entities)
+    return replace(found, document=document, annotations=annotations, warnings=warnings)
+
+
+def _span_key(doc: Doc) -> str:
+    """The span group to read: spaCy's usual one, or the only one of a Doc without entities."""
+    names = [name for name, group in doc.spans.items() if len(group)]
+    return names[0] if len(names) == 1 and not doc.ents else SPAN_KEY
+
+
+def _unread(doc: Doc, span_key: str) -> list[str]:
+    counts = Counter(
+        {
+            f"span of the group {name!r} is not read": len(group)
+            for name, group in doc.spans.items()
+            if name != span_key
+        }
+    )
+    if span_key in doc.spans:
+        others = Counter((e.start_char, e.end_char, e.label_) for e in doc.ents)
+        counts["entity outside of the span group is not read"] = (
+            others - span_keys(doc, span_key)
+        ).total()
+    counts["link of an entity to a knowledge base is not read"] = sum(
+        bool(entity.kb_id) for entity in doc.ents
+    )
+    counts["entry of user data is not read"] = sum(key != USER_DATA for key in doc.user_data)
+    layers = [name.lower() for name in _TOKEN_LAYERS if doc.has_annotation(name)]
+    counts[f"token attributes are not read: {', '.join(layers)}"] = bool(layers)
+    return [f"{kind} ({'once' if n == 1 else f'{n} times'})" for kind, n in counts.items() if n]
+
+
+class DocBinBuilder:
+    """Collects documents for one DocBin, which spaCy can only write as a whole."""
+
+    def __init__(self) -> None:
+        self._vocab = Vocab()
+        self._bin = DocBin(attrs=list(_ATTRIBUTES), store_user_data=True)
+
+    def add(self, annotated: AnnotatedDocument) -> None:
+        """Append one document.
+
+        Raises:
+            FormatError: The text or a label has a lone surrogate, which spaCy cannot hold.
+        """
+        self._bin.add(to_doc(annotated, self._vocab))
+
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        return bytes(self._bin.to_bytes())
+
+
+def _first_line(error: BaseException) -> str:
+    text: Any = error.args[0] if error.args else type(error).__name__
+    return str(text).strip().partition("\n")[0][:200]

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Entity, State
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.tokens import TokenTable
+from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.errors import MissingExtraError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.json_lines import parse_object

@@ -10,10 +10,10 @@ import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from sciextract.documents.annotations import stable_id
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.ids import stable_id
 from sciextract.errors import MissingExtraError
-from sciextract.inference.locate import DEFAULT_MODEL
+from sciextract.inference.model_folder import DEFAULT_MODEL
 from sciextract.interop.spacy_layers import SPAN_KEY, put_layers, register_extensions
 from sciextract.interop.spacy_tokens import aligned_tokens
 

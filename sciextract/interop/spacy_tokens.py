@@ -11,8 +11,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from sciextract.documents.document import TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.errors import FormatError, MissingExtraError
 from sciextract.text.characters import BLANK
 from sciextract.text.sentences import split_sentences

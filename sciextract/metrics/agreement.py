@@ -14,9 +14,8 @@ from statistics import fmean
 import numpy as np
 
 from sciextract.documents.annotations import State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span
-from sciextract.documents.tokens import TokenTable
 from sciextract.metrics.agreement_report import (
     AgreementReport,
     ClusterAgreement,
@@ -29,14 +28,23 @@ from sciextract.metrics.agreement_report import (
     TokenAgreement,
 )
 from sciextract.metrics.bootstrap import RESAMPLES, SEED, interval
-from sciextract.metrics.differences import Difference, differences
+from sciextract.metrics.counts import (
+    NOTHING,
+    Labelled,
+    Mention,
+    Scorable,
+    ScoredEntity,
+    Tally,
+    compare,
+    compare_by_label,
+    mention_of,
+    scorable,
+)
+from sciextract.metrics.differences import Difference, differences, matched
 from sciextract.metrics.kappa import kappa
-from sciextract.metrics.overlap import matched
 from sciextract.metrics.relations import RelationKey, relation_keys
 from sciextract.metrics.report import Interval
-from sciextract.metrics.scorable import Mention, Scorable, ScoredEntity, mention_of, scorable
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
-from sciextract.metrics.tally import NOTHING, Labelled, Tally, compare, compare_by_label
 
 __all__ = ["AgreementReport", "Difference", "agreement", "differences"]
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sciextract.metrics.counts import NOTHING
 from sciextract.metrics.report import Interval
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies
-from sciextract.metrics.tally import NOTHING
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sciextract.metrics.scorable import Scorable, ScoredEntity, ScoredRelation
-from sciextract.metrics.tally import Tally, compare, compare_by_label
+from sciextract.metrics.counts import (
+    Scorable,
+    ScoredEntity,
+    ScoredRelation,
+    Tally,
+    compare,
+    compare_by_label,
+)
 
 NO_LABELS: frozenset[str] = frozenset()
 

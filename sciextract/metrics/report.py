@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
 
-from sciextract.metrics.tally import Tally
+from sciextract.metrics.counts import Tally
 
 
 @dataclass(frozen=True, slots=True)

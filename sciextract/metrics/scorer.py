@@ -15,7 +15,14 @@ from sciextract.metrics.coreference import (
     partition,
     without_singletons,
 )
-from sciextract.metrics.ner import entity_label_tallies, entity_tally, narrow_entity_tally
+from sciextract.metrics.counts import (
+    NOTHING,
+    Scorable,
+    ScoredEntity,
+    Tally,
+    compare,
+    compare_by_label,
+)
 from sciextract.metrics.relations import relation_label_tallies, relation_tallies
 from sciextract.metrics.report import (
     PRF,
@@ -26,8 +33,38 @@ from sciextract.metrics.report import (
     RelationScores,
     Variants,
 )
-from sciextract.metrics.scorable import Scorable
-from sciextract.metrics.tally import NOTHING, Tally, compare
+
+#: DyGIE++ enumerates spans of at most this many tokens (Wadden et al. 2019, arXiv 1909.03546).
+DYGIE_WIDTH = 8
+
+
+def entity_tally(gold: Scorable, predicted: Scorable) -> Tally:
+    """All gold and predicted entities of a document."""
+    return compare(gold.entities, predicted.entities)
+
+
+def narrow_entity_tally(gold: Scorable, predicted: Scorable, max_width: int = DYGIE_WIDTH) -> Tally:
+    """Entities of at most ``max_width`` tokens only: the DyGIE++ rule.
+
+    In DyGIE++ wider spans are never enumerated: wide gold does not count as missed, and wide
+    predictions cannot exist. Both sides are therefore cut, which equals the published rule for every
+    system limited to that width and leaves a perfect prediction perfect.
+    """
+    return compare(
+        _narrow(gold.entities, gold, max_width), _narrow(predicted.entities, gold, max_width)
+    )
+
+
+def entity_label_tallies(gold: Scorable, predicted: Scorable) -> dict[str, Tally]:
+    """All entities of a document, by label."""
+    return compare_by_label(gold.entities, predicted.entities)
+
+
+def _narrow(
+    entities: frozenset[ScoredEntity], measure: Scorable, max_width: int
+) -> frozenset[ScoredEntity]:
+    return frozenset([entity for entity in entities if measure.width(entity.mention) <= max_width])
+
 
 #: Where a score stands in the report, for instance ``("ner", "labels", "Task")``.
 ScorePath: TypeAlias = tuple[str, ...]

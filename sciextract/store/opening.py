@@ -7,21 +7,24 @@ import os
 import sqlite3
 from pathlib import Path
 
-from sciextract.documents.ids import new_id
+from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError
-from sciextract.store.content import label_schemas
-from sciextract.store.file import header
-from sciextract.store.file.connection import connect, mode_for, transaction
-from sciextract.store.file.failures import damaged, read_only, translated
-from sciextract.store.file.filesystem import sync_folder
-from sciextract.store.file.header import check_header, newer
-from sciextract.store.health import backup
-from sciextract.store.health.integrity import problems
-from sciextract.store.log import events
-from sciextract.store.log.clock import now
+from sciextract.store import connection as header
+from sciextract.store import events, project_settings
+from sciextract.store.connection import (
+    check_header,
+    connect,
+    mode_for,
+    newer,
+    problems,
+    transaction,
+)
+from sciextract.store.filesystem import sync_folder
+from sciextract.store.maintenance import backup
 from sciextract.store.migrations import altered, migrate
 from sciextract.store.project import Project
+from sciextract.store.sqlite import damaged, now, read_only, translated
 
 SUFFIX = ".sciextract"
 USER_VARIABLE = "SCIEXTRACT_USER"
@@ -148,7 +151,7 @@ def _build(path: Path, schema: LabelSchema, author: str) -> None:
         with transaction(connection, path):
             about = {"project": new_id(), "made": now()}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
-            version = label_schemas.save(connection, schema)
+            version = project_settings.save(connection, schema)
             found = connection.execute(
                 "INSERT INTO source(name, kind) VALUES (?, 'person')", (author,)
             )

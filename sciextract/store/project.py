@@ -14,10 +14,11 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import SciextractError
+from sciextract.store import connection as session
+from sciextract.store import documents, events, project_settings, search, state_tables, views
+from sciextract.store import undo as undoing
 from sciextract.store.actions.api import Actions, Work
-from sciextract.store.content import documents, label_schemas
-from sciextract.store.file import session
-from sciextract.store.file.connection import (
+from sciextract.store.connection import (
     Connection,
     Mode,
     is_replaced,
@@ -26,17 +27,57 @@ from sciextract.store.file.connection import (
     snapshot,
     transaction,
 )
-from sciextract.store.file.failures import WRONG_VALUES, damaged, read_only, replaced, translated
-from sciextract.store.health import alarm, backup
-from sciextract.store.health.values import wrong_values
-from sciextract.store.incoming.context import Context, Outcome
-from sciextract.store.log import events, undoing
-from sciextract.store.looking import search
-from sciextract.store.state import summary, views
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.kept import KeptDocument, stamp_of
-from sciextract.store.state.rows import IN_VIEW
-from sciextract.store.state.state_tables import apply
+from sciextract.store.context import Context, Outcome
+from sciextract.store.document_state import Draft, Stored, Tables
+from sciextract.store.maintenance import backup, findings
+from sciextract.store.maintenance.values import wrong_values
+from sciextract.store.rows import IN_VIEW
+from sciextract.store.sqlite import WRONG_VALUES, damaged, read_only, replaced, translated
+from sciextract.store.state_tables import apply, load_rows
+
+Stamp = tuple[int, int, int, int]
+_STAMP = """SELECT coalesce((SELECT max(seq) FROM change WHERE document_id = :number), 0),
+    coalesce((SELECT max(id) FROM record WHERE document_id = :number), 0)"""
+
+
+def stamp_of(connection: sqlite3.Connection, number: int) -> Stamp:
+    """What differs whenever a document does, inside the caller's transaction.
+
+    Every change of a document is in the log; what other connections write without it, as repairs do, shows in
+    SQLite's data version.
+    """
+    version = connection.execute("PRAGMA data_version").fetchone()[0]
+    return number, version, *connection.execute(_STAMP, {"number": number}).fetchone()
+
+
+class KeptDocument:
+    """One document's rows: an action on a long document costs no reading of what it does not change."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Stamp, Stored, Tables] | None = None
+
+    def read(self, connection: sqlite3.Connection, number: int, *, for_good: bool) -> Draft:
+        """A document, inside the caller's transaction.
+
+        Args:
+            connection: Of the project.
+            number: The document.
+            for_good: Whether the transaction changes nothing, so that what is read may be kept.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        stamp = stamp_of(connection, number)
+        if self._kept is not None and self._kept[0] == stamp:
+            return Draft.of(*self._kept[1:])
+        draft = Draft(documents.load(connection, number), load_rows(connection, number))
+        if for_good:
+            self.keep(stamp, draft)
+        return draft
+
+    def keep(self, stamp: Stamp, draft: Draft) -> None:
+        """Keep rows that are in the file for good: those of a transaction only once it has ended well."""
+        self._kept = stamp, draft.stored, draft.as_saved()
 
 
 class Project:
@@ -106,7 +147,7 @@ class Project:
                 raise replaced(self.path, self.save_beside())
             if self._session is not None:
                 with transaction(self.connection, self.path):
-                    alarm.remember(self.connection)
+                    findings.remember(self.connection)
                     session.end(self.connection, self._session)
                 self._session = None
             if self.mode == "write" and not self.is_replaced():
@@ -148,7 +189,7 @@ class Project:
     def schema(self) -> LabelSchema:
         """The label schema that holds now."""
         with translated(self.path):
-            return label_schemas.current(self.connection)
+            return project_settings.current(self.connection)
 
     @property
     def author_id(self) -> int:
@@ -298,7 +339,7 @@ class Project:
             number = draft.stored.number
             apply(self.connection, number, draft.text, changes)
             events.append_changes(self.connection, context.event_id, number, changes)
-            summary.refresh(self.connection, draft)
+            state_tables.refresh(self.connection, draft)
             self.note_saved(draft)
         return bool(changes)
 
@@ -307,7 +348,7 @@ class Project:
         self._saved = draft
 
     def undo(self, event_id: int | None = None) -> tuple[events.Event, Outcome]:
-        """Take back the author's latest action, or a certain event (see :mod:`~sciextract.store.log.undoing`)."""
+        """Take back the author's latest action, or a certain event (see :mod:`~sciextract.store.undo`)."""
         return undoing.undo(self, event_id)
 
     def redo(self) -> tuple[events.Event, Outcome]:
@@ -320,13 +361,13 @@ class Project:
             return events.read_events(self.connection, limit, before)
 
     def backup(self, reason: str) -> backup.Backup:
-        """Make a dated backup (see :mod:`~sciextract.store.health.backup`)."""
+        """Make a dated backup (see :mod:`~sciextract.store.maintenance.backup`)."""
         return backup.make_backup(self.connection, self.path, reason)
 
     def set_schema(self, schema: LabelSchema) -> None:
         """Give the project another label schema; the earlier one stays in the file. Annotations stay as they are."""
         with self.writing() as connection:
-            version = label_schemas.save(connection, schema)
+            version = project_settings.save(connection, schema)
             told = {"name": schema.name, "version": version}
             events.append(connection, self.author_id, "schema", told)
 

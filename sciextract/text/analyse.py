@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sciextract.documents.document import Document
+from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.text.sentences import split_sentences
 from sciextract.text.tokenizer import tokenize
 

@@ -1,10 +1,9 @@
-"""Character classes (bodies of regular-expression sets) that tokeniser, splitter and display share.
-
-Word characters are named by what they are not, so that letters and combining marks of every script
-stay inside words without tables of Unicode categories.
-"""
+"""Character classes that the text layer shares, and text made safe to show on a terminal."""
 
 from __future__ import annotations
+
+import re
+from typing import IO, Any
 
 # C0 and C1 controls, zero-width space, bidirectional marks and overrides, invisible operators, byte order mark.
 CONTROL = "\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
@@ -20,3 +19,45 @@ SYMBOL = (
     "\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\ud800-\udfff\U0001f000-\U0001faff"
 )
 WORD = f"^{BLANK}{SYMBOL}{SUPERSCRIPT}{IDEOGRAPH}"
+
+
+_HIDDEN = re.compile(f"[{CONTROL}\u2028\u2029\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]")
+_DELETE = "\x7f"
+_DELETE_SYMBOL = "\u2421"
+_OTHER_CONTROL_SYMBOL = "\u2426"
+_REPLACEMENT = "\ufffd"
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Shows control characters, terminal escapes, bidirectional overrides and lone surrogates as symbols.
+
+    The result has as many code points as the text, so offsets stay valid.
+
+    Args:
+        text: What a terminal is to show.
+        keep: Characters to leave as they are, such as ``"\n"`` where lines are wanted.
+
+    >>> visible("\x1b[31mred\n")
+    '␛[31mred␊'
+    """
+    return _HIDDEN.sub(lambda match: _symbol(match.group(), keep), text)
+
+
+def shown_on(stream: IO[Any], text: str) -> str:
+    """Data on its way to a stream: exact, but on a terminal control characters are symbols.
+
+    Args:
+        stream: Where the text goes.
+        text: Whole lines; their line feeds and tabs stay.
+    """
+    return visible(text, keep="\n\t") if stream.isatty() else text
+
+
+def _symbol(character: str, keep: str) -> str:
+    if character in keep:
+        return character
+    if character < " ":
+        return chr(0x2400 + ord(character))
+    if character == _DELETE:
+        return _DELETE_SYMBOL
+    return _REPLACEMENT if "\ud800" <= character <= "\udfff" else _OTHER_CONTROL_SYMBOL

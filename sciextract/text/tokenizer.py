@@ -8,11 +8,68 @@ linearly with the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from enum import Enum
 from functools import cache
+from importlib.resources import files
 
-from sciextract.documents.spans import Span
-from sciextract.text.abbreviations import ending_of, first_words, number_abbreviations
+from sciextract.documents.document import TokenTable
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.errors import FormatError
 from sciextract.text.characters import BLANK, SUPERSCRIPT, WORD
+
+
+class Ending(Enum):
+    """When an abbreviation may end a sentence; the values are the headings of ``abbreviations.txt``."""
+
+    NEVER = "never ends a sentence"
+    BEFORE_CAPITAL = "ends a sentence before a capitalised word"
+    BEFORE_FIRST_WORD = "ends a sentence before a common first word"
+
+
+_BEFORE_NUMBER = "only before a number"
+
+
+def ending_of(word: str) -> Ending | None:
+    """When an abbreviation (without its last full stop) ends a sentence; ``None`` for other words.
+
+    Words in capitals are acronyms, not abbreviations: ``MS`` is not ``Ms.``, ``IE`` is not ``ie.``.
+    """
+    return _endings().get(word if word.isupper() else word.lower(), _endings().get(word))
+
+
+@cache
+def _endings() -> dict[str, Ending]:
+    return {word: ending for ending in Ending for word in _sections()[ending.value]}
+
+
+@cache
+def number_abbreviations() -> frozenset[str]:
+    """Lower-case words that are abbreviations only in front of a number: ``no. 5`` but ``the answer is no.``."""
+    return frozenset(_sections()[_BEFORE_NUMBER])
+
+
+@cache
+def first_words() -> frozenset[str]:
+    """Lower-case words that often open a sentence."""
+    return frozenset(_lines("first_words.txt"))
+
+
+@cache
+def _sections() -> dict[str, list[str]]:
+    sections: dict[str, list[str]] = {}
+    for line in _lines("abbreviations.txt"):
+        if line.startswith("["):
+            words = sections.setdefault(line.strip("[]"), [])
+        else:
+            words.append(line)
+    return sections
+
+
+def _lines(name: str) -> list[str]:
+    content = files("sciextract.text").joinpath(name).read_text(encoding="utf-8")
+    return [line for line in content.splitlines() if line and not line.startswith("#")]
+
 
 _W = f"[{WORD}]"
 _LOCANT = "(?:[0-9]{1,2}[a-zα-ω]?|[NOSHα-ω])['’′]?"
@@ -128,3 +185,89 @@ def _follower(text: str, span: Span) -> tuple[str, str]:
     match = _AFTER_PERIOD.match(text, span.char_end + 1)
     first, rest = match.groups() if match else ("", "")
     return first, first + rest
+
+
+# Both directed quotes become the straight one: that is what the escapes were made from.
+ESCAPES = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+    "``": '"',
+    "''": '"',
+    r"\/": "/",
+    r"\*": "*",
+}
+_WHOLE_TOKENS = ("``", "''")
+_INSIDE = re.compile(
+    "|".join(re.escape(form) for form in ESCAPES if form not in _WHOLE_TOKENS), re.IGNORECASE
+)
+
+
+def unescape(form: str) -> str:
+    r"""The characters that a Penn Treebank token stands for.
+
+    Brackets and slashes are replaced anywhere in the token, quotes only as whole tokens: in ``5''-end``
+    they are primes.
+
+    >>> unescape("-LRB-"), unescape("``"), unescape(r"and\/or"), unescape("5''-end")
+    ('(', '"', 'and/or', "5''-end")
+    """
+    if form in _WHOLE_TOKENS:
+        return ESCAPES[form]
+    return _INSIDE.sub(lambda match: ESCAPES[match.group().upper()], form)
+
+
+def from_token_lists(sentences: Sequence[Sequence[str]]) -> tuple[str, TokenTable]:
+    """The text and token table of ready-made sentences.
+
+    Args:
+        sentences: Token strings, sentence by sentence; no sentences at all make an empty text.
+
+    Returns:
+        The unescaped tokens joined by one space, and their table. The table keeps the given forms if
+        any of them differs from its unescaped text.
+
+    Raises:
+        FormatError: A sentence has no tokens, or a token is empty or not a string.
+    """
+    _check(sentences)
+    forms = tuple(token for sentence in sentences for token in sentence)
+    strings = tuple(map(unescape, forms))
+    table = TokenTable(
+        _spans_of(strings), _ranges_of(sentences), forms if forms != strings else None
+    )
+    return " ".join(strings), table
+
+
+def _check(sentences: Sequence[Sequence[str]]) -> None:
+    for sentence_index, sentence in enumerate(sentences):
+        if not sentence:
+            raise FormatError(
+                f"sentence {sentence_index} has no tokens", hint="remove the empty list"
+            )
+        for token_index, token in enumerate(sentence):
+            if not isinstance(token, str) or not token:
+                raise FormatError(
+                    f"token {token_index} of sentence {sentence_index} is {token!r}; "
+                    "allowed are non-empty strings",
+                    hint="remove the token and renumber the spans behind it",
+                )
+
+
+def _spans_of(strings: Sequence[str]) -> tuple[Span, ...]:
+    spans, start = [], 0
+    for string in strings:
+        spans.append(Span(start, start + len(string)))
+        start += len(string) + 1
+    return tuple(spans)
+
+
+def _ranges_of(sentences: Sequence[Sequence[str]]) -> tuple[TokenRange, ...]:
+    ranges, start = [], 0
+    for sentence in sentences:
+        ranges.append(TokenRange(start, start + len(sentence)))
+        start += len(sentence)
+    return tuple(ranges)

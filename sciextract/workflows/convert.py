@@ -14,16 +14,17 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import open_writer, read
 from sciextract.formats.base import STDIN, BadRecord
-from sciextract.formats.registry import get_format
-from sciextract.formats.spec import FormatSpec
+from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.workflows.import_files import ImportListener
 from sciextract.workflows.output import (
     StandardOutput,
     check_standard_output,
+    check_target,
     local_inputs,
     refuse_as_input,
+    remove,
+    whole_output,
 )
-from sciextract.workflows.whole_output import check_target, remove, whole_output
 
 _COPIED_CHARACTERS = 1 << 20
 

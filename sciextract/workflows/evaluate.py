@@ -14,8 +14,8 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, SciextractError, UsageError
 from sciextract.formats.base import FieldChoice, Side
 from sciextract.metrics.bootstrap import intervals
+from sciextract.metrics.counts import scorable
 from sciextract.metrics.report import EvaluationReport
-from sciextract.metrics.scorable import scorable
 from sciextract.metrics.scorer import report, tally_documents
 
 if TYPE_CHECKING:

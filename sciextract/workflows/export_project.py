@@ -13,17 +13,15 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import Writer, open_writer
 from sciextract.formats.base import STDIN
-from sciextract.formats.registry import get_format
-from sciextract.formats.spec import FormatSpec
-from sciextract.store.health.backup import folder_of
-from sciextract.store.incoming.ingest import said_by
-from sciextract.store.looking.predictions import said_last
+from sciextract.formats.registry import FormatSpec, get_format
+from sciextract.retraining.snapshot.augmented import Augmented
+from sciextract.store.ingest import said_by
+from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.project import Project
-from sciextract.store.state.rows import IN_VIEW
-from sciextract.store.state.views import WITH_UNDECIDED
-from sciextract.workflows.output import StandardOutput
-from sciextract.workflows.snapshot.augmented import Augmented
-from sciextract.workflows.whole_output import check_target, remove, whole_output
+from sciextract.store.queries import said_last
+from sciextract.store.rows import IN_VIEW
+from sciextract.store.views import WITH_UNDECIDED
+from sciextract.workflows.output import StandardOutput, check_target, remove, whole_output
 
 
 @dataclass(frozen=True, slots=True)

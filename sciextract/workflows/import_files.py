@@ -18,11 +18,11 @@ from sciextract.documents.schema_file import is_label
 from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError, as_command
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, FieldChoice, ReadItem, Side
-from sciextract.formats.globs import expand_inputs
-from sciextract.store.content.label_schemas import with_labels
-from sciextract.store.incoming.ingest import BATCH, Import, ImportCounts
+from sciextract.formats.inputs import expand_inputs
+from sciextract.store.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project import Project
-from sciextract.store.state.rows import Layer
+from sciextract.store.project_settings import with_labels
+from sciextract.store.rows import Layer
 
 _PREDICTED = "#predicted"
 _Item = TypeVar("_Item", Entity, Relation, Cluster)

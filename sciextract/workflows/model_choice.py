@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import bundled_schemas, load_schema
-from sciextract.errors import ModelMismatchError, UsageError
+from sciextract.errors import ModelMismatchError, SciextractError, UsageError
+from sciextract.formats import read
+from sciextract.formats.base import BadRecord
 from sciextract.inference.batching import MOST_POOLED
-from sciextract.inference.devices import CPU
-from sciextract.inference.locate import AUTO, DEFAULT_MODEL
+from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL
+from sciextract.inference.onnx_network import CPU
 from sciextract.inference.settings import TASKS, DecodeSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sciextract.inference.domain.auto import AutoExtractor
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_config import ModelConfig
@@ -144,7 +146,7 @@ class ModelChoice:
 def suited_to(project: Project) -> str:
     """The bundled model that suits most of a project's first documents."""
     from sciextract.inference.domain.auto import suited_model
-    from sciextract.store.content import documents
+    from sciextract.store import documents
 
     texts = (
         documents.load(project.connection, number).document.text
@@ -241,3 +243,54 @@ def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str
         yield f"{kind} labels of the model only: {', '.join(only_model)}"
     if only_schema:
         yield f"{kind} labels of the schema only: {', '.join(only_schema)}"
+
+
+DEFAULT_SCHEMA = "scierc"
+ASKED_TEXTS = 200
+"""Texts whose words decide for ``auto``."""
+
+
+def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
+    """The bundled schema whose labels a model predicts; the default one where that cannot be told.
+
+    A model that is missing or damaged is no failure here: whoever loads it says so.
+
+    Args:
+        model: What the user named; ``None`` is the model that the user chose before, or the default one.
+        texts: What will be in the project; their words choose for ``auto``, else none is looked at.
+    """
+    try:
+        name = _schema_of(_suited(texts) if model == AUTO else model)
+    except SciextractError:
+        return DEFAULT_SCHEMA
+    return name if name in bundled_schemas() else DEFAULT_SCHEMA
+
+
+def _schema_of(model: str | None) -> str:
+    from sciextract.inference.model_folder import locate_model, open_folder
+    from sciextract.workflows.models.choice import chosen
+
+    if model is None:
+        return open_folder(chosen(None).model.folder, hashes=False).config.schema_name
+    if "/" in model and not Path(model).expanduser().is_dir():
+        return DEFAULT_SCHEMA  # of the hub: not fetched for this
+    return open_folder(locate_model(model), hashes=False).config.schema_name
+
+
+def texts_of(files: Sequence[str]) -> Iterator[str]:
+    """The texts in files, read as they are asked for.
+
+    Raises:
+        FormatError: A file cannot be read.
+    """
+    for item in read(list(files), None):
+        if not isinstance(item, BadRecord):
+            yield item.document.text
+
+
+def _suited(texts: Iterable[str]) -> str:
+    """The bundled model that suits most of the first texts."""
+    from sciextract.inference.domain.auto import suited_model
+
+    votes = Counter(map(suited_model, islice(texts, ASKED_TEXTS)))
+    return votes.most_common(1)[0][0] if votes else DEFAULT_MODEL

@@ -10,7 +10,7 @@ from pathlib import Path
 from sciextract.documents.spans import Span
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.workflows.teams import merge_projects
+from sciextract.workflows.agreement import merge_projects
 from tests.app.presenter.abstracts import AGAIN, TEXT, gold, place, project_with
 
 BEN = "import:ben.sciextract"

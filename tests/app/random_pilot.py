@@ -25,15 +25,14 @@ from textual.keys import _character_to_key
 from textual.pilot import OutOfBounds, Pilot
 
 from sciextract.store import Project
-from sciextract.store.health.consistency import problems
-from sciextract.store.health.doctor import Severity, examine
-from sciextract.store.log.rebuild import differing
+from sciextract.store.maintenance.doctor import Severity, examine
+from sciextract.store.undo import differing, problems
 from sciextract_app.app import DeskApp
-from sciextract_app.dialogs.path import PathDialog
-from sciextract_app.keys import AROUND
+from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.opening import plan
-from sciextract_app.presenter.actions import ACTIONS
+from sciextract_app.presenters.actions import ACTIONS
 from sciextract_app.screens.desk import DeskScreen
+from sciextract_app.settings import AROUND
 from tests.app.presenter.random_keys import KEYS, check, next_key
 from tests.cli.fakes import RuleExtractor
 

@@ -12,7 +12,7 @@ from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver
 
-from sciextract_app.driver import BEGIN, END, PasteParser, reading_pastes
+from sciextract_app.terminal import BEGIN, END, PasteParser, reading_pastes
 
 HOSTILE = ("\x1b", "\x1b[31m", "x", "D", "u", "\r", "\n", "\x1b[20", "\x1b[200", "\x1b[A", " ", "é")
 
@@ -75,7 +75,7 @@ def test_sequences_stay_whole_wherever_they_are_cut() -> None:
 
 def test_escape_alone_is_told_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("sciextract_app.driver.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("sciextract_app.terminal.time.monotonic", lambda: now[0])
     parser = PasteParser()
     assert list(parser.feed("\x1b")) == []
     assert [event for event in parser.tick() if isinstance(event, events.Key)] == []

@@ -10,12 +10,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from sciextract.graph.errors import GraphMissingError, UnknownNodeError
+from sciextract.graph.database import GraphMissingError, UnknownNodeError
 from sciextract.graph.queries.edges import Sentence
-from sciextract_app.graph_app import GraphApp, run_graph
-from sciextract_app.presenter.graph.shown import NodePage, Role, support_of
-from sciextract_app.presenter.graph.walk import Walk
-from sciextract_app.screens.graph import GraphScreen
+from sciextract_app.presenters.graph import NodePage, Role, Walk, support_of
+from sciextract_app.screens.graph import GraphApp, GraphScreen, run_graph
 from tests.app.screens_support import shown, until, until_shown
 from tests.graph_samples import HOSTILE, abstract, build, field
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract_app.recent import (
+from sciextract_app.opening import (
     FILE,
     Remembered,
     not_yet_imported,

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
-from sciextract_app.output import LastingOutput
+from sciextract_app.terminal import LastingOutput
 
 
 @pytest.fixture

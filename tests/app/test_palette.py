@@ -8,7 +8,7 @@ import pytest
 from textual.command import CommandList
 from textual.widgets.option_list import Option
 
-from sciextract_app.dialogs.palette import Palette
+from sciextract_app.app import Palette
 from tests.app.screens_support import made_project, opened, until, until_shown
 
 pytestmark = pytest.mark.asyncio

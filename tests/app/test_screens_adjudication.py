@@ -10,13 +10,11 @@ from textual.pilot import Pilot
 
 from sciextract.store import open_project
 from sciextract.store.actions.api import EntityRef
-from sciextract_app.dialogs.guideline import GuidelineDialog
-from sciextract_app.dialogs.keys_here import KeysDialog
-from sciextract_app.dialogs.other_side import OtherSideDialog
-from sciextract_app.screens.adjudication import AdjudicationScreen
-from sciextract_app.screens.comparison import ComparisonScreen
-from sciextract_app.screens.too_small import TooSmall
-from sciextract_app.widgets.differences_pane import DifferencesPane
+from sciextract_app.dialogs.pages import GuidelineDialog, KeysDialog
+from sciextract_app.dialogs.prompts import OtherSideDialog
+from sciextract_app.screens.two_sides import AdjudicationScreen, ComparisonScreen
+from sciextract_app.widgets.bars import TooSmall
+from sciextract_app.widgets.two_sides import DifferencesPane
 from tests.app.merged import merged_project
 from tests.app.presenter.abstracts import TEXT, gold, project_with
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown

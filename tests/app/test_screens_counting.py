@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract_app.presenter import totals
+from sciextract_app.presenters import session
 from sciextract_app.screens import counting
 from tests.app.screens_support import desk_of, made_project, opened, until, until_shown
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project that counts as a large one."""
-    monkeypatch.setattr(totals, "MANY", 2)
+    monkeypatch.setattr(session, "MANY", 2)
     monkeypatch.setattr(counting, "MANY", 2)
     monkeypatch.setattr(counting, "REST_SECONDS", 0.0)
     return made_project(tmp_path)

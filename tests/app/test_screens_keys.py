@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sciextract_app.dialogs.path import PathDialog
-from sciextract_app.keys import SHELL
+from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.screens.dashboard import DashboardScreen
 from sciextract_app.screens.retraining import RetrainingScreen
+from sciextract_app.settings import SHELL
 from tests.app.screens_support import desk_of, made_project, opened, until_shown
 from tests.cli.fakes import RuleExtractor
 

@@ -8,10 +8,10 @@ import pytest
 
 from sciextract.errors import UsageError
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.looking.search import Query
-from sciextract_app.dialogs.menu import MenuDialog
-from sciextract_app.dialogs.query_words import parse_query
-from sciextract_app.presenter.shown import Mode
+from sciextract.store.search import Query
+from sciextract_app.dialogs.base import MenuDialog
+from sciextract_app.dialogs.prompts import parse_query
+from sciextract_app.presenters.view_models import Mode
 from tests.app.screens_support import desk_of, made_project, opened, states, until
 
 

@@ -13,15 +13,15 @@ from textual.widgets import Input, OptionList
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import create_project, open_project
-from sciextract.store.actions.spreading import Count, counting, spreading
-from sciextract.store.incoming.context import Outcome
+from sciextract.store.actions.bulk import Count, counting, spreading
+from sciextract.store.context import Outcome
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project
-from sciextract_app.dialogs.messages import MessagesDialog
-from sciextract_app.dialogs.queues import QueueNameDialog, QueuesDialog
-from sciextract_app.presenter.listing import Sort
-from sciextract_app.presenter.shown import Feedback, Mode
-from sciextract_app.workers import spreading as worker
+from sciextract_app.dialogs.pages import MessagesDialog
+from sciextract_app.dialogs.prompts import QueueNameDialog, QueuesDialog
+from sciextract_app.presenters.document_order import Sort
+from sciextract_app.presenters.view_models import Feedback, Mode
+from sciextract_app.workers import project as worker
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown
 from tests.cli.fakes import RuleExtractor
 

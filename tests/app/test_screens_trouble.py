@@ -13,8 +13,8 @@ import pytest
 import sciextract.store.opening as store_opening
 from sciextract.errors import ProjectReplacedError
 from sciextract.store import open_project
-from sciextract.store.health import background
-from sciextract_app.dialogs.error import ErrorDialog
+from sciextract.store.maintenance import doctor
+from sciextract_app.dialogs.base import ErrorDialog
 from sciextract_app.screens.desk import DeskScreen
 from sciextract_app.screens.start import StartScreen
 from tests.app.screens_support import (
@@ -102,7 +102,7 @@ class TestUncleanClose:
     async def test_damage_is_told_and_the_mark_stays(
         self, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(background, "problems", lambda *_, **__: ["page 7 is torn"])
+        monkeypatch.setattr(doctor, "problems", lambda *_, **__: ["page 7 is torn"])
         async with opened(project) as (_, pilot):
             await until_shown(pilot, "page 7 is torn")
         with open_project(project) as again:

@@ -12,9 +12,9 @@ from textual.widgets import Input
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelNotFoundError
 from sciextract.store import open_project
-from sciextract.store.health.doctor import Severity, examine
-from sciextract_app.dialogs.bad_records import BadRecordsDialog
-from sciextract_app.recent import recent_projects
+from sciextract.store.maintenance.doctor import Severity, examine
+from sciextract_app.dialogs.pages import BadRecordsDialog
+from sciextract_app.opening import recent_projects
 from sciextract_app.screens.start import StartScreen
 from tests.app.screens_support import (
     desk_of,

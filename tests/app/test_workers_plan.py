@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract_app.workers.plan import Plan
+from sciextract_app.workers.predicting import Plan
 
 
 def test_from_the_open_abstract_on_and_round() -> None:

@@ -14,11 +14,11 @@ from sciextract.documents.annotations import (
     LabelScore,
     Relation,
     SpanCandidate,
+    stable_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.documents.ids import stable_id
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings

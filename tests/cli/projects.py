@@ -9,7 +9,7 @@ from typing import Any
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import open_project
-from sciextract.store.state.rows import IN_VIEW
+from sciextract.store.rows import IN_VIEW
 
 ESCAPE = "\x1b"
 GOLD: dict[str, Any] = {

@@ -224,7 +224,7 @@ def test_nothing_to_read() -> None:
 
 def test_no_model(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sciextract.inference.extractor import Extractor
-    from sciextract.inference.locate import locate_model
+    from sciextract.inference.model_folder import locate_model
 
     monkeypatch.setattr(Extractor, "load", lambda model, **_: locate_model(model))
     path = written(tmp_path / "p.jsonl", GOOD)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
+from sciextract.retraining.run_folder import Run, new_run
 from sciextract.workflows.models import register
-from sciextract.workflows.runs import Run, new_run
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder
 

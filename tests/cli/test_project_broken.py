@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.store.file.header import VERSION
+from sciextract.store.connection import VERSION
 from tests.cli.conftest import Command
 from tests.cli.projects import everything, write_lines
 

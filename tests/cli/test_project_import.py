@@ -13,8 +13,8 @@ from sciextract.documents.annotations import State
 from sciextract.errors import ExitCode
 from sciextract.formats.registry import writable
 from sciextract.resources import data_root
+from sciextract.store import documents as stored
 from sciextract.store import open_project
-from sciextract.store.content import documents as stored
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,

@@ -10,7 +10,7 @@ import pytest
 
 from sciextract.errors import ExitCode
 from sciextract.store import open_project
-from sciextract.store.state.rows import Layer
+from sciextract.store.rows import Layer
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, write_lines
 

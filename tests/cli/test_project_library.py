@@ -13,7 +13,7 @@ from sciextract.errors import ExitCode
 from sciextract.resources import bundled_models, data_root
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.log.rebuild import differing
+from sciextract.store.undo import differing
 from tests.cli.conftest import Command
 from tests.cli.projects import documents, view
 

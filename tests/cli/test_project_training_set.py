@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from sciextract.errors import ExitCode
+from sciextract.retraining.snapshot import Split
+from sciextract.retraining.snapshot.documents import split_of
 from sciextract.store import open_project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.snapshot import Split
-from sciextract.workflows.snapshot.splitting import split_of
+from sciextract.store.rows import Layer
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, everything, read_lines, write_lines
 

@@ -7,7 +7,7 @@ import pytest
 from sciextract.cli.queue import OrderWord
 from sciextract.errors import ExitCode
 from sciextract.store import open_project
-from sciextract.store.looking.queues import SavedQueue, save_queue
+from sciextract.store.queries import SavedQueue, save_queue
 from sciextract.workflows.active.ranking import By
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.cli.recipe_screen import grid_report, line_of
+from sciextract.cli.recipes import grid_report, line_of
 from sciextract.errors import ExitCode
 from tests.cli.conftest import Command
 

@@ -9,9 +9,9 @@ import json
 import sys
 from dataclasses import replace
 
-from sciextract.workflows.scale.ray.engine import RayEngine
-from sciextract.workflows.scale.seam import Shard
-from sciextract.workflows.scale.shards import remaining_chunks
+from sciextract.scale.interface import Shard
+from sciextract.scale.ray.engine import RayEngine
+from sciextract.scale.shards import remaining_chunks
 from tests.unit.workflows.scale.support import work_of
 
 if __name__ == "__main__":

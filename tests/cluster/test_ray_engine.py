@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.workflows.scale.ray.engine import RayEngine
-from sciextract.workflows.scale.seam import ChunkResult, Shard, Work
+from sciextract.scale.interface import ChunkResult, Shard, Work
+from sciextract.scale.ray.engine import RayEngine
 from tests.cluster.conftest import SmallCluster
 from tests.cluster.processes import processes_of
 from tests.shared_data import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
 from tests.contracts.test_imports import PARTS, modules_of
 from tests.shared_data import ROOT

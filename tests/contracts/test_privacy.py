@@ -40,8 +40,8 @@ def test_predicting_leaves_no_files_in_the_users_folders(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("before", "needed"),
     [
-        ("from sciextract.inference.locate import locate_model\n", "huggingface_hub"),
-        ("import sciextract_trainer.encoders.word_vectors.network\n", "transformers"),
+        ("from sciextract.inference.model_folder import locate_model\n", "huggingface_hub"),
+        ("import sciextract_trainer.encoders.conversion\n", "transformers"),
     ],
 )
 def test_the_hub_is_asked_without_telemetry(before: str, needed: str) -> None:

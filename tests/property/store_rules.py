@@ -15,15 +15,15 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
-from sciextract.documents import ids
+from sciextract.documents import annotations as ids
 from sciextract.errors import ActionRefusedError, UndoRefusedError
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.log.rebuild import differing
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import IN_VIEW
-from sciextract.store.state.summary import summarise
-from sciextract.store.state.views import EVERYTHING
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import IN_VIEW
+from sciextract.store.state_tables import summarise
+from sciextract.store.undo import differing
+from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import all_state, new_project
 
 HUMAN = ("accepted", "edited", "added", "rejected")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
-from sciextract.formats.standoff.brat_notes import DocumentPaths, joined, pieces_of
-from sciextract.formats.standoff.standoff import LINE_BREAKS
+from sciextract.formats.brat_notes import DocumentPaths, joined, pieces_of
+from sciextract.formats.standoff import LINE_BREAKS
 from tests.strategies import PIECES, annotated_documents, fragments, texts
 
 FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))

@@ -16,8 +16,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import TokenRange
 from sciextract.formats import open_writer
 from sciextract.formats.base import Source
-from sciextract.formats.standoff.conll import read_conll
-from sciextract.formats.standoff.conll_columns import TaggedRange, tagged_ranges, tags_of
+from sciextract.formats.conll import TaggedRange, read_conll, tagged_ranges, tags_of
 from tests.strategies import PIECES, annotated_documents
 
 FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))

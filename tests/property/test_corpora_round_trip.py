@@ -17,7 +17,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.formats import open_writer, read
-from sciextract.formats.corpora.xml_characters import LOSS, xml_safe
+from sciextract.formats.safe_xml import LOSS, xml_safe
 from tests.shared_data import shared_path
 from tests.strategies import PIECES, annotated_documents
 

@@ -9,16 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciextract.documents.spans import TokenRange
-from sciextract.inference import pairs as pairing
-from sciextract.inference.clusters import antecedent_probabilities, predict_clusters
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference import candidates
+from sciextract.inference.candidates import sentence_ends, span_mask
+from sciextract.inference.coreference import antecedent_probabilities, predict_clusters
+from sciextract.inference.label_layout import RelationLayout, softmax
 from sciextract.inference.mentions import select_mentions
-from sciextract.inference.pieces import MAX_PIECES_PER_WORD
 from sciextract.inference.relations import combine_directions
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.inference.spans import sentence_ends, span_mask
-from sciextract.inference.type_groups import softmax
-from sciextract.inference.windows import plan_windows
+from sciextract.inference.tokenization import MAX_PIECES_PER_WORD, plan_windows
 from tests.unit.inference import fakes
 
 LAWS = settings(max_examples=60, deadline=None)
@@ -92,7 +90,7 @@ def test_relation_pairs_have_mirrors_and_no_overlaps(
 ) -> None:
     spans = fakes.spans_of(*sorted((start, start + width) for start, width in starts))
     sentence = spans[:, 0] // (8 * group)
-    pairs = {(a, b) for a, b in pairing.relation_pairs(spans, sentence).tolist()}
+    pairs = {(a, b) for a, b in candidates.relation_pairs(spans, sentence).tolist()}
     assert pairs == {(b, a) for a, b in pairs}
     for a in range(len(spans)):
         for b in range(len(spans)):
@@ -103,15 +101,15 @@ def test_relation_pairs_have_mirrors_and_no_overlaps(
 @LAWS
 @given(st.lists(st.integers(0, 10_000), min_size=2))
 def test_buckets_rise_with_distance(distances: list[int]) -> None:
-    buckets = pairing.bucket(np.sort(np.array(distances)))
+    buckets = candidates.bucket(np.sort(np.array(distances)))
     assert (np.diff(buckets) >= 0).all()
-    assert buckets.min() >= 0 and buckets.max() < pairing.DISTANCE_BUCKETS
+    assert buckets.min() >= 0 and buckets.max() < candidates.DISTANCE_BUCKETS
 
 
 @LAWS
 @given(st.integers(0, 40), st.integers(1, 20))
 def test_antecedents_come_before_their_mention(count: int, most: int) -> None:
-    pairs = pairing.antecedent_pairs(count, most)
+    pairs = candidates.antecedent_pairs(count, most)
     assert len(pairs) == sum(min(mention, most) for mention in range(count))
     assert (pairs[:, 1] < pairs[:, 0]).all()
     assert (np.diff(pairs[:, 0]) >= 0).all()
@@ -124,7 +122,7 @@ def test_combining_does_not_depend_on_the_order_of_pairs(
 ) -> None:
     layout, random = RelationLayout(*label_set), np.random.default_rng(seed)
     spans = np.stack([np.arange(count), np.arange(count)], axis=1)
-    pairs = pairing.relation_pairs(spans, np.zeros(count, dtype=np.int64))
+    pairs = candidates.relation_pairs(spans, np.zeros(count, dtype=np.int64))
     logits = random.standard_normal((len(pairs), layout.class_count)).astype(np.float32)
     order = random.permutation(len(pairs))
     first = combine_directions(pairs, logits, layout, 1.0)
@@ -181,7 +179,7 @@ def test_clusters_are_disjoint_groups_of_two_and_more(
     seed: int, count: int, threshold: float
 ) -> None:
     random = np.random.default_rng(seed)
-    links = pairing.antecedent_pairs(count, 100)
+    links = candidates.antecedent_pairs(count, 100)
     scores = (3 * random.standard_normal(len(links))).astype(np.float32)
     scored = antecedent_probabilities(links, scores, count, 1.0)
     clusters = predict_clusters(scored, count, threshold)

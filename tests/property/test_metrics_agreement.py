@@ -17,10 +17,16 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.metrics.agreement import agreement
 from sciextract.metrics.coreference import partition, without_singletons
-from sciextract.metrics.differences import Difference, DifferenceKind, Layer, differences
+from sciextract.metrics.counts import Mention, scorable
+from sciextract.metrics.differences import (
+    Difference,
+    DifferenceKind,
+    Layer,
+    differences,
+    matched,
+    shared_length,
+)
 from sciextract.metrics.kappa import kappa
-from sciextract.metrics.overlap import matched, shared_length
-from sciextract.metrics.scorable import Mention, scorable
 from tests.unit.metrics.builders import words
 
 TEXT = "a b c d e f g h i j k l"

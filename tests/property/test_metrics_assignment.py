@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from sciextract.metrics.assignment import best_assignment
+from sciextract.metrics.coreference import best_assignment
 
 optimize = pytest.importorskip("scipy.optimize")
 

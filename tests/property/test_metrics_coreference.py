@@ -18,7 +18,7 @@ from sciextract.metrics.coreference import (
     partition,
     without_singletons,
 )
-from sciextract.metrics.tally import Tally
+from sciextract.metrics.counts import Tally
 
 Metric = Callable[[Overlap], Tally]
 METRICS: dict[str, Metric] = {"muc": muc, "b_cubed": b_cubed, "ceaf_e": ceaf_e}

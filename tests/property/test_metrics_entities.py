@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.metrics.scorable import Scorable, ScoredEntity
+from sciextract.metrics.counts import Scorable, ScoredEntity
 from sciextract.metrics.scorer import score
 
 LABELS = ("Task", "Method", "Metric")

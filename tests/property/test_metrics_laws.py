@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.report import PRF, EvaluationReport
-from sciextract.metrics.scorable import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.scorer import score
 
 SYMMETRIC = frozenset({"COMPARE"})

@@ -12,7 +12,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer
 from sciextract.formats.base import Source
-from sciextract.formats.standoff.pubtator import read_pubtator
+from sciextract.formats.pubtator import read_pubtator
 from tests.strategies import PIECES, annotated_documents
 
 FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))

@@ -14,11 +14,11 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Source
 from sciextract.formats.json_lines import parse_object
 from sciextract.formats.jsonl import parse_record
-from sciextract.store.state.rows import Layer
+from sciextract.retraining.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
+from sciextract.retraining.snapshot.augmented import positives
+from sciextract.retraining.snapshot.documents import from_read, to_line
+from sciextract.store.rows import Layer
 from sciextract.text.analyse import analyse
-from sciextract.workflows.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
-from sciextract.workflows.snapshot.augmented import positives
-from sciextract.workflows.snapshot.lines import from_read, to_line
 from tests.strategies import annotated_documents
 
 

@@ -16,8 +16,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import validate_annotations
 from sciextract.store import Project
 from sciextract.store.actions.api import LinkRef
-from sciextract.store.incoming.ingest import Import, Run
-from sciextract.store.state.rows import Completeness, Layer
+from sciextract.store.ingest import Import, Run
+from sciextract.store.rows import Completeness, Layer
 from tests.property.store_rules import StoreRules
 from tests.property.store_strategies import (
     DOCUMENTS,

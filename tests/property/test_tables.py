@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer
-from sciextract.formats.tables.cells import (
+from sciextract.formats.tables import (
     csv_row,
     escaped,
     guarded,

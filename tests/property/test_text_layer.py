@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from sciextract.documents.spans import Span
 from sciextract.text.analyse import analyse, join_title, split_at
+from sciextract.text.characters import visible
 from sciextract.text.offsets import OffsetMap
-from sciextract.text.ptb import from_token_lists, unescape
-from sciextract.text.tokenizer import tokenize
-from sciextract.text.visible import visible
+from sciextract.text.tokenizer import from_token_lists, tokenize, unescape
 
 PIECES = st.sampled_from(
     [

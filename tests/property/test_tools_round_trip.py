@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
-from sciextract.formats.tools.labelstudio_results import INCLUSIVE_ENDS
+from sciextract.formats.label_studio import INCLUSIVE_ENDS
 from tests.shared_data import shared_path
 from tests.strategies import annotated_documents
 

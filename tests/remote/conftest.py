@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.workflows.remote.start import Task
-from sciextract.workflows.runs import Run, new_run
+from sciextract.retraining.remote.start import Task
+from sciextract.retraining.run_folder import Run, new_run
 from tests.ssh_server import Server, put_python, served
 
 

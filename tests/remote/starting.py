@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sciextract.workflows.remote import start as starting
-from sciextract.workflows.remote.jobs import Place
-from sciextract.workflows.remote.start import Task
-from sciextract.workflows.runs import Run
+from sciextract.retraining.remote import start as starting
+from sciextract.retraining.remote.jobs import Place
+from sciextract.retraining.remote.start import Task
+from sciextract.retraining.run_folder import Run
 
 
 def start(run: Run, task: Task) -> Place:

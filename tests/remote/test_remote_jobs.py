@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import RemoteError, UsageError
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
-from sciextract.workflows.correction.elsewhere import _Teller
-from sciextract.workflows.correction.narrator import Narrator
-from sciextract.workflows.remote import finish, jobs
-from sciextract.workflows.remote.follow import follow
-from sciextract.workflows.remote.jobs import Place
-from sciextract.workflows.remote.start import Task, _script, start_again
-from sciextract.workflows.runs import METRICS, Run
+from sciextract.retraining.remote import jobs, results
+from sciextract.retraining.remote.jobs import Place
+from sciextract.retraining.remote.results import follow
+from sciextract.retraining.remote.start import Task, _script, start_again
+from sciextract.retraining.remote_run import _Teller
+from sciextract.retraining.run import Narrator
+from sciextract.retraining.run_folder import METRICS, Run
 from tests.remote.starting import start
 from tests.ssh_server import Server
 
@@ -66,7 +66,7 @@ def test_a_job_brings_its_events_and_its_model_home(run: Run, task: Make) -> Non
     ended = follow(run, place, _silent, _never)
     assert (ended.exit, ended.runs) == (0, False)
     assert _numbers(run) == [0, 1, 2, 3, 4]
-    model = finish.fetch_model(run, place)
+    model = results.fetch_model(run, place)
     assert open_folder(model).hash == open_folder(SCI).hash
     assert "step 4" in (run.folder / "there" / "log").read_text()
     assert jobs.find_job(run.name)[1].state == "fetched"
@@ -153,7 +153,7 @@ def test_a_job_that_fails_says_so(run: Run, task: Make) -> None:
 def test_a_job_that_was_killed_there_is_told(
     run: Run, task: Make, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sciextract.workflows.remote.follow.QUIET_SECONDS", 1.0)
+    monkeypatch.setattr("sciextract.retraining.remote.results.QUIET_SECONDS", 1.0)
     place = start(run, task("1", "0", "forever"))
     _until(lambda: "step 0" in jobs.standing(place).log)
     started = json.loads((server.home / place.folder / "started.json").read_text())
@@ -166,7 +166,7 @@ def test_cancelling_interrupts_and_leaves_an_exit_code(run: Run, task: Make) -> 
     place = start(run, task("1", "0", "forever"))
     assert jobs.standing(place).runs
     _until(lambda: "step 0" in jobs.standing(place).log)
-    finish.cancel(place)
+    results.cancel(place)
     _until(lambda: jobs.standing(place).exit is not None)
     assert jobs.standing(place).exit == 130
 
@@ -174,7 +174,7 @@ def test_cancelling_interrupts_and_leaves_an_exit_code(run: Run, task: Make) -> 
 def test_a_job_that_was_stopped_goes_on(run: Run, task: Make, server: Server) -> None:
     place = start(run, task("2", "0", "forever"))
     _until(lambda: "step 1" in jobs.standing(place).log)
-    finish.cancel(place)
+    results.cancel(place)
     assert follow(run, place, _silent, _never).exit == 130
     script = server.home / place.folder / "job.sh"
     script.write_text(script.read_text().replace(" forever", ""))
@@ -187,9 +187,9 @@ def test_cleaning_removes_the_folder_there_but_no_running_job(
 ) -> None:
     place = start(run, task("1", "0", "forever"))
     with pytest.raises(RemoteError, match="still runs"):
-        finish.clean(run, place)
-    finish.cancel(place)
-    finish.clean(run, place)
+        results.clean(run, place)
+    results.cancel(place)
+    results.clean(run, place)
     assert not (server.home / place.folder).exists()
     assert (run.folder / METRICS).parent.is_dir()
     assert jobs.find_job(run.name)[1].state == "cleaned"
@@ -201,8 +201,8 @@ def test_cleaning_removes_nothing_outside_the_folder_of_jobs(
     place = start(run, task("1", "0"))
     follow(run, place, _silent, _never)
     (server.home / "precious").mkdir(exist_ok=True)
-    finish.clean(run, replace(place, folder="precious"))
-    finish.clean(run, replace(place, folder=f"{jobs.JOBS}/.."))
+    results.clean(run, replace(place, folder="precious"))
+    results.clean(run, replace(place, folder=f"{jobs.JOBS}/.."))
     assert (server.home / "precious").is_dir()
     assert (server.home / place.folder).is_dir()
 
@@ -215,7 +215,7 @@ def test_a_model_that_arrives_changed_is_refused(run: Run, task: Make, server: S
     data[100] ^= 1
     graph.write_bytes(data)
     with pytest.raises(RemoteError, match="did not arrive whole"):
-        finish.fetch_model(run, place)
+        results.fetch_model(run, place)
     assert jobs.find_job(run.name)[1].state == "started"
 
 
@@ -253,7 +253,7 @@ def test_nobody_else_reads_a_job_and_what_comes_back_is_plain(
     model = folder / "run" / "model"
     (model / "link").symlink_to("/etc/hostname")
     (model / "README.md").chmod(0o6777)
-    fetched = finish.fetch_model(run, place)
+    fetched = results.fetch_model(run, place)
     assert not (fetched / "link").is_symlink()
     assert (fetched / "README.md").stat().st_mode & 0o7133 == 0
 
@@ -261,11 +261,11 @@ def test_nobody_else_reads_a_job_and_what_comes_back_is_plain(
 def test_events_without_end_are_refused(
     run: Run, task: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sciextract.workflows.remote.follow.MAX_EVENT_BYTES", 200)
+    monkeypatch.setattr("sciextract.retraining.remote.results.MAX_EVENT_BYTES", 200)
     place = start(run, task("60", "0.01", "forever"))
     with pytest.raises(RemoteError, match="of events; no more are taken"):
         follow(run, place, _silent, _never)
-    finish.cancel(place)
+    results.cancel(place)
 
 
 @pytest.mark.parametrize(

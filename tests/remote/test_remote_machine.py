@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import RemoteError, UsageError
-from sciextract.workflows.remote.probe import Machine, probe, require
-from sciextract.workflows.remote.ssh import Ssh, check_host
-from sciextract.workflows.remote.start import Task
-from sciextract.workflows.runs import Run
+from sciextract.retraining.remote.ssh import Ssh, check_host
+from sciextract.retraining.remote.start import Machine, Task, probe, require
+from sciextract.retraining.run_folder import Run
 from tests.remote.starting import start
 from tests.ssh_server import Server
 
@@ -129,7 +128,7 @@ def test_login_nodes_of_a_cluster_need_no_gpu() -> None:
 def test_nothing_is_sent_to_a_machine_without_room(
     server: Server, run: Run, task: Callable[..., Task], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sciextract.workflows.remote.start.ROOM_FOR_RESULTS", 1 << 60)
+    monkeypatch.setattr("sciextract.retraining.remote.start.ROOM_FOR_RESULTS", 1 << 60)
     with pytest.raises(RemoteError, match="MiB are free"):
         start(run, task("1", "0"))
     assert not (server.home / ".cache").exists()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.workflows.remote import finish, jobs
-from sciextract.workflows.remote.follow import follow
-from sciextract.workflows.remote.start import Task
-from sciextract.workflows.runs import Run
+from sciextract.retraining.remote import jobs, results
+from sciextract.retraining.remote.results import follow
+from sciextract.retraining.remote.start import Task
+from sciextract.retraining.run_folder import Run
 from tests.remote.starting import start
 from tests.ssh_server import Server
 
@@ -88,7 +88,7 @@ def test_a_job_is_cancelled_through_the_queue(run: Run, slurm: Callable[..., Tas
     while "step 0" not in jobs.standing(place).log:
         assert time.monotonic() < until
     assert jobs.standing(place).runs
-    finish.cancel(place)
+    results.cancel(place)
     while jobs.standing(place).exit is None:
         assert time.monotonic() < until
     assert jobs.standing(place).exit == 130

@@ -15,8 +15,8 @@ from benchmarks.active_curves import Curve, draw, needed, tables
 from benchmarks.active_frozen import LAYERS, KnownStates, freeze
 from benchmarks.active_learning import ALL, MEMBERS, Simulation
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import collate
-from sciextract_trainer.network.encoder import load_encoder
+from sciextract_trainer.data.examples import collate
+from sciextract_trainer.encoders.loading import load_encoder
 from tests.trainer.corpus import TEN_SENTENCES
 
 RISING = [

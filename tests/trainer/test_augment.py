@@ -19,20 +19,18 @@ import torch
 from safetensors.torch import load_file
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.errors import UsageError
-from sciextract.store.state.rows import IN_VIEW
+from sciextract.retraining.snapshot import Origin, TrainingDocument
+from sciextract.store.rows import IN_VIEW
 from sciextract.text.analyse import analyse
-from sciextract.workflows.snapshot import Origin, TrainingDocument
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.augment import EntitySwap, Swaps
-from sciextract_trainer.data.decided import decided_examples
+from sciextract_trainer.data.augment import EntitySwap, Swaps, decided_swaps, gold_swaps
 from sciextract_trainer.data.examples import examples_from
-from sciextract_trainer.data.swaps import decided_swaps, gold_swaps
+from sciextract_trainer.data.gold import decided_examples
 from sciextract_trainer.families import family_of
 from sciextract_trainer.loop import TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES, gold

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sciextract.workflows.correction import curves as drawing
-from sciextract.workflows.correction.curves import draw_curves, figure_of, origin_of
-from sciextract.workflows.runs import METRICS, Run
+from sciextract.retraining import curves
+from sciextract.retraining.curves import draw_curves, figure_of, origin_of
+from sciextract.retraining.run_folder import METRICS, Run
 from sciextract_trainer.curves import MISSING, Curves, draw, main
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -123,5 +123,5 @@ class TestNoFigure:
         run = run_of(tmp_path / "r", dev(1))
         (tmp_path / "file").touch()
         assert draw_curves(run, tmp_path / "file").told.startswith("no learning curves are drawn")
-        monkeypatch.setattr(drawing, "MODULE", "no_such_module_here")
+        monkeypatch.setattr(curves, "MODULE", "no_such_module_here")
         assert "no_such_module_here" in draw_curves(run).told

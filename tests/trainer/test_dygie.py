@@ -14,28 +14,31 @@ pytest.importorskip("torch")
 
 import torch
 
-from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.tokens import TokenTable
-from sciextract.metrics.scorable import scorable
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.metrics.counts import scorable
 from sciextract_trainer.build import PieceRules, build_dygie_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.evaluate import DevScores
 from sciextract_trainer.families import DYGIE
 from sciextract_trainer.loop import selection_score
-from sciextract_trainer.network.dygie_data import (
-    SentenceExample,
-    collate_sentences,
-    sentence_examples,
-)
-from sciextract_trainer.network.dygie_decode import best_classes, best_clusters
-from sciextract_trainer.network.dygie_heads import (
+from sciextract_trainer.network.dygie import (
     Antecedents,
     CoreferenceHead,
     RelationHead,
     best_rows,
     with_null,
 )
-from sciextract_trainer.network.dygie_losses import relation_classes, sentence_losses
+from sciextract_trainer.network.dygie_data import (
+    SentenceExample,
+    collate_sentences,
+    sentence_examples,
+)
+from sciextract_trainer.network.dygie_scoring import (
+    best_classes,
+    best_clusters,
+    relation_classes,
+    sentence_losses,
+)
 from tests.trainer.corpus import TEN_SENTENCES, gold
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from sciextract.workflows.runs import Run
+from sciextract.retraining.run_folder import Run
 from sciextract_trainer.hardware.device import CPU
 from sciextract_trainer.hardware.energy import (
     CardPower,
@@ -22,7 +22,7 @@ from sciextract_trainer.hardware.energy import (
     RaplCounter,
     packages,
 )
-from sciextract_trainer.record import cards_of, recorded
+from sciextract_trainer.sessions import cards_of, recorded
 
 
 def _counter(powercap: Path, zone: str, name: str, energy_uj: int, range_uj: int = 1000) -> Path:
@@ -184,7 +184,7 @@ def test_a_stopped_training_and_the_one_that_goes_on_are_both_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = _counter(tmp_path / "cap", "intel-rapl:0", "package-0", 0, 10_000_000)
-    monkeypatch.setattr("sciextract_trainer.record.EnergyMeter", _meter_in(tmp_path / "cap"))
+    monkeypatch.setattr("sciextract_trainer.sessions.EnergyMeter", _meter_in(tmp_path / "cap"))
     run = Run(tmp_path / "run")
     with pytest.raises(KeyboardInterrupt), recorded(run, CPU):
         _set(folder, 1_000_000)

@@ -12,8 +12,7 @@ pytest.importorskip("torch")
 
 from sciextract.documents.annotations import State
 from sciextract_trainer.build import PieceRules
-from sciextract_trainer.data.batches import collate, epoch_batches
-from sciextract_trainer.data.examples import examples_from, gold_targets
+from sciextract_trainer.data.examples import collate, epoch_batches, examples_from, gold_targets
 from tests.trainer.corpus import TEN_SENTENCES, gold
 
 if TYPE_CHECKING:

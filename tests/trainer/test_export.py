@@ -15,14 +15,14 @@ pytest.importorskip("onnxscript")
 from torch import nn
 
 from sciextract.errors import ModelMismatchError, UsageError
-from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH
+from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.export import EXPORTED, PARITY, assert_parity, random_pairs
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.network.joint import TorchNetwork
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels

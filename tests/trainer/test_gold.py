@@ -15,7 +15,7 @@ from sciextract import formats
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, TrainingDataError, UsageError
-from sciextract.formats.splits import Part
+from sciextract.formats.inputs import Part
 from sciextract_trainer.data.gold import read_gold, sha256, unseen_labels
 from tests.trainer.corpus import ONE_MENTION, TEN_SENTENCES
 

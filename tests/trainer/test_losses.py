@@ -11,14 +11,13 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from sciextract_trainer.network.losses import (
+from sciextract_trainer.network.training_step import (
     antecedent_log_probabilities,
     marginal_link_loss,
     soft_cross_entropy,
     soft_link_loss,
 )
-from sciextract_trainer.optimisation.average import WeightAverage
-from sciextract_trainer.optimisation.schedules import linear, slanted
+from sciextract_trainer.optimisation.schedules import WeightAverage, linear, slanted
 
 LINKS = torch.tensor([[1, 0], [2, 0], [2, 1]])
 

@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 from benchmarks.training_documents import WORDS_MEAN, made_up_examples
 from sciextract_trainer.build import PieceRules, build_network
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import collate
+from sciextract_trainer.data.examples import collate
 from sciextract_trainer.families import JOINT
 
 if TYPE_CHECKING:

@@ -16,14 +16,13 @@ import torch
 from torch import Tensor
 
 from sciextract.documents.annotations import State
-from sciextract.inference.type_groups import Columns
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.snapshot import ALL_LAYERS, TrainingDocument
+from sciextract.inference.label_layout import Columns
+from sciextract.retraining.snapshot import ALL_LAYERS, TrainingDocument
+from sciextract.store.rows import Layer
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.data.batches import Batch, collate
-from sciextract_trainer.data.decided import decided_examples, decided_targets
-from sciextract_trainer.data.examples import examples_from
+from sciextract_trainer.data.examples import Batch, collate, examples_from
+from sciextract_trainer.data.gold import decided_examples, decided_targets
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses
 from tests.trainer.corpus import TEN_SENTENCES, gold

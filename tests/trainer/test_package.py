@@ -21,7 +21,13 @@ from sciextract.errors import (
     SciextractError,
 )
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import CONFIG, MANIFEST, TOKENIZER, open_folder, write_manifest
+from sciextract.inference.model_folder import (
+    CONFIG,
+    MANIFEST,
+    TOKENIZER,
+    open_folder,
+    write_manifest,
+)
 from sciextract.workflows.evaluate import evaluate
 from tests.trainer.corpus import TEN_SENTENCES
 

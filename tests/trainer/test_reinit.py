@@ -18,8 +18,7 @@ from torch import nn
 from sciextract.errors import UsageError
 from sciextract_trainer.build import build_network
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.optimisation.encoder_layers import layers_of
-from sciextract_trainer.optimisation.reinit import reinitialise
+from sciextract_trainer.encoders.layers import layers_of, reinitialise
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
@@ -165,8 +164,8 @@ def test_an_encoder_without_layers_is_refused() -> None:
 def test_a_warm_start_begins_layers_anew_only_where_the_recipe_says_so(
     model_folder: Path, make_config: Callable[..., TrainConfig]
 ) -> None:
-    from sciextract.inference.folder import open_folder
-    from sciextract_trainer.warm_start.start_model import open_start_model
+    from sciextract.inference.model_folder import open_folder
+    from sciextract_trainer.warm_start import open_start_model
 
     start, config = open_start_model(open_folder(model_folder)), make_config()
     plain, again = (start.network(replace(config, reinit_layers=each)) for each in ((), (1,)))

@@ -11,14 +11,13 @@ pytest.importorskip("torch")
 from torch import nn
 
 from sciextract.inference.network import Network, PairInput, PairScores, WordStates
-from sciextract.inference.pieces import EncoderInput
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotate
+from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.evaluate import DEV_SETTINGS
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.network.remembering import RememberingNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.network.joint import RememberingNetwork, TorchNetwork
 from tests.trainer.corpus import TEN_SENTENCES
 
 

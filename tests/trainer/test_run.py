@@ -16,7 +16,7 @@ from sciextract import formats
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, ModelNotFoundError, SciextractError, UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.workflows.runs import Run
+from sciextract.retraining.run_folder import Run
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.run import REPORT, TrainingJob, run_training
 from tests.trainer.corpus import TEN_SENTENCES

@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.settings_file import (
-    has_kind,
-    packaged_file,
-    plain_values,
-    read_toml,
-    settings_from,
-)
+from sciextract_trainer.files import has_kind, packaged_file, plain_values, read_toml, settings_from
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,14 @@ import onnx
 from torch import nn
 
 import sciextract
-from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH
+from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.onnx_network import OnnxNetwork
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer import export
 from sciextract_trainer.build import PieceRules
-from sciextract_trainer.compression.quantisation import quantise
-from sciextract_trainer.compression.schemes import Scheme
+from sciextract_trainer.compression.quantisation import Scheme, quantise
+from sciextract_trainer.export import drop_guards, looks_everywhere
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.softmax_guards import drop_guards, looks_everywhere
 
 BUNDLED = Path(sciextract.__file__).parent / "bundled"
 TEXTS = [["otters"], ["river", "kite"] * 30, ["we", "count", "."]]

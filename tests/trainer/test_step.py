@@ -16,8 +16,7 @@ from torch import nn
 from sciextract.errors import UsageError
 from sciextract_trainer.build import PieceRules, build_network
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import collate
-from sciextract_trainer.data.examples import Example, examples_from
+from sciextract_trainer.data.examples import Example, collate, examples_from
 from sciextract_trainer.evaluate import DevScores
 from sciextract_trainer.hardware.device import CPU, choose_device, moved
 from sciextract_trainer.loop import TrainingData, train

@@ -19,12 +19,11 @@ from sciextract import formats
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import CONFIG
-from sciextract.store.state.rows import Layer
+from sciextract.inference.model_folder import CONFIG
+from sciextract.store.rows import Layer
 from sciextract_trainer.build import PieceRules, build_network
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.data.batches import collate
-from sciextract_trainer.data.examples import examples_from
+from sciextract_trainer.data.examples import collate, examples_from
 from sciextract_trainer.evaluate import DEV_SETTINGS, dev_settings, learned_layers, scored_layers
 from sciextract_trainer.families import family_of
 from sciextract_trainer.hardware.device import CPU

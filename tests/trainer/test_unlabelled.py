@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import FormatError, InputMissingError
-from sciextract_trainer.unlabelled import read_unlabelled, unlabelled_texts
+from sciextract_trainer.data.unlabelled import read_unlabelled, unlabelled_texts
 
 
 def _shard(folder: Path, *records: Any, name: str = "invented-000.jsonl.gz") -> Path:

@@ -19,25 +19,19 @@ from torch import nn
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelDamagedError, ModelMismatchError
-from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
 from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.tokenization import EncoderInput
 from sciextract.resources import bundled_models
 from sciextract.text.analyse import make_document
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import PARITY, assert_parity, random_pairs
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
-from sciextract_trainer.warm_start.start_model import (
-    ENCODER,
-    WEIGHTS,
-    StartModel,
-    open_start_model,
-)
+from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
+from sciextract_trainer.warm_start import ENCODER, WEIGHTS, StartModel, open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
 
 HALF = 2.0**-11

@@ -11,18 +11,16 @@ from torch import nn
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelNotFoundError
-from sciextract.inference.layout import RelationLayout
-from sciextract.inference.pieces import PieceEncoder
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
+from sciextract.inference.tokenization import PieceEncoder
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoders.positions import text_limit
-from sciextract_trainer.encoders.settings import read_settings
+from sciextract_trainer.encoders.layers import reinitialise
+from sciextract_trainer.encoders.loading import load_encoder, read_settings, text_limit
 from sciextract_trainer.encoders.tokenizers import load_tokenizer
 from sciextract_trainer.markers.network import MarkerNetwork
 from sciextract_trainer.network.dygie import DygieNetwork
-from sciextract_trainer.network.encoder import load_encoder
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.optimisation.reinit import reinitialise
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sciextract.inference.folder import GRAPHS
 from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import GRAPHS
 from sciextract_trainer.partial.card import set_lines
 
 FITTED = "thresholds are fitted on the same split"

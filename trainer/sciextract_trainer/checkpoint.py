@@ -16,9 +16,9 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.config import with_later_settings
-from sciextract_trainer.full_disk import replacing
-from sciextract_trainer.optimisation.average import WeightAverage
+from sciextract_trainer.files import replacing
 from sciextract_trainer.optimisation.optimiser import ENCODER
+from sciextract_trainer.optimisation.schedules import WeightAverage
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
 

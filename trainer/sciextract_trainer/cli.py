@@ -8,33 +8,21 @@ from collections.abc import Sequence
 import typer
 
 from sciextract.errors import SciextractError
-from sciextract_trainer.commands import (
-    calibrate,
-    distill,
-    encoders,
-    make,
-    pretrain,
-    prune,
-    quantise,
-    selftrain,
-    soup,
-    student,
-    thresholds,
-)
+from sciextract_trainer.commands import make, models, training
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
-app.command()(pretrain.pretrain)
-app.add_typer(distill.app, name="distill")
-app.command()(student.student)
-app.command()(selftrain.selftrain)
+app.command()(training.pretrain)
+app.add_typer(training.app, name="distill")
+app.command()(training.student)
+app.command()(training.selftrain)
 app.command()(make.make)
-app.command()(calibrate.calibrate)
-app.command()(thresholds.thresholds)
-app.add_typer(prune.app, name="prune")
-app.command()(quantise.quantise)
-app.command()(soup.soup)
-app.command()(encoders.vectors)
-app.command()(encoders.safetensors)
+app.command()(models.calibrate)
+app.command()(models.thresholds)
+app.add_typer(models.app, name="prune")
+app.command()(models.quantise)
+app.command()(models.soup)
+app.command()(models.vectors)
+app.command()(models.safetensors)
 
 
 @app.callback()

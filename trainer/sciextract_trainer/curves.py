@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sciextract.text.visible import visible
-from sciextract.workflows.correction.curves import FIGURES
-from sciextract.workflows.runs import Run
+from sciextract.retraining.curves import FIGURES
+from sciextract.retraining.run_folder import Run
+from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

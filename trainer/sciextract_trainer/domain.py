@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sciextract.inference.domain.words import LEAST_SCORE, score_of, stems_of
-from sciextract_trainer.unlabelled import unlabelled_texts
+from sciextract.inference.domain.auto import LEAST_SCORE, score_of, stems_of
+from sciextract_trainer.data.unlabelled import unlabelled_texts
 
 BIOMEDICAL, COMPUTING = ("pubmed", "pubmed-lower"), "cs"
 MOST_STEMS = 1500

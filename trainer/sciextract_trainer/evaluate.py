@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.inference.given import annotate_given
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.results import annotate
+from sciextract.inference.results import annotate, annotate_given
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.metrics.report import EvaluationReport
-from sciextract.store.state.rows import Layer
+from sciextract.metrics.report import PRF, EvaluationReport
+from sciextract.store.rows import Layer
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.config import TrainConfig
 
@@ -197,3 +197,25 @@ def headline(report: EvaluationReport) -> DevScores:
         coreference=values["coreference"]["conll"]["f1"],
         unordered=values["relation"]["boundaries"]["unordered"]["f1"],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RelationClassification:
+    """Scores of relations between given entities.
+
+    Attributes:
+        micro: All relations together; with one label, the F1 of the positive class.
+        macro_f1: Mean F1 of the labels, those that neither side has left out.
+        labels: By label.
+    """
+
+    micro: PRF
+    macro_f1: float
+    labels: dict[str, PRF]
+
+
+def classification_of(report: EvaluationReport) -> RelationClassification:
+    """The part of a report that says something when entities are given: relations, ordered."""
+    labels = dict(report.relation.labels)
+    macro = fmean([each.f1 for each in labels.values()]) if labels else 0.0
+    return RelationClassification(report.relation.boundaries.ordered, macro, labels)

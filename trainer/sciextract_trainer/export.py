@@ -2,32 +2,133 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
 from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError
-from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH
+from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.network import PairInput
-from sciextract.inference.onnx_network import (
-    PAIR_INPUTS,
-    PAIR_OUTPUTS,
-    WORD_OUTPUTS,
-    OnnxNetwork,
+from sciextract.inference.onnx_network import PAIR_INPUTS, PAIR_OUTPUTS, WORD_OUTPUTS, OnnxNetwork
+from sciextract.inference.tokenization import EncoderInput
+from sciextract_trainer.compression.quantisation import Scheme, quantise, quiet
+from sciextract_trainer.graph_weights import record_places
+from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
+
+LOOK_EVERYWHERE = frozenset(
+    {
+        "albert",
+        "bert",
+        "camembert",
+        "distilbert",
+        "electra",
+        "mobilebert",
+        "roberta",
+        "xlm-roberta",
+    }
 )
-from sciextract.inference.pieces import EncoderInput
-from sciextract_trainer.compression.quantisation import quantise
-from sciextract_trainer.compression.schemes import Scheme
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
-from sciextract_trainer.noise import quiet
-from sciextract_trainer.softmax_guards import drop_guards, looks_everywhere
-from sciextract_trainer.traces import forget_traces
-from sciextract_trainer.warm_start.weight_places import record_places
+"""Kinds of encoders whose queries see every piece of their window, so at least its special pieces."""
+
+
+def looks_everywhere(encoder: nn.Module) -> bool:
+    """Whether no query of an encoder can be without a key, whatever is padded; unknown kinds are not trusted."""
+    kind = getattr(getattr(encoder, "config", None), "model_type", None)
+    return kind in LOOK_EVERYWHERE
+
+
+def drop_guards(path: Path) -> int:
+    """Takes ``where(isnan(p), 0, p)`` behind each softmax out of a graph; what it computes is the same, bit by bit.
+
+    torch exports its attention so that a query whose keys are all masked gets zeros instead of NaN (in
+    ``scaled_dot_product_attention``). Two passes over all attention weights cost a tenth to a quarter of the time of
+    a small int8 encoder (docs/benchmarks.md).
+
+    Args:
+        path: The graph of an encoder that :func:`looks_everywhere`; rewritten in place.
+
+    Returns:
+        How many guards there were.
+    """
+    model = onnx.load(path)
+    nodes = model.graph.node
+    readers: dict[str, list[onnx.NodeProto]] = defaultdict(list)
+    for node in nodes:
+        for name in node.input:
+            readers[name].append(node)
+    guarded = [node.output[0] for node in nodes if node.op_type == "Softmax"]
+    guards = [(name, found) for name in guarded if (found := _guard(name, readers[name]))]
+    for name, (test, choice) in guards:
+        for reader in readers[choice.output[0]]:
+            reader.input[:] = [name if i == choice.output[0] else i for i in reader.input]
+        nodes.remove(test)
+        nodes.remove(choice)
+    _forget_shapes(
+        model.graph, {output for _, pair in guards for node in pair for output in node.output}
+    )
+    onnx.save(model, path)
+    return len(guards)
+
+
+def _forget_shapes(graph: onnx.GraphProto, values: set[str]) -> None:
+    """Takes out what the graph says of values that are gone."""
+    for known in [each for each in graph.value_info if each.name in values]:
+        graph.value_info.remove(known)
+
+
+def _guard(
+    name: str, readers: list[onnx.NodeProto]
+) -> tuple[onnx.NodeProto, onnx.NodeProto] | None:
+    """The test and the choice behind a softmax, where they are all that reads it."""
+    by_kind = {node.op_type: node for node in readers}
+    if len(readers) != 2 or by_kind.keys() != {"IsNaN", "Where"}:
+        return None
+    test, choice = by_kind["IsNaN"], by_kind["Where"]
+    fits = choice.input[0] == test.output[0] and choice.input[2] == name
+    return (test, choice) if fits else None
+
+
+def forget_traces(path: Path) -> None:
+    """Takes stack traces and names of Python modules out of a graph; what it computes is the same.
+
+    The exporter keeps the call stack of every node, with absolute paths, which are nobody's business who gets
+    the model.
+    """
+    model = onnx.load(path)
+    _forget(model.graph)
+    for function in model.functions:
+        _forget_of(function)
+        for node in function.node:
+            _forget_node(node)
+    onnx.save(model, path)
+
+
+def _forget(graph: onnx.GraphProto) -> None:
+    _forget_of(graph)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        _forget_of(value)
+    for node in graph.node:
+        _forget_node(node)
+
+
+def _forget_node(node: onnx.NodeProto) -> None:
+    _forget_of(node)
+    for attribute in node.attribute:
+        for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else ())):
+            _forget(graph)
+
+
+def _forget_of(
+    part: onnx.GraphProto | onnx.FunctionProto | onnx.NodeProto | onnx.ValueInfoProto,
+) -> None:
+    del part.metadata_props[:]
+    part.ClearField("doc_string")
+
 
 PARITY = 1e-4
 """Largest absolute difference of an fp32 logit between torch and ONNX Runtime."""

@@ -20,8 +20,14 @@ from sciextract_trainer.build import (
     labels_of,
 )
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import Batch, PieceBatch, Sized, collate
-from sciextract_trainer.data.examples import Example, examples_from
+from sciextract_trainer.data.examples import (
+    Batch,
+    Example,
+    PieceBatch,
+    Sized,
+    collate,
+    examples_from,
+)
 from sciextract_trainer.evaluate import DEV_SETTINGS, GivenPredictor, Predictor, served
 from sciextract_trainer.markers.batches import collate_marked, marked_examples
 from sciextract_trainer.markers.losses import marker_losses
@@ -33,10 +39,8 @@ from sciextract_trainer.network.dygie_data import (
     collate_sentences,
     sentence_examples,
 )
-from sciextract_trainer.network.dygie_decode import DygiePredictor
-from sciextract_trainer.network.dygie_losses import sentence_losses
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.network.dygie_scoring import DygiePredictor, sentence_losses
+from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses
 
 NetworkT = TypeVar("NetworkT", bound=nn.Module)

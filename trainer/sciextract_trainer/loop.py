@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
-from sciextract.store.state.rows import Layer
+from sciextract.store.rows import Layer
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.checkpoint import (
@@ -30,17 +30,21 @@ from sciextract_trainer.checkpoint import (
 )
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.augment import Swaps
-from sciextract_trainer.data.batches import Sized, epoch_batches
+from sciextract_trainer.data.examples import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
 from sciextract_trainer.families import family_of
-from sciextract_trainer.full_disk import replacing
-from sciextract_trainer.hardware.device import CPU, repeatable
+from sciextract_trainer.files import replacing
+from sciextract_trainer.hardware.device import (
+    CPU,
+    Compilation,
+    enable_checkpointing,
+    encoder_of,
+    repeatable,
+)
 from sciextract_trainer.hardware.distributed import ALONE, Group
-from sciextract_trainer.hardware.encoder_modes import Compilation, enable_checkpointing, encoder_of
-from sciextract_trainer.optimisation.average import WeightAverage
 from sciextract_trainer.optimisation.optimiser import make_optimiser
-from sciextract_trainer.optimisation.schedules import make_schedule
-from sciextract_trainer.slices import Slice, require_time
+from sciextract_trainer.optimisation.schedules import WeightAverage, make_schedule
+from sciextract_trainer.sessions import Slice, require_time
 from sciextract_trainer.step import Pull, Stepper
 
 BEST = "best.safetensors"

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
-from sciextract.inference.folder import MANIFEST
+from sciextract.inference.model_folder import MANIFEST
 from sciextract.inference.pipeline import Labels
 from sciextract.workflows.events import json_report
 from sciextract_trainer.build import PieceRules, build_network, labels_of, load_piece_rules

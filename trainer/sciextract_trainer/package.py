@@ -13,12 +13,19 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.inference.folder import CARD, CONFIG, GRAPHS, PAIRS_GRAPH, TOKENIZER, write_manifest
 from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import (
+    CARD,
+    CONFIG,
+    GRAPHS,
+    PAIRS_GRAPH,
+    TOKENIZER,
+    write_manifest,
+)
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract.store.state.rows import Layer
+from sciextract.store.rows import Layer
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.calibration.fitting import Calibrations, Dev, fit_calibrated, stated
 from sciextract_trainer.card import model_card
@@ -28,15 +35,14 @@ from sciextract_trainer.evaluate import (
     DevScores,
     GivenPredictor,
     Serve,
+    classification_of,
     dev_report,
     dev_scores,
     served,
 )
 from sciextract_trainer.export import EXPORTED, assert_parity, export_graphs, random_pairs
-from sciextract_trainer.given import classification_of
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.remembering import RememberingNetwork
-from sciextract_trainer.warm_start.start_model import save_architecture, save_weights
+from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork
+from sciextract_trainer.warm_start import save_architecture, save_weights
 
 PARITY_WINDOWS = 8
 

@@ -13,26 +13,26 @@ import torch
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
-from sciextract.formats.splits import Part
+from sciextract.formats.inputs import Part
 from sciextract.metrics.report import EvaluationReport
-from sciextract.workflows.correction.beginning import circumstances
-from sciextract.workflows.correction.curves import draw_curves
-from sciextract.workflows.correction.curves import origin_of as curves_origin
+from sciextract.retraining.curves import draw_curves
+from sciextract.retraining.curves import origin_of as curves_origin
+from sciextract.retraining.run import circumstances
+from sciextract.retraining.run_folder import Run
 from sciextract.workflows.events import Report
-from sciextract.workflows.runs import Run
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.data.augment import gold_swaps
 from sciextract_trainer.data.gold import read_gold, sha256, unseen_labels
-from sciextract_trainer.data.swaps import gold_swaps
 from sciextract_trainer.evaluate import dev_report, dev_settings, scored_layers
 from sciextract_trainer.families import family_of, labels_for
+from sciextract_trainer.files import packaged_file
 from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16
 from sciextract_trainer.hardware.distributed import Group, joined, own_device
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.record import recorded
-from sciextract_trainer.settings_file import packaged_file
+from sciextract_trainer.sessions import recorded
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"

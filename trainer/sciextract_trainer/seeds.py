@@ -10,8 +10,8 @@ from statistics import mean, stdev
 from typing import Any
 
 from sciextract.errors import UsageError
+from sciextract.retraining.run_folder import Run
 from sciextract.workflows.events import Report
-from sciextract.workflows.runs import Run
 from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.evaluate import learned_tasks
 from sciextract_trainer.run import TrainingJob, origin_of, run_training

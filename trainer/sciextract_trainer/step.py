@@ -15,13 +15,12 @@ from sciextract.inference.pipeline import Labels
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import PieceBatch, Sized
+from sciextract_trainer.data.examples import PieceBatch, Sized
 from sciextract_trainer.families import Family, family_of
-from sciextract_trainer.hardware.device import moved
+from sciextract_trainer.hardware.device import Compilation, CompileFailure, moved, reason_of
 from sciextract_trainer.hardware.distributed import ALONE, Group
-from sciextract_trainer.hardware.encoder_modes import Compilation, CompileFailure, reason_of
 from sciextract_trainer.network.training_step import Losses
-from sciextract_trainer.optimisation.average import WeightAverage
+from sciextract_trainer.optimisation.schedules import WeightAverage
 
 
 class LossError(SciextractError):

@@ -1,18 +1,23 @@
-"""What all dialogs share: a box with a title, words below it, and Escape to leave."""
+"""The box that all dialogs share, and the small ones: an error, a question, a line to type, a menu."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar
 
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
-from sciextract.text.visible import visible
+from sciextract.errors import SciextractError
+from sciextract.text.characters import visible
 
 Result = TypeVar("Result")
 
@@ -51,3 +56,171 @@ def plain(text: str, style: str = "") -> Text:
 def words(text: str, classes: str = "") -> Static:
     """Words in a dialog."""
     return Static(plain(text), classes=classes)
+
+
+class ErrorDialog(Dialog[None]):
+    """An error with its hint."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "leave", "back", id="dialog.close")]
+
+    def __init__(self, title: str, error: SciextractError) -> None:
+        super().__init__(title, "Enter or Esc closes")
+        self._error = error
+
+    def content(self) -> list[Widget]:
+        """Message and hint."""
+        found: list[Widget] = [words(self._error.message, "problem")]
+        if self._error.hint:
+            found.append(words(self._error.hint, "hint"))
+        return found
+
+
+class KeyedDialog(Dialog[str]):
+    """Gives the key of the answer; arrows and Enter, or a click, choose one, too.
+
+    Args:
+        title: The question.
+        explained: What to know before.
+        answers: Key and words of each.
+    """
+
+    def __init__(self, title: str, explained: str, answers: Sequence[tuple[str, str]]) -> None:
+        super().__init__(title, "a letter chooses, Esc back")
+        self._explained = explained
+        self._answers = tuple(answers)
+
+    def content(self) -> list[Widget]:
+        """What to know, and the answers."""
+        options = [Option(plain(f"{key}  {shown}"), id=key) for key, shown in self._answers]
+        return [words(self._explained, "hint"), OptionList(*options)]
+
+    def on_mount(self) -> None:
+        """The list takes the keys."""
+        self.query_one(OptionList).focus()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_id)
+
+    def on_key(self, event: Key) -> None:
+        """Answer."""
+        if event.character in {key for key, _ in self._answers}:
+            event.stop()
+            self.dismiss(event.character)
+
+
+class QuestionDialog(Dialog[bool]):
+    """Gives ``True`` for yes; Escape is no.
+
+    Args:
+        title: The question.
+        explained: What a yes leads to.
+        yes: What Enter does, in a word or two.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,y", "yes", "yes", id="dialog.yes")]
+
+    def __init__(self, title: str, explained: str, yes: str) -> None:
+        super().__init__(title, f"Enter {yes}, Esc back")
+        self._explained = explained
+
+    def content(self) -> list[Widget]:
+        """The words."""
+        return [words(self._explained)]
+
+    def action_yes(self) -> None:
+        """Leave with a yes."""
+        self.dismiss(True)
+
+
+class LineDialog(Dialog[str]):
+    """Gives what was typed or chosen, without blanks around it.
+
+    Args:
+        title: What it is for.
+        text: What stands there at first.
+        told: What may be typed.
+        problem_of: Why something cannot be taken; empty where it can.
+        offered: Values to choose below the line, each with its words.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        text: str,
+        told: str,
+        problem_of: Callable[[str], str],
+        offered: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        keys = (
+            "Enter takes it, or type another one, Esc back"
+            if offered
+            else "Enter takes it, Esc back"
+        )
+        super().__init__(title, keys)
+        self._text = text
+        self._told = told
+        self._problem_of = problem_of
+        self._offered = tuple(offered)
+
+    def content(self) -> list[Widget]:
+        """The line, what may be typed, and what is offered."""
+        options = [Option(plain(shown)) for _, shown in self._offered]
+        return [
+            *([OptionList(*options)] if options else []),
+            Input(self._text, id="line", select_on_focus=False),
+            words(self._told, "hint"),
+            Static("", id="line-problem"),
+        ]
+
+    def on_mount(self) -> None:
+        """What is offered takes the keys; without it the person can type at once."""
+        self.query_one(OptionList if self._offered else Input).focus()
+
+    def on_key(self, event: Key) -> None:
+        """What is typed while the list has the keys belongs into the line."""
+        line = self.query_one(Input)
+        if event.is_printable and event.character and not line.has_focus:
+            event.stop()
+            line.focus()
+            line.insert_text_at_cursor(event.character)
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self._take(self._offered[event.option_index][0])
+
+    @on(Input.Submitted)
+    def _typed(self, event: Input.Submitted) -> None:
+        self._take(event.value.strip())
+
+    def _take(self, value: str) -> None:
+        problem = self._problem_of(value)
+        if problem:
+            self.query_one("#line-problem", Static).update(plain(problem, "bold"))
+        else:
+            self.dismiss(value)
+
+
+class MenuDialog(Dialog[str]):
+    """Gives the id of the chosen action.
+
+    Args:
+        choices: Id, key and words of each.
+    """
+
+    def __init__(self, choices: Sequence[tuple[str, str, str]]) -> None:
+        super().__init__("What now?")
+        self._choices = choices
+
+    def content(self) -> list[Widget]:
+        """The choices."""
+        options = [Option(plain(f"{key:>9}  {words}"), id=id_) for id_, key, words in self._choices]
+        return [OptionList(*options)]
+
+    def on_mount(self) -> None:
+        """The list takes the keys."""
+        self.query_one(OptionList).focus()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_id)

@@ -12,11 +12,11 @@ from textual.widget import Widget
 from textual.widgets import Button, Static, TextArea
 from textual.worker import get_current_worker
 
-from sciextract.text.visible import visible
+from sciextract.text.characters import visible
 from sciextract.workflows.pasted import Recognised
 from sciextract_app.dialogs.base import Dialog, plain
-from sciextract_app.presenter.words import counted_many
-from sciextract_app.workers.pasting import LookJob, PasteSeen
+from sciextract_app.presenters.view_models import counted_many
+from sciextract_app.workers.importing import LookJob, PasteSeen
 
 MOST_SHOWN = 50_000
 """Characters of a longer paste that are shown; the others are only imported."""

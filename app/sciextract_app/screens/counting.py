@@ -10,7 +10,7 @@ from textual import on, work
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
 from sciextract_app.messages import AcceptanceCounted
-from sciextract_app.presenter.totals import MANY, acceptance
+from sciextract_app.presenters.session import MANY, acceptance
 from sciextract_app.screens.mouse import MouseDesk
 
 REST_SECONDS = 5.0

@@ -13,17 +13,12 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from sciextract_app.presenter.dashboard.agreement import AgreementBar, agreement_bars
-from sciextract_app.presenter.dashboard.pages import PAGES, Page
-from sciextract_app.presenter.shown import Feedback, Hint, Mode
-from sciextract_app.screens.too_small import TooSmall
-from sciextract_app.widgets.footer_bar import FooterBar
-from sciextract_app.widgets.message_bar import MessageBar
-from sciextract_app.widgets.plots import pages
-from sciextract_app.widgets.plots.pane import Drawing, PlotPane
-from sciextract_app.widgets.plots.words import word_lines
-from sciextract_app.widgets.tab_line import TabLine
-from sciextract_app.workers import charts, outcome
+from sciextract_app.presenters.dashboard import PAGES, AgreementBar, Page, agreement_bars
+from sciextract_app.presenters.view_models import Feedback, Hint, Mode
+from sciextract_app.widgets import plot_pages
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
+from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
+from sciextract_app.workers import counting, importing
 
 _HINTS = (
     Hint("1-6", "page"),
@@ -97,35 +92,35 @@ class DashboardScreen(Screen[None]):
     @work(thread=True, group="charts", exit_on_error=False)
     def _gather(self) -> None:
         worker = get_current_worker()
-        charts.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).gather()
+        counting.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).gather()
 
     @work(thread=True, group="agreement", exit_on_error=False)
     def _agree(self) -> None:
         worker = get_current_worker()
-        charts.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).agree()
+        counting.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).agree()
 
-    @on(charts.PageReady)
-    def _page_ready(self, event: charts.PageReady) -> None:
+    @on(counting.PageReady)
+    def _page_ready(self, event: counting.PageReady) -> None:
         self._pages[event.name] = event.page
         if event.name == PAGES[self._place]:
             self._draw()
 
-    @on(charts.PagesFailed)
-    def _pages_failed(self, event: charts.PagesFailed) -> None:
-        self._tell(Feedback(f"no statistics: {outcome.sentence(event.error)}", problem=True))
+    @on(counting.PagesFailed)
+    def _pages_failed(self, event: counting.PagesFailed) -> None:
+        self._tell(Feedback(f"no statistics: {importing.sentence(event.error)}", problem=True))
 
-    @on(charts.AgreementProgress)
-    def _agreement_progress(self, event: charts.AgreementProgress) -> None:
+    @on(counting.AgreementProgress)
+    def _agreement_progress(self, event: counting.AgreementProgress) -> None:
         self._note = event.words
         self._draw(top=False)
 
-    @on(charts.AgreementReady)
-    def _agreement_ready(self, event: charts.AgreementReady) -> None:
+    @on(counting.AgreementReady)
+    def _agreement_ready(self, event: counting.AgreementReady) -> None:
         found = self._agreement = self._agreement or []
         if event.found is not None:
             self._agreement = [*found, *agreement_bars(event.found)]
         elif event.error is not None:
-            self._note = f"the comparison ended early: {outcome.sentence(event.error)}"
+            self._note = f"the comparison ended early: {importing.sentence(event.error)}"
         else:
             self._note = "" if found else "nobody else has said anything about them yet"
         self._draw(top=False)
@@ -133,7 +128,7 @@ class DashboardScreen(Screen[None]):
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._tell(outcome.of_crash("the statistics", event.worker.error))
+            self._tell(importing.of_crash("the statistics", event.worker.error))
 
     def _tell(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)
@@ -147,11 +142,11 @@ class DashboardScreen(Screen[None]):
         if name == "agreement":
             return partial(_agreement, self._agreement or [], self._note)
         page = self._pages.get(name)
-        return _waiting if page is None else partial(pages.page_lines, page)
+        return _waiting if page is None else partial(plot_pages.page_lines, page)
 
 
 def _agreement(bars: list[AgreementBar], note: str, width: int, _: int) -> list[Text]:
-    return pages.agreement_lines(bars, note, width)
+    return plot_pages.agreement_lines(bars, note, width)
 
 
 def _waiting(width: int, _: int) -> list[Text]:

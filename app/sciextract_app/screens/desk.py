@@ -16,27 +16,23 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from sciextract.store import Project
-from sciextract.store.file.failures import replaced
-from sciextract.store.looking.search import Query
-from sciextract_app.dialogs.base import plain
-from sciextract_app.dialogs.question import QuestionDialog
-from sciextract_app.keys import SHELL, key_name
-from sciextract_app.presenter.actions import keymap
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.listing import Listing, Sort
-from sciextract_app.presenter.messages import Messages
-from sciextract_app.presenter.queue import Order
-from sciextract_app.presenter.shown import Feedback
+from sciextract.store.search import Query
+from sciextract.store.sqlite import replaced
+from sciextract_app.dialogs.base import QuestionDialog, plain
+from sciextract_app.presenters.actions import keymap
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.document_order import Listing, Sort
+from sciextract_app.presenters.queue import Order
+from sciextract_app.presenters.session import Messages
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.screens.lower import LowerPanes
-from sciextract_app.screens.too_small import TooSmall, is_too_small
+from sciextract_app.settings import SHELL, key_name
+from sciextract_app.widgets.bars import FooterBar, HeaderBar, MessageBar, TooSmall, is_too_small
 from sciextract_app.widgets.document_list import DocumentList
-from sciextract_app.widgets.footer_bar import FooterBar
-from sciextract_app.widgets.header_bar import HeaderBar
-from sciextract_app.widgets.message_bar import MessageBar
 from sciextract_app.widgets.passage_view import PassageView
 
 if TYPE_CHECKING:
-    from sciextract_app.presenter.adjudicating.adjudication import Adjudication
+    from sciextract_app.presenters.adjudication import Adjudication
 
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -14,18 +14,17 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from sciextract_app.dialogs.keys_here import KeysDialog
-from sciextract_app.dialogs.support import SupportDialog
-from sciextract_app.presenter.graph.shown import NodePage, Row
-from sciextract_app.presenter.graph.walk import Walk
-from sciextract_app.presenter.shown import Feedback, Hint, Mode
-from sciextract_app.screens.too_small import TooSmall
-from sciextract_app.widgets.footer_bar import FooterBar
-from sciextract_app.widgets.graph.node_facts import NodeFacts
-from sciextract_app.widgets.graph.row_list import RowList
-from sciextract_app.widgets.message_bar import MessageBar
+from sciextract.graph.database import open_graph
+from sciextract.graph.queries.nodes import find_node
+from sciextract_app import terminal
+from sciextract_app.dialogs.pages import KeysDialog, SupportDialog
+from sciextract_app.presenters.graph import NodePage, Row, Walk
+from sciextract_app.presenters.view_models import Feedback, Hint, Mode
+from sciextract_app.terminal import TerminalApp
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
+from sciextract_app.widgets.graph import NodeFacts, RowList
 from sciextract_app.workers import graph_questions as answers
-from sciextract_app.workers import outcome
+from sciextract_app.workers import importing
 
 Question = Callable[[answers.GraphQuestions], None]
 _HINTS = (
@@ -232,12 +231,12 @@ class GraphScreen(Screen[None]):
 
     @on(answers.QuestionFailed)
     def _failed(self, event: answers.QuestionFailed) -> None:
-        self._tell(outcome.sentence(event.error), problem=True)
+        self._tell(importing.sentence(event.error), problem=True)
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            told = outcome.of_crash("the question", event.worker.error)
+            told = importing.of_crash("the question", event.worker.error)
             self.query_one(MessageBar).show(told)
 
     def _draw(self, page: NodePage) -> None:
@@ -246,3 +245,52 @@ class GraphScreen(Screen[None]):
 
     def _tell(self, words: str, problem: bool = False) -> None:
         self.query_one(MessageBar).show(Feedback(words, problem))
+
+
+def run_graph(path: Path, node: str | None = None) -> int:
+    """Show a graph until the person leaves it; gives the exit code.
+
+    Args:
+        path: The graph.
+        node: Any name of the node to begin at.
+
+    Raises:
+        GraphError: It cannot be read.
+        UnknownNodeError: It has no such node; the hint lists names that are like it.
+        Exception: Whatever ended the app; the terminal is in order then.
+    """
+    with open_graph(path) as graph:
+        if node is not None:
+            find_node(graph, node)
+    app = GraphApp(path, node)
+    app.run()
+    if app.failure is not None:
+        raise app.failure
+    return app.return_code or 0
+
+
+class GraphApp(TerminalApp):
+    """Shows a graph.
+
+    Args:
+        path: The graph.
+        node: Any name of the node to begin at.
+    """
+
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, path: Path, node: str | None = None) -> None:
+        super().__init__()
+        self._path = path
+        self._node = node
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The graph."""
+        return GraphScreen(self._path, self._node)
+
+    def on_mount(self) -> None:
+        """End in order when the system says so."""
+        terminal.install(lambda code: self.exit(return_code=code), lambda: None)
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C ends nothing."""

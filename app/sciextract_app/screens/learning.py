@@ -6,20 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sciextract.errors import SciextractError
+from sciextract.retraining.run_folder import Run
 from sciextract.store import open_project
-from sciextract.workflows.runs import Run
-from sciextract_app import recent
-from sciextract_app.dialogs.error import ErrorDialog
+from sciextract_app import opening
+from sciextract_app.dialogs.base import ErrorDialog
 from sciextract_app.messages import ModelInUse
-from sciextract_app.presenter.retraining.offer import is_due, offer
-from sciextract_app.presenter.retraining.setup import Setup
-from sciextract_app.presenter.retraining.verdict import headline
-from sciextract_app.presenter.shown import Feedback
-from sciextract_app.workers.training import Order
-from sciextract_app.workers.watching import TrainingWatch
+from sciextract_app.presenters.retraining_plan import Setup, is_due, offer
+from sciextract_app.presenters.retraining_run import headline
+from sciextract_app.presenters.view_models import Feedback
+from sciextract_app.workers.training import Order, TrainingWatch
 
 if TYPE_CHECKING:
-    from sciextract_app.recent import Remembered
+    from sciextract_app.opening import Remembered
     from sciextract_app.screens.working import Beside, WorkingDesk
 
 LOOK_SECONDS = 1.0
@@ -114,7 +112,7 @@ class Learning:
 
     def _note_offered(self, done: int) -> None:
         self._remembered.offered = done
-        recent.remember(self._remembered)
+        opening.remember(self._remembered)
 
     def _draw(self) -> None:
         if self._screen.training != self.watch.progress:

@@ -11,11 +11,9 @@ from textual.containers import Horizontal, Vertical
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.shown import ClusterLine, RelationLine
-from sciextract_app.widgets.clusters_pane import ClustersPane
-from sciextract_app.widgets.inspector_pane import InspectorPane
-from sciextract_app.widgets.relations_pane import RelationsPane
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.view_models import ClusterLine, RelationLine
+from sciextract_app.widgets.panes import ClustersPane, InspectorPane, RelationsPane
 
 TABS = ("Relations", "Clusters", "Focus")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from textual import on
 
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract_app.dialogs.menu import MenuDialog
-from sciextract_app.presenter.actions import ACTIONS
-from sciextract_app.presenter.shown import Mode
+from sciextract_app.dialogs.base import MenuDialog
+from sciextract_app.presenters.actions import ACTIONS
+from sciextract_app.presenters.view_models import Mode
 from sciextract_app.screens.desk import DeskScreen
-from sciextract_app.widgets.clusters_pane import ClustersPane
+from sciextract_app.widgets.panes import ClustersPane, RelationsPane
 from sciextract_app.widgets.passage_view import PassageView
-from sciextract_app.widgets.relations_pane import RelationsPane
 
 _POINTING = (Mode.RELATE, Mode.RELATE_TYPE, Mode.FRAGMENT)
 

@@ -8,7 +8,7 @@ from textual import events, work
 from textual.worker import get_current_worker
 
 from sciextract.store import Project
-from sciextract_app.presenter.shown import Feedback
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.screens.working import Beside, WorkingDesk
 
 
@@ -59,7 +59,7 @@ class PastingDesk(WorkingDesk):
 
     @work(thread=True, group="import", exit_on_error=False)
     def _import_pasted(self, path: Path, text: str) -> None:
-        from sciextract_app.workers.pasting import PasteJob
+        from sciextract_app.workers.importing import PasteJob
 
         worker = get_current_worker()
         PasteJob(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sciextract_app.dialogs.messages import MessagesDialog
-from sciextract_app.dialogs.queues import QueueNameDialog, QueuesDialog, Wish
-from sciextract_app.presenter.queues import suggested_name
-from sciextract_app.presenter.shown import Feedback
+from sciextract_app.dialogs.pages import MessagesDialog
+from sciextract_app.dialogs.prompts import QueueNameDialog, QueuesDialog, Wish
+from sciextract_app.presenters.saved_queues import suggested_name
+from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.screens.counting import CountingDesk
 
 

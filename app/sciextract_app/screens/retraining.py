@@ -12,26 +12,24 @@ from textual.binding import Binding, BindingType
 from textual.worker import Worker, WorkerState
 
 from sciextract.errors import SciextractError
-from sciextract.workflows.remote.jobs import place_of
-from sciextract.workflows.runs import Run
-from sciextract_app.dialogs.error import ErrorDialog
-from sciextract_app.dialogs.keyed import KeyedDialog
-from sciextract_app.dialogs.question import QuestionDialog
-from sciextract_app.presenter.retraining.live import Live
-from sciextract_app.presenter.retraining.plan import Earlier, nothing_to_learn, plan_lines
-from sciextract_app.presenter.shown import Feedback, Hint, Mode
-from sciextract_app.screens.too_small import TooSmall
+from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.run_folder import Run
+from sciextract_app.dialogs.base import ErrorDialog, KeyedDialog, QuestionDialog
+from sciextract_app.presenters.retraining_plan import Earlier, nothing_to_learn, plan_lines
+from sciextract_app.presenters.retraining_run import Live
+from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.screens.training_setup import TrainingSetup
-from sciextract_app.widgets.footer_bar import FooterBar
-from sciextract_app.widgets.message_bar import MessageBar
-from sciextract_app.widgets.plots import training as drawn
-from sciextract_app.widgets.plots.pane import Drawing, PlotPane
-from sciextract_app.widgets.plots.words import word_lines
-from sciextract_app.widgets.tab_line import TabLine
-from sciextract_app.workers import outcome
-from sciextract_app.workers.cancelling import JobCancelled, cancelled
-from sciextract_app.workers.material import MaterialJob, MaterialReady
-from sciextract_app.workers.training import obstacle
+from sciextract_app.widgets import plot_pages
+from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
+from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
+from sciextract_app.workers import importing
+from sciextract_app.workers.training import (
+    JobCancelled,
+    MaterialJob,
+    MaterialReady,
+    cancelled,
+    obstacle,
+)
 
 if TYPE_CHECKING:
     from sciextract_app.screens.learning import Learning
@@ -176,7 +174,7 @@ class RetrainingScreen(TrainingSetup):
     @on(JobCancelled)
     def _cancelled(self, event: JobCancelled) -> None:
         if event.error is not None:
-            self._tell(Feedback(outcome.sentence(event.error), problem=True))
+            self._tell(Feedback(importing.sentence(event.error), problem=True))
         elif self._watch.run is not None and not self._watch.runs:
             self._watch.show(self._watch.run)
         else:
@@ -193,7 +191,7 @@ class RetrainingScreen(TrainingSetup):
         missing = obstacle()
         elsewhere = place_of(resumed) is not None if resumed else bool(self._learning.setup.host)
         if missing is not None and not elsewhere:
-            return outcome.sentence(missing)
+            return importing.sentence(missing)
         if not self._learning.writable:
             return "this project can only be read here: copy it to a folder of yours, then retrain on the copy"
         return nothing_to_learn(found.material) if found.material else ""
@@ -201,9 +199,9 @@ class RetrainingScreen(TrainingSetup):
     def _drawing(self) -> Drawing:
         live, found = self._watch.live, self._watch.outcome()
         if found is not None:
-            return lambda width, _: drawn.outcome_lines(found, width)
+            return lambda width, _: plot_pages.outcome_lines(found, width)
         if live is not None:
-            return partial(drawn.live_lines, live)
+            return partial(plot_pages.live_lines, live)
         return self._plan
 
     def _plan(self, width: int, _: int) -> list[Text]:
@@ -212,7 +210,7 @@ class RetrainingScreen(TrainingSetup):
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: the model learns from your decisions"], width, "bold")
         rows = plan_lines(found.material, found.model, self._learning.setup, found.earlier)
-        lines += [Text(), *drawn.named_lines(rows, width)]
+        lines += [Text(), *plot_pages.named_lines(rows, width)]
         told = found.earlier.words
         problem = self._obstacle()
         lines += [Text(), *word_lines([" ".join(told)], width)] if told else []
@@ -246,13 +244,13 @@ class RetrainingScreen(TrainingSetup):
     def _counted(self, event: MaterialReady) -> None:
         self._material = event
         if event.error is not None:
-            self._tell(Feedback(outcome.sentence(event.error), problem=True))
+            self._tell(Feedback(importing.sentence(event.error), problem=True))
         self.look()
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._tell(outcome.of_crash("counting", event.worker.error))
+            self._tell(importing.of_crash("counting", event.worker.error))
 
     def _tell(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from textual import on, work
 from textual.worker import get_current_worker
 
-from sciextract.store.actions.spreading import Count
+from sciextract.store.actions.bulk import Count
 from sciextract_app.messages import SpreadCounted, SpreadEnded, SpreadProgress
-from sciextract_app.presenter import everywhere
-from sciextract_app.presenter.everywhere import Spread
-from sciextract_app.presenter.shown import Feedback, Mode
+from sciextract_app.presenters import bulk
+from sciextract_app.presenters.bulk import Spread
+from sciextract_app.presenters.view_models import Feedback, Mode
 from sciextract_app.screens.queueing import QueueingDesk
-from sciextract_app.workers.spreading import SpreadJob
+from sciextract_app.workers.project import SpreadJob
 
 SPREADING = "everywhere"
 """The group of its workers."""
@@ -26,9 +26,9 @@ class SpreadingDesk(QueueingDesk):
         """Do what the desk asks for of a decision that goes through the project."""
         self._asked = self.messages.answer
         spread = self.desk.everywhere.spread
-        if what == everywhere.STOP or spread is None:
+        if what == bulk.STOP or spread is None:
             self.workers.cancel_group(self, SPREADING)
-        elif what == everywhere.COUNT:
+        elif what == bulk.COUNT:
             self._count_everywhere(spread)
         elif spread.count is not None:
             self._do_everywhere(spread, spread.count)

@@ -17,7 +17,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from sciextract_app.dialogs.base import plain
-from sciextract_app.screens.too_small import TooSmall
+from sciextract_app.widgets.bars import TooSmall
 
 _OPEN, _IMPORT, _PASTE = "open", "import", "paste"
 _SAMPLE, _PROJECT = "sample", "project-"
@@ -101,7 +101,7 @@ class StartScreen(Screen[None]):
         elif what == _SAMPLE:
             self.post_message(self.Chosen(None))
         else:
-            from sciextract_app.dialogs.path import PathDialog
+            from sciextract_app.dialogs.prompts import PathDialog
 
             title = "Open a project" if what == _OPEN else "Import abstracts into a new project"
             self.app.push_screen(PathDialog(title, Path.cwd()), self._path_chosen)

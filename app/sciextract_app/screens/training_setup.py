@@ -10,17 +10,17 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from sciextract.workflows.remote.hosts import known_hosts
-from sciextract_app.dialogs.line import LineDialog
-from sciextract_app.dialogs.path import PathDialog
-from sciextract_app.presenter.retraining.setup import (
+from sciextract.retraining.remote.jobs import known_hosts
+from sciextract_app.dialogs.base import LineDialog
+from sciextract_app.dialogs.prompts import PathDialog
+from sciextract_app.presenters.retraining_plan import (
     PYTHON,
     Setup,
     problem_of_epochs,
     problem_of_machine,
     read_epochs,
 )
-from sciextract_app.presenter.shown import Hint
+from sciextract_app.presenters.view_models import Hint
 
 if TYPE_CHECKING:
     from sciextract_app.screens.learning import Learning

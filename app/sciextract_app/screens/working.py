@@ -13,17 +13,16 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from sciextract.store import Project
 from sciextract.store.opening import SUFFIX
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract_app import messages, recent
-from sciextract_app.dialogs import answers
-from sciextract_app.presenter.adjudicating.noted import left_to_decide
-from sciextract_app.presenter.shown import Feedback
-from sciextract_app.presenter.words import counted
+from sciextract_app import messages, opening
+from sciextract_app.dialogs import results
+from sciextract_app.presenters.adjudication_documents import left_to_decide
+from sciextract_app.presenters.view_models import Feedback, counted
 from sciextract_app.screens.desk import DeskScreen
 from sciextract_app.screens.learning import Learning
 from sciextract_app.screens.spreading import SPREADING, SpreadingDesk
-from sciextract_app.workers import outcome
-from sciextract_app.workers.plan import Plan
-from sciextract_app.workers.watch import Watch
+from sciextract_app.workers import importing
+from sciextract_app.workers.predicting import Plan
+from sciextract_app.workers.project import Watch
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -63,7 +62,7 @@ class WorkingDesk(SpreadingDesk):
     def __init__(self, project: Project, keys: dict[str, str], beside: Beside) -> None:
         super().__init__(project, keys)
         self._beside = beside
-        self._remembered = recent.remembered(project.path)
+        self._remembered = opening.remembered(project.path)
         self._watch: Watch | None = None
         self._newcomer = NEWCOMER
         self._plan = Plan()
@@ -79,9 +78,9 @@ class WorkingDesk(SpreadingDesk):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        if recent.recent_projects():
+        if opening.recent_projects():
             self._newcomer = ""
-        recent.remember(self._remembered)
+        opening.remember(self._remembered)
         told = [self._beside.told]
         if left := left_to_decide(self.project):
             told.append(f"{counted(left, 'difference')} with others to decide: W")
@@ -101,7 +100,7 @@ class WorkingDesk(SpreadingDesk):
         """Files of the command line that are not in the project; of an empty one, made anew perhaps, none is."""
         files = self._beside.files
         if files and self.project.numbers():
-            return recent.not_yet_imported(self._remembered, files)
+            return opening.not_yet_imported(self._remembered, files)
         return files
 
     def bring_in(self, files: Sequence[str]) -> None:
@@ -119,7 +118,7 @@ class WorkingDesk(SpreadingDesk):
 
     def action_bring_in(self) -> None:
         """Ask for files, then import them."""
-        answers.ask_files(self.app, lambda path: self.bring_in([str(path)]))
+        results.ask_files(self.app, lambda path: self.bring_in([str(path)]))
 
     def action_predict(self) -> None:
         """Let the model predict what needs it, in the background."""
@@ -199,7 +198,7 @@ class WorkingDesk(SpreadingDesk):
     def _prediction_ended(self, event: messages.PredictionEnded) -> None:
         self.predicting(None)
         self.look_for_changes()
-        feedback = outcome.of_prediction(event)
+        feedback = importing.of_prediction(event)
         if feedback.message and not feedback.problem and self._newcomer:
             feedback = Feedback(f"{feedback.message}. {self._newcomer}")
             self._newcomer = ""
@@ -218,13 +217,13 @@ class WorkingDesk(SpreadingDesk):
     @on(messages.ImportEnded)
     def _import_ended(self, event: messages.ImportEnded) -> None:
         self.look_for_changes()
-        self.inform(outcome.of_import(event))
+        self.inform(importing.of_import(event))
         if event.report is not None:
-            recent.note_imported(self._remembered, event.files)
-            recent.remember(self._remembered)
+            opening.note_imported(self._remembered, event.files)
+            opening.remember(self._remembered)
             self.action_predict()
         if event.bad:
-            from sciextract_app.dialogs.bad_records import BadRecordsDialog
+            from sciextract_app.dialogs.pages import BadRecordsDialog
 
             count = event.report.bad if event.report else len(event.bad)
             self.app.push_screen(BadRecordsDialog(event.bad, count))
@@ -237,11 +236,11 @@ class WorkingDesk(SpreadingDesk):
                 self.predicting(None)
             if group == SPREADING:
                 self.desk.everywhere.drop()
-            self.inform(outcome.of_crash(_WORK.get(group, group), event.worker.error))
+            self.inform(importing.of_crash(_WORK.get(group, group), event.worker.error))
 
     @on(DeskScreen.Requested)
     def _requested(self, event: DeskScreen.Requested) -> None:
-        answers.answer(self, event.what)
+        results.answer(self, event.what)
 
     def _look_at_check(self) -> None:
         news = self._watch.news() if self._watch else None

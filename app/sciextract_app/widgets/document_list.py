@@ -3,20 +3,96 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from sciextract_app.presenter.shown import ListRow
-from sciextract_app.widgets.list_pages import Pages, RowSource
-from sciextract_app.widgets.list_row import row_words
+from sciextract_app.presenters.view_models import ListRow
+from sciextract_app.widgets.lines import FOCUS, padded
+
+PAGE_ROWS = 100
+"""Rows that are fetched together."""
+PAGES_KEPT = 16
+
+
+class RowSource(Protocol):
+    """Where rows come from: :class:`sciextract_app.presenters.document_order.Listing`."""
+
+    def count(self) -> int:
+        """How many rows there are."""
+
+    def page(self, offset: int, limit: int) -> list[ListRow]:
+        """Some of them; fewer where abstracts have gone."""
+
+    def place(self, number: int) -> int | None:
+        """The row of an abstract, ``None`` when it is not in the list."""
+
+
+class Pages:
+    """The rows of a source; those looked at last are kept.
+
+    Args:
+        source: Where they come from.
+    """
+
+    def __init__(self, source: RowSource) -> None:
+        self.source = source
+        self._kept: LRUCache[int, list[ListRow]] = LRUCache(PAGES_KEPT)
+
+    def clear(self) -> None:
+        """Fetch everything anew when it is looked at again."""
+        self._kept.clear()
+
+    def row(self, index: int) -> ListRow | None:
+        """A row, ``None`` where there is none (any more)."""
+        number, place = divmod(index, PAGE_ROWS)
+        page = self._kept.get(number)
+        if page is None:
+            page = self.source.page(number * PAGE_ROWS, PAGE_ROWS)
+            self._kept[number] = page
+        return page[place] if 0 <= place < len(page) else None
+
+
+DONE, BEGUN, UNTOUCHED, FLAGGED = "●", "◐", "○", "⚑"
+_SIGNS = {"done": DONE, "untouched": UNTOUCHED}
+_LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 44, 52, 64
+
+
+def row_words(row: ListRow, width: int, current: bool) -> str:
+    """An abstract in so many cells: signs, title, undecided items; year, layers, uncertainty where there is room.
+
+    Args:
+        row: The abstract.
+        width: Cells.
+        current: Whether it is open.
+    """
+    before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{_signs(row, width)} "
+    behind = _behind(row, width)
+    title = padded(row.title or "(no title)", max(0, width - len(before) - len(behind)))
+    return before + title + behind
+
+
+def _signs(row: ListRow, width: int) -> str:
+    """One sign for each layer where there is room, else one for all."""
+    if width >= _LAYERS_FROM:
+        return "".join(_SIGNS.get(layer, BEGUN) for layer in row.layers)
+    kinds = set(row.layers)
+    return _SIGNS.get(row.layers[0], BEGUN) if len(kinds) == 1 else BEGUN
+
+
+def _behind(row: ListRow, width: int) -> str:
+    year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
+    sure = f" {row.uncertainty:.2f}" if width >= _UNCERTAINTY_FROM and row.undecided else ""
+    sure = sure or (" " * 5 if width >= _UNCERTAINTY_FROM else "")
+    return f"{year}{sure} {row.undecided or '':>4}"
 
 
 class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):

@@ -12,10 +12,9 @@ from rich.segment import Segment
 from rich.style import Style
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenter.shown import Mark, Passage
-from sciextract_app.widgets.atoms import Atom, Kind
+from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.widgets.paragraphs import Atom, Kind, raised_clusters, raised_key
 from sciextract_app.widgets.passage_layout import Line
-from sciextract_app.widgets.raised import raised_clusters, raised_key
 
 FOCUSED, UNDECIDED, DECIDED, REJECTED = "⟦⟧", "‹›", "⌊⌋", "✗✗"
 """Brackets around a mention, each of one cell."""

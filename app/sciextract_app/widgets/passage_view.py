@@ -2,14 +2,185 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
-from textual.geometry import Offset
+from textual.cache import LRUCache
+from textual.geometry import Offset, Region, Size, Spacing
 from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
-from sciextract_app.presenter.shown import Mark
-from sciextract_app.widgets.passage_drawing import DrawnPassage
+from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.themes import label_style
+from sciextract_app.widgets.passage_layout import (
+    Line,
+    PassageLayout,
+    changed_lines,
+    focus_of,
+    same_layout,
+)
+from sciextract_app.widgets.passage_paint import Look, Painter
+
+EMPTY = Passage("", 0, (), (0, 0))
+_LINES_KEPT = 512
+_AROUND = Spacing(1, 0, 1, 0)
+
+
+class DrawnPassage(ScrollView, can_focus=False):
+    """Draws a passage by line; lines are painted when they are seen and kept until they change."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "passage--title",
+        "passage--cursor",
+        "passage--selection",
+        "passage--candidate",
+        "passage--hint",
+        "passage--next-hint",
+    }
+    DEFAULT_CSS = """
+    DrawnPassage {
+        height: 1fr;
+        padding: 0 1;
+        background: $background;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+    }
+    DrawnPassage > .passage--title { text-style: bold; }
+    DrawnPassage > .passage--cursor { background: $panel; text-style: bold underline; }
+    DrawnPassage > .passage--selection { color: $primary; text-style: reverse; }
+    DrawnPassage > .passage--candidate { color: $accent; text-style: bold italic underline; }
+    DrawnPassage > .passage--hint { color: $warning; text-style: bold reverse; }
+    DrawnPassage > .passage--next-hint { color: $warning; text-style: bold underline; }
+    """
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._passage = EMPTY
+        self._layout = PassageLayout("", (), 1)
+        self._width = 0
+        self._strips: LRUCache[int, Strip] = LRUCache(_LINES_KEPT)
+        self._painter: Painter | None = None
+        self._labels: dict[str, Style] = {}
+
+    @property
+    def passage_shown(self) -> Passage:
+        """What is drawn, with the selection that is being dragged."""
+        return self._passage
+
+    @property
+    def layout_shown(self) -> PassageLayout:
+        """Where it stands; columns count from the left of the text."""
+        return self._layout
+
+    def show(self, passage: Passage) -> None:
+        """Draw a passage; scrolls only where the focus or the cursor has moved out of sight."""
+        before, self._passage = self._passage, passage
+        self._painter = None
+        if not self._width:
+            return
+        if same_layout(before, passage):
+            self._repaint(changed_lines(self._layout, before, passage))
+        else:
+            self._lay_out(keep_place=before.text == passage.text)
+        if before.text != passage.text:
+            self.scroll_to(y=0, animate=False, force=True)
+        if focus_of(before) != focus_of(passage):
+            self.scroll_to_focus()
+
+    def select(self, selection: tuple[int, int]) -> None:
+        """Draw other characters as selected, until the next passage is shown."""
+        self.show(replace(self._passage, selection=selection))
+
+    def scroll_to_focus(self) -> None:
+        """Bring the focused mention, or the cursor where there is none, into sight."""
+        focused = [index for index, mark in enumerate(self._passage.marks) if mark.focused]
+        marks = self._passage.marks
+        lines = [y for at in focused for y in self._layout.lines_of_mark(at, marks[at])]
+        lines = lines or list(self._layout.lines_of(*self._passage.cursor))
+        where = Region(0, min(lines), 1, max(lines) - min(lines) + 1)
+        self.scroll_to_region(where, spacing=_AROUND, animate=False, force=True, x_axis=False)
+
+    def render_line(self, y: int) -> Strip:
+        """A line of the screen."""
+        y += self.scroll_offset.y
+        if y >= self._layout.height:
+            return Strip.blank(self._width, self.rich_style)
+        if y not in self._strips:
+            line = self._layout.line(y)
+            strip = Strip(self._painted(line), line.cells if not self._passage.hints else None)
+            self._strips[y] = strip.adjust_cell_length(self._width, self.rich_style)
+        return self._strips[y]
+
+    def notify_style_update(self) -> None:
+        """Paint anew with the colours of another theme."""
+        super().notify_style_update()
+        self._labels.clear()
+        self._painter = None
+        self._strips.clear()
+
+    def on_resize(self) -> None:
+        """Wrap to the new width; the focus stays in sight."""
+        width = self.scrollable_content_region.width
+        if width != self._width:
+            self._width = width
+            self._lay_out(keep_place=True)
+        self.scroll_to_focus()
+
+    def _lay_out(self, keep_place: bool) -> None:
+        """Wrap everything anew; the character on top stays on top if wanted."""
+        top = self._layout.char_at(self.scroll_offset.y, 0) or 0
+        passage = self._passage
+        self._layout = PassageLayout(passage.text, passage.marks, self._width, self._layout)
+        self.virtual_size = Size(self._width, self._layout.height)
+        self._strips.clear()
+        if keep_place and self.scroll_offset.y:
+            self.scroll_to(y=self._layout.cell_of(top)[0], animate=False, force=True)
+        self.refresh()
+
+    def _repaint(self, lines: set[int]) -> None:
+        if len(lines) > self.size.height:
+            self._strips.clear()
+            self.refresh()
+            return
+        for y in lines:
+            self._strips.discard(y)
+            self.refresh_line(y)
+
+    def _painted(self, line: Line) -> list[Segment]:
+        if self._painter is None:
+            self._painter = Painter(self._passage, self._look())
+        return self._painter.segments(line, self._width)
+
+    def _look(self) -> Look:
+        return Look(
+            text=self.rich_style,
+            title=self._component("title"),
+            cursor=self._component("cursor"),
+            selection=self._component("selection"),
+            candidate=self._component("candidate"),
+            hint=self._component("hint"),
+            next_hint=self._component("next-hint"),
+            label=self._label_style,
+        )
+
+    def _component(self, name: str) -> Style:
+        return self.get_component_rich_style(f"passage--{name}", partial=True)
+
+    def _label_style(self, label: str) -> Style:
+        if label not in self._labels:
+            app = self.app
+            self._labels[label] = label_style(label, app.theme_variables, app.current_theme.dark)
+        return self._labels[label]
+
 
 _LEFT, _RIGHT = 1, 3
 

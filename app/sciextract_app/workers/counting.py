@@ -11,10 +11,11 @@ from textual.message import Message
 
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
-from sciextract.workflows.decisions import Decisions
-from sciextract.workflows.other_sides import OtherSide
+from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
+from sciextract.workflows.disagreements import Decisions, OtherSide
 from sciextract_app.messages import Counted
-from sciextract_app.presenter.adjudicating.abstract import read_abstract
+from sciextract_app.presenters.adjudication_documents import read_abstract
+from sciextract_app.presenters.dashboard import Page, gather
 
 _AT_A_TIME = 20
 _REST = 0.002
@@ -60,3 +61,105 @@ class CountingJob:
                     counts = {}
                 time.sleep(_REST)
         self.post(Counted(self.sides, counts))
+
+
+class PageReady(Message):
+    """One page of the statistics is there.
+
+    Attributes:
+        name: Which one.
+        page: What it shows.
+    """
+
+    def __init__(self, name: str, page: Page) -> None:
+        super().__init__()
+        self.name = name
+        self.page = page
+
+
+class PagesFailed(Message):
+    """The project cannot be read.
+
+    Attributes:
+        error: Why.
+    """
+
+    def __init__(self, error: SciextractError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class AgreementProgress(Message):
+    """Some more abstracts are read for the comparison with other sources.
+
+    Attributes:
+        words: What is being compared, and how far.
+    """
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest count matters."""
+        return isinstance(message, AgreementProgress)
+
+
+class AgreementReady(Message):
+    """The comparison with one more source is there.
+
+    Attributes:
+        found: It; ``None`` at the end.
+        error: Why it ended early.
+    """
+
+    def __init__(self, found: WithSource | None, error: SciextractError | None = None) -> None:
+        super().__init__()
+        self.found = found
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class ChartsJob:
+    """What the statistics need.
+
+    Attributes:
+        path: The project.
+        stopped: Whether to stop; asked between abstracts.
+        post: Takes the messages; must not mind the thread.
+    """
+
+    path: Path
+    stopped: Callable[[], bool]
+    post: Callable[[Message], object]
+
+    def gather(self) -> None:
+        """Read everything but the agreement."""
+        try:
+            with open_project(self.path, read=True) as project:
+                for name, page in gather(project):
+                    self.post(PageReady(name, page))
+                    if self.stopped():
+                        return
+        except SciextractError as error:
+            self.post(PagesFailed(error))
+
+    def agree(self) -> None:
+        """Compare with all other sources, one after the other."""
+        try:
+            with open_project(self.path, read=True) as project:
+                for side in sides(project):
+                    self.post(AgreementReady(agree_with(project, side, self._tell(side.name))))
+        except Cancelled:
+            return
+        except SciextractError as error:
+            self.post(AgreementReady(None, error))
+        else:
+            self.post(AgreementReady(None))
+
+    def _tell(self, name: str) -> Callable[[int, int], bool]:
+        def tell(done: int, of: int) -> bool:
+            self.post(AgreementProgress(f"comparing with {name}: {done:,} of {of:,} abstracts"))
+            return not self.stopped()
+
+        return tell

@@ -11,14 +11,12 @@ from textual.message import Message
 
 from sciextract.errors import SciextractError
 from sciextract.graph.building import totals_of
-from sciextract.graph.database.opening import open_graph
+from sciextract.graph.database import open_graph
 from sciextract.graph.queries.edges import edge_numbered, neighbours, relation_counts, sentences_of
-from sciextract.graph.queries.labels import entity_labels
-from sciextract.graph.queries.nodes import about, find_node, node_of
+from sciextract.graph.queries.nodes import about, entity_labels, find_node, node_of, search_nodes
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.search import search_nodes
-from sciextract.graph.queries.top import top
-from sciextract_app.presenter.graph.shown import (
+from sciextract.graph.queries.rankings import top
+from sciextract_app.presenters.graph import (
     NodePage,
     Row,
     Support,

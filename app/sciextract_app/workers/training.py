@@ -6,17 +6,30 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from textual.message import Message
+
 from sciextract.errors import MissingExtraError, OutputError, SciextractError
+from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.remote_run import cancel_job
+from sciextract.retraining.request import is_begun
+from sciextract.retraining.run_folder import FINISHED, LOG, Run, new_run, runs_of
+from sciextract.store import Project, open_project
 from sciextract.store.opening import USER_VARIABLE
-from sciextract.workflows.correction.order import is_begun
-from sciextract.workflows.runs import FINISHED, LOG, Run, new_run, runs_of
-from sciextract_app.presenter.retraining.setup import Setup
+from sciextract.workflows import models
+from sciextract_app.presenters.retraining_plan import (
+    Earlier,
+    Material,
+    Setup,
+    earlier_of,
+    material_of,
+)
+from sciextract_app.presenters.retraining_run import Live, Outcome, Reader, outcome_of
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
 
@@ -128,3 +141,173 @@ def _first_running(runs: Sequence[Run]) -> Training | None:
         if status is not None and status.state not in FINISHED and run.is_alive():
             return Training(run)
     return None
+
+
+class TrainingWatch:
+    """At most one training at a time; looking at it costs little.
+
+    Args:
+        project: The project file.
+
+    Attributes:
+        live: The training when it was looked at last, ``None`` where there is none.
+        used: Whether the person has taken the model that came of it.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._training: Training | None = None
+        self._reader: Reader | None = None
+        self.live: Live | None = None
+        self.used = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether a training works now."""
+        return self.live is not None and self.live.runs
+
+    @property
+    def progress(self) -> tuple[int, int] | None:
+        """The epoch and how many there will be; (0, 0) before the first one, ``None`` when none works."""
+        if self.live is None or not self.live.runs:
+            return None
+        return self.live.epoch, self.live.epochs
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is looked at."""
+        return self._reader.run if self._reader else None
+
+    def find(self) -> None:
+        """Look for a training that somebody started, unless one is known."""
+        if not self.runs:
+            found = Training.running(self._project)
+            if found is not None:
+                self._take(found)
+
+    def start(self, order: Order, resumed: Run | None = None) -> None:
+        """Begin one, or take up one that was stopped.
+
+        Raises:
+            OutputError: It cannot begin.
+        """
+        self._take(Training.start(order, resumed))
+
+    def show(self, run: Run) -> None:
+        """Look at one that came to its end some time ago."""
+        self._take(Training(run))
+
+    def forget(self) -> None:
+        """Look at none any more; one that works goes on."""
+        self._training = self._reader = self.live = None
+
+    def stop(self) -> bool:
+        """Ask it to stop; says whether there was one to ask."""
+        return self.runs and self._training is not None and self._training.stop()
+
+    def look(self) -> bool:
+        """Read anew; says whether it came to its end since the last look."""
+        if self._reader is None or self._training is None:
+            return False
+        before = self.live
+        if before is not None and not before.runs:
+            return False
+        alive = self._training.is_alive()  # first, so that the last words are read
+        self.live = self._reader.read(alive, self._training.pid)
+        return before is not None and not self.live.runs
+
+    def outcome(self) -> Outcome | None:
+        """What came of it, once it is done."""
+        if self._reader is None or self.live is None or self.live.state != "done":
+            return None
+        status = self._reader.run.status()
+        model = str(self._reader.done.get("model") or (status.model if status else ""))
+        promoted = bool(self._reader.done.get("promoted", status.promoted if status else False))
+        told = self._reader.done
+        better = (self._reader.gate or {}).get("verdict") == "promote"
+        words = [told.get("message") if better else "", told.get("hint")]
+        lines = tuple(str(each) for each in words if each)
+        return outcome_of(self._reader.gate, model, promoted, self.used, lines)
+
+    def _take(self, training: Training) -> None:
+        self._training, self._reader = training, Reader(training.run)
+        self.live, self.used = None, False
+        self.look()
+
+
+class JobCancelled(Message):
+    """The machine was asked.
+
+    Attributes:
+        host: The machine.
+        error: Why the job could not be stopped, ``None`` where it was.
+    """
+
+    def __init__(self, host: str, error: SciextractError | None = None) -> None:
+        super().__init__()
+        self.host = host
+        self.error = error
+
+
+def cancelled(run: Run) -> JobCancelled:
+    """Stop the job of a run on its machine, and say how that went."""
+    place = place_of(run)
+    if place is None:
+        return JobCancelled("")
+    try:
+        cancel_job(run, place)
+    except SciextractError as error:
+        return JobCancelled(place.host, error)
+    return JobCancelled(place.host)
+
+
+class MaterialReady(Message):
+    """It is counted.
+
+    Attributes:
+        material: What there is, ``None`` when it could not be read.
+        earlier: What earlier trainings tell.
+        model: The model that a training starts from.
+        error: Why it could not be read.
+    """
+
+    def __init__(
+        self,
+        material: Material | None,
+        earlier: Earlier,
+        model: str = "",
+        error: SciextractError | None = None,
+    ) -> None:
+        super().__init__()
+        self.material = material
+        self.earlier = earlier
+        self.model = model
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class MaterialJob:
+    """What counting needs.
+
+    Attributes:
+        path: The project.
+        model: The model that the person named, ``None`` for the one in use.
+        post: Takes the message; must not mind the thread.
+    """
+
+    path: Path
+    model: str | None
+    post: Callable[[Message], object]
+
+    def run(self) -> None:
+        """Count, and say what was found."""
+        earlier = earlier_of(runs_of(self.path))
+        try:
+            with open_project(self.path, read=True) as project:
+                found = MaterialReady(material_of(project), earlier, self._model(project))
+        except SciextractError as error:
+            found = MaterialReady(None, earlier, error=error)
+        self.post(found)
+
+    def _model(self, project: Project) -> str:
+        return self.model or models.current(project).name

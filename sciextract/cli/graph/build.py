@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import is_terminal, say
+from sciextract.cli.console import (
+    JsonOption,
+    ProgressLine,
+    QuietOption,
+    counted,
+    is_terminal,
+    report,
+    say,
+)
 from sciextract.cli.graph.group import GraphOption
-from sciextract.cli.options import JsonOption, QuietOption
-from sciextract.cli.words import counted, report
-from sciextract.errors import ExitCode
+from sciextract.errors import ExitCode, FormatError
+from sciextract.graph.building import Listener
 
 if TYPE_CHECKING:
     from sciextract.graph.building import BuildReport
@@ -99,14 +106,11 @@ def build(
 
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
     """  # fmt: skip
-    from sciextract.cli.graph.build_screen import BuildScreen
     from sciextract.graph.building import build_graph
     from sciextract.graph.contribution import GENERIC, Counted
-    from sciextract.graph.contributions import Reading
-    from sciextract.graph.database.derive import Understanding
-    from sciextract.graph.directions import known_symmetric
-    from sciextract.graph.years import read_years
-    from sciextract.inference.cores import usable_cores
+    from sciextract.graph.contributions import Reading, read_years
+    from sciextract.graph.derive import Understanding, known_symmetric
+    from sciextract.inference.batching import usable_cores
 
     known = read_years(years) if years else {}
     counts = Counted(GENERIC if generic is None else frozenset(generic), least_score)
@@ -135,8 +139,8 @@ def build(
 
 def _tell_unknown(graph: Path, symmetric: Sequence[str]) -> None:
     """Warns of types without direction that the graph does not have: of typing errors, most often."""
-    from sciextract.graph.database.opening import open_graph
-    from sciextract.graph.queries.labels import relation_types
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.nodes import relation_types
 
     if not symmetric:
         return
@@ -167,3 +171,40 @@ def _in_words(found: BuildReport) -> str:
     if totals.ambiguous:
         words.append(f"{counted(totals.ambiguous, 'acronym')} with several expansions")
     return "; ".join(words)
+
+
+class BuildScreen(Listener):
+    """Progress on a terminal, and bad records.
+
+    Args:
+        shown: Whether to show progress.
+    """
+
+    def __init__(self, shown: bool) -> None:
+        self.done = self.on_disk = 0
+        self._shown = shown
+        self._line = ProgressLine(shown, lambda: None)
+
+    def bad_record(self, error: FormatError) -> None:
+        """Named at once; the build goes on."""
+        self._line.clear()
+        say("Warning", f"left out: {error.message}", error.hint)
+
+    def progress(self, done: int) -> None:
+        """So many abstracts are read."""
+        self.done = done
+        self._line.update(done)
+
+    def kept(self, done: int) -> None:
+        """So many are on disk, or were known."""
+        self.on_disk = done
+
+    def deriving(self) -> None:
+        """The second half, which tells no progress."""
+        self._line.clear()
+        if self._shown:
+            say("", f"{self.done:,} abstracts read; making nodes and edges")
+
+    def end(self) -> None:
+        """Leave an empty line."""
+        self._line.clear()

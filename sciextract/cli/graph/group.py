@@ -73,7 +73,7 @@ def avoided(
 
 def show(lines: Iterable[str]) -> None:
     """Print lines in which nothing can steer the terminal."""
-    from sciextract.text.visible import visible
+    from sciextract.text.characters import visible
 
     for line in lines:
         typer.echo(visible(line))

@@ -23,7 +23,7 @@ from sciextract.cli.graph.group import (
 from sciextract.errors import UsageError
 
 if TYPE_CHECKING:
-    from sciextract.graph.queries.pairs import Pair
+    from sciextract.graph.queries.rankings import Pair
     from sciextract.graph.queries.trends import Trend
 
 
@@ -77,7 +77,7 @@ def trends(
 
         sciextract graph trends pairs --relation COMPARE --graph field.graph
     """  # fmt: skip
-    from sciextract.graph.database.opening import open_graph
+    from sciextract.graph.database import open_graph
 
     types = label or []
     if question == "pairs":
@@ -87,7 +87,7 @@ def trends(
     with open_graph(graph) as connection:
         unwanted = avoided(connection, avoid, avoid_from)
         if question == "pairs":
-            from sciextract.graph.queries.pairs import pairs
+            from sciextract.graph.queries.rankings import pairs
 
             first, second = (*types, None, None)[:2]
             found = pairs(
@@ -115,7 +115,7 @@ def trends(
 def _draw(moving: list[Trend], graph: Path, plot: Path | None, *, force: bool) -> None:
     if plot is None or not moving:
         return
-    from sciextract.graph.pictures.view import draw_trends
+    from sciextract.graph.pictures import draw_trends
 
     draw_trends(moving, graph, plot, force=force)
     say("", f"{plot} written")

@@ -9,8 +9,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from sciextract.graph.contribution import unpacked
-from sciextract.graph.queries.labels import label_number
-from sciextract.graph.queries.nodes import Node, node_of
+from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 Direction = Literal["out", "in", "both"]
 

@@ -6,11 +6,99 @@ import difflib
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
-from sciextract.graph.errors import UnknownNodeError
-from sciextract.graph.naming.normal_form import NormalForm, normal_form
-from sciextract.graph.queries.parts import Alias, aliases_of, labels_of, years_of
+from sciextract.errors import UsageError
+from sciextract.graph.database import UnknownNodeError
+from sciextract.graph.normalisation import MergeRule, NormalForm, normal_form
+
+_KNOWN = {
+    "entity": "SELECT DISTINCT l.name, l.id FROM label l JOIN node n ON n.label = l.id",
+    "relation": "SELECT DISTINCT l.name, l.id FROM label l JOIN edge e ON e.label = l.id",
+}
+
+
+def entity_labels(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The types that nodes have, in alphabetical order."""
+    return tuple(sorted([name for name, _ in connection.execute(_KNOWN["entity"])]))
+
+
+def relation_types(connection: sqlite3.Connection) -> list[str]:
+    """The types of the graph's relations, sorted."""
+    return sorted(dict(connection.execute(_KNOWN["relation"]).fetchall()))
+
+
+def label_number(
+    connection: sqlite3.Connection, name: str | None, kind: Literal["entity", "relation"]
+) -> int | None:
+    """The number of a type, written in any case; ``None`` for ``None``.
+
+    Raises:
+        UsageError: The graph has no such type; the hint lists those it has.
+    """
+    if name is None:
+        return None
+    exact = connection.execute("SELECT id FROM label WHERE name = ?", (name,)).fetchone()
+    if exact:
+        return int(exact[0])
+    known = dict(connection.execute(_KNOWN[kind]).fetchall())
+    for each, number in known.items():
+        if each.casefold() == name.casefold():
+            return int(number)
+    raise UsageError(
+        f"the graph has no {kind} type {name!r}", f"it has {', '.join(sorted(known)) or 'none'}"
+    )
+
+
+_ALL = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A way to write a node's name.
+
+    Attributes:
+        surface: The mention as it is written.
+        rules: Why it means the node, in words.
+        documents: Abstracts that write it so.
+        mentions: Mentions in them.
+    """
+
+    surface: str
+    rules: tuple[str, ...]
+    documents: int
+    mentions: int
+
+
+def labels_of(connection: sqlite3.Connection, node: int) -> dict[str, int]:
+    """Mentions by type, the most frequent first."""
+    rows = connection.execute(
+        """SELECT l.name, n.mentions FROM node_label n JOIN label l ON l.id = n.label
+        WHERE n.node = ? ORDER BY n.mentions DESC, l.name""",
+        (node,),
+    )
+    return dict(rows.fetchall())
+
+
+def years_of(connection: sqlite3.Connection, node: int) -> dict[int, int]:
+    """Abstracts by year, ascending; years without one are left out."""
+    rows = connection.execute(
+        "SELECT year, documents FROM node_year WHERE node = ? ORDER BY year", (node,)
+    )
+    return dict(rows.fetchall())
+
+
+def aliases_of(
+    connection: sqlite3.Connection, node: int, most: int | None = None
+) -> tuple[Alias, ...]:
+    """Ways to write a node, the most frequent first; all of them without ``most``."""
+    rows = connection.execute(
+        """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
+        WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules LIMIT ?""",
+        (node, _ALL if most is None else most),
+    )
+    return tuple([Alias(row[0], MergeRule(row[1]).words, *row[2:]) for row in rows])
+
 
 _SUGGESTIONS = 5
 _CANDIDATES = 2000
@@ -183,3 +271,53 @@ def _alike(connection: sqlite3.Connection, folded: str) -> list[str]:
     holding = [name for key, name in names.items() if len(folded) > 3 and folded in key]
     close = difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)
     return list(dict.fromkeys([*[names[each] for each in close], *holding]))[:_SUGGESTIONS]
+
+
+_FEWEST_LETTERS = 3
+_FREQUENT = 5000
+_ANYWHERE = 1 << 20
+
+
+def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) -> list[Node]:
+    """What the words name, then nodes whose names begin so, then frequent ones that hold them.
+
+    Of one or two letters only frequent nodes that begin so: too many others do.
+
+    Args:
+        connection: The graph.
+        typed: The beginning of a name, or a part of it, in any spelling.
+        limit: At most so many.
+    """
+    form = normal_form(typed)
+    exact = node_called(connection, typed)
+    found = {} if exact is None else {exact.id: exact}
+    if len(form.folded) >= _FEWEST_LETTERS:
+        for begin in dict.fromkeys((form.key, form.folded, form.key.upper())):
+            _keep(found, _beginning(connection, begin, limit))
+    if form.folded:
+        _keep(found, _frequent(connection, form.folded, limit))
+    return list(found.values())[:limit]
+
+
+def _keep(found: dict[int, Node], nodes: list[Node]) -> None:
+    for node in nodes:
+        found.setdefault(node.id, node)
+
+
+def _beginning(connection: sqlite3.Connection, begin: str, limit: int) -> list[Node]:
+    rows = connection.execute(
+        f"""{NODE} JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ?
+        ORDER BY n.documents DESC, n.id LIMIT ?""",
+        (begin, begin + _LAST_CHARACTER, limit),
+    )
+    return [Node(*row) for row in rows]
+
+
+def _frequent(connection: sqlite3.Connection, part: str, limit: int) -> list[Node]:
+    furthest = 1 if len(part) < _FEWEST_LETTERS else _ANYWHERE
+    rows = connection.execute(
+        f"""SELECT * FROM ({NODE} ORDER BY n.documents DESC LIMIT ?) f JOIN name m ON m.id = f.id
+        WHERE instr(lower(m.key), ?) BETWEEN 1 AND ? LIMIT ?""",
+        (_FREQUENT, part, furthest, limit),
+    )
+    return [Node(*row[:-3]) for row in rows]

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.labels import label_number
-from sciextract.graph.queries.nodes import Node, node_of
+from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 _CLEAR = 1.96
 """Standard errors from no trend at which one is shown: five in a hundred nodes without a trend pass it."""

@@ -3,22 +3,70 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from threading import Lock
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.inference.batching import SINGLE
-from sciextract.inference.cores import usable_cores
-from sciextract.inference.domain.words import is_biomedical
+from sciextract.inference.batching import SINGLE, in_order, usable_cores
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import open_folder
-from sciextract.inference.layout import RelationLayout
-from sciextract.inference.locate import AUTO, BIOMEDICAL_MODEL, DEFAULT_MODEL, locate_model
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
-from sciextract.inference.ordered import in_order
+from sciextract.inference.model_folder import (
+    AUTO,
+    BIOMEDICAL_MODEL,
+    DEFAULT_MODEL,
+    locate_model,
+    open_folder,
+)
 from sciextract.inference.pipeline import Labels
+
+STEM_LETTERS = 7
+"""Letters of a stem: enough to join inflections, few enough to stay simple."""
+
+LEAST_SCORE = 5.0
+"""Score above which a text counts as biomedical: where, among the abstracts that were learned from, both kinds are
+recognised about equally often."""
+
+_WORD = re.compile(r"[a-z]{3,}")
+_FILE = Path(__file__).with_name("stems.json")
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The beginnings of all words of three letters and more, in lower case.
+
+    >>> sorted(stems_of("Kinases inhibit the kinase"))
+    ['inhibit', 'kinase', 'kinases', 'the']
+    """
+    return frozenset(word[:STEM_LETTERS] for word in _WORD.findall(text.lower()))
+
+
+def biomedical_score(text: str) -> float:
+    """The higher, the more biomedical; negative for computer science, 0 where no word tells."""
+    return score_of(stems_of(text), weights())
+
+
+def score_of(stems: Iterable[str], known: Mapping[str, float]) -> float:
+    """The sum of the known stems' weights."""
+    return sum(known.get(stem, 0.0) for stem in stems)
+
+
+def is_biomedical(text: str) -> bool:
+    """Whether the words of a text speak for biomedicine."""
+    return biomedical_score(text) > LEAST_SCORE
+
+
+@cache
+def weights() -> dict[str, float]:
+    """Log-odds by stem, positive for biomedicine."""
+    found: dict[str, float] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return found
+
 
 Load = Callable[[str], Extractor]
 """Loads a bundled model by name."""

@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.spans import Span
-from sciextract.store.actions import (
-    bulk,
-    clusters,
-    entities,
-    guard,
-    links,
-    marks,
-    relations,
-    spreading,
-)
-from sciextract.store.incoming.context import Context, Outcome
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import Completeness, Layer
+from sciextract.store.actions import bulk, coreference, entities, guard, marks, relations
+from sciextract.store.context import Context, Outcome
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import Completeness, Layer
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -134,18 +125,20 @@ class Actions:
     ) -> Outcome:
         """The mention belongs to the cluster, and to no other one."""
         told = {"entity": entity_id, "cluster": cluster_id}
-        return self._one(number, "join", told, _call(clusters.join, entity_id, cluster_id), seconds)
+        return self._one(
+            number, "join", told, _call(coreference.join, entity_id, cluster_id), seconds
+        )
 
     def new_cluster(
         self, number: int, mentions: Sequence[str], seconds: float | None = None
     ) -> Outcome:
         """These mentions mean the same thing."""
-        work = _call(clusters.new_cluster, tuple(mentions))
+        work = _call(coreference.new_cluster, tuple(mentions))
         return self._one(number, "new cluster", {"mentions": list(mentions)}, work, seconds)
 
     def leave(self, number: int, entity_id: str, seconds: float | None = None) -> Outcome:
         """The mention belongs to no cluster."""
-        work = _call(clusters.leave, entity_id)
+        work = _call(coreference.leave, entity_id)
         return self._one(number, "leave", {"entity": entity_id}, work, seconds)
 
     def merge(
@@ -154,7 +147,7 @@ class Actions:
         """Both clusters mean the same thing."""
         told = {"cluster": cluster_id, "other": other_id}
         return self._one(
-            number, "merge", told, _call(clusters.merge, cluster_id, other_id), seconds
+            number, "merge", told, _call(coreference.merge, cluster_id, other_id), seconds
         )
 
     def split(
@@ -163,7 +156,7 @@ class Actions:
         """This mention of the cluster and the later ones mean something else."""
         told = {"cluster": cluster_id, "entity": entity_id}
         return self._one(
-            number, "split", told, _call(clusters.split, cluster_id, entity_id), seconds
+            number, "split", told, _call(coreference.split, cluster_id, entity_id), seconds
         )
 
     def apply_to_identical(
@@ -172,7 +165,7 @@ class Actions:
         """What was decided about this entity holds for all identical strings, here or in the project."""
         surface, label, rejected, numbers = self._identical(number, entity_id, whole_project)
         told = {"text": surface, "label": label, "rejected": rejected}
-        kind = spreading.KIND if whole_project else "all identical"
+        kind = bulk.KIND if whole_project else "all identical"
         work = _call(bulk.reject_identical if rejected else bulk.label_identical, surface, label)
         return self._project.perform(kind, told, numbers, work, backup=whole_project)
 
@@ -258,7 +251,7 @@ def _call(function: Callable[..., object], *arguments: object) -> Work:
 
 def _accept(item: ItemRef) -> Work:
     if isinstance(item, LinkRef):
-        return lambda draft, context: links.accept_link(
+        return lambda draft, context: coreference.accept_link(
             draft, context, guard.link_of(draft, item.cluster_id, item.entity_id)
         )
     entity = isinstance(item, EntityRef)
@@ -267,7 +260,7 @@ def _accept(item: ItemRef) -> Work:
 
 def _reject(item: ItemRef) -> Work:
     if isinstance(item, LinkRef):
-        return lambda draft, context: links.reject_link(
+        return lambda draft, context: coreference.reject_link(
             draft, context, guard.link_of(draft, item.cluster_id, item.entity_id)
         )
     entity = isinstance(item, EntityRef)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
+from sciextract.store.actions.coreference import reject_link
 from sciextract.store.actions.guard import (
     check_entity_label,
     check_fragments,
@@ -16,10 +17,9 @@ from sciextract.store.actions.guard import (
     entity_of,
     touched,
 )
-from sciextract.store.actions.links import reject_link
-from sciextract.store.incoming.context import Context
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import EntityRow, Layer, RelationRow
+from sciextract.store.context import Context
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import EntityRow, Layer, RelationRow
 
 START, END = "start", "end"
 

@@ -9,9 +9,9 @@ from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.store.incoming.context import Context
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import (
+from sciextract.store.context import Context
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import (
     ClusterRow,
     Completeness,
     EntityRow,

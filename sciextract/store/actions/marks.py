@@ -8,12 +8,12 @@ from typing import Literal
 
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
+from sciextract.store.actions.coreference import accept_link, reject_link
 from sciextract.store.actions.entities import accept_entity, reject_entity
-from sciextract.store.actions.links import accept_link, reject_link
 from sciextract.store.actions.relations import accept_relation, reject_relation
-from sciextract.store.incoming.context import Context
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import Completeness, Layer, ProgressRow
+from sciextract.store.context import Context
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import Completeness, Layer, ProgressRow
 
 Undecided = Literal["refuse", "accept", "reject"]
 

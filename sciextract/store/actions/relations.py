@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
+from sciextract.store.actions.coreference import accept_mention
 from sciextract.store.actions.guard import check_pair, decide, edit, entity_of, relation_of, touched
-from sciextract.store.actions.links import accept_mention
-from sciextract.store.incoming.context import Context
-from sciextract.store.incoming.merging import same_relations
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import Layer, RelationRow
+from sciextract.store.context import Context
+from sciextract.store.document_state import Draft
+from sciextract.store.imports import same_relations
+from sciextract.store.rows import Layer, RelationRow
 
 _SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 

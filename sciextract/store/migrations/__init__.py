@@ -1,7 +1,7 @@
 """Numbered migrations of the project file, through sqlite-utils; each is one transaction.
 
 A migration is never changed once it was released; a new one gets the next number and raises
-:data:`sciextract.store.file.header.VERSION`.
+:data:`sciextract.store.connection.VERSION`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sciextract.store.file.header import APPLICATION_ID
+from sciextract.store.connection import APPLICATION_ID
 
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations

@@ -9,19 +9,128 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sciextract.documents.annotations import Annotations, Candidates
+from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
-from sciextract.store.content import documents
-from sciextract.store.looking.decided import Known, known_documents
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.active.committee import Votes, disagreement_per_word, votes_of
-from sciextract.workflows.active.decisions import Decision, decisions
-from sciextract.workflows.active.said import Sayings
-from sciextract.workflows.active.settled import settled
-from sciextract.workflows.active.uncertainty import MEASURES, TaskScores, over_tasks, per_word
+from sciextract.store import documents
+from sciextract.store.queries import Known, known_documents, said_by_model
+from sciextract.store.rows import Layer
+from sciextract.workflows.active.uncertainty import (
+    MEASURES,
+    Decision,
+    TaskScores,
+    Votes,
+    decisions,
+    disagreement_per_word,
+    over_tasks,
+    per_word,
+    settled,
+    votes_of,
+)
+from sciextract.workflows.models.registry import KnownModel
+from sciextract.workflows.predict_project import check_config
 
 if TYPE_CHECKING:
+    from sciextract.inference.extractor import Extractor
+    from sciextract.inference.network import Floats as said_Floats
     from sciextract.store.project import Project
+
+
+Floats = NDArray[np.float32]
+
+
+def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
+    """Rows of the pool, each the one farthest from all that were taken before.
+
+    The greedy 2-approximation of the k-centre problem: Sener and Savarese 2018 (arXiv 1708.00489),
+    algorithm 1, with Euclidean distances. Without labelled abstracts the one nearest to the pool's mean
+    begins. Each further row takes one pass over the pool.
+
+    Args:
+        vectors: float32 (abstracts, hidden), the pool.
+        labelled: float32 (abstracts, hidden), what is labelled; may be empty.
+
+    Yields:
+        Every row once; of equally far ones the first.
+    """
+    if not len(vectors):
+        return
+    nearest = np.full(len(vectors), np.inf, dtype=np.float32)
+    for each in labelled:
+        np.minimum(nearest, _squared(vectors, each), out=nearest)
+    row = int(np.argmax(nearest) if len(labelled) else _most_central(vectors))
+    for _ in range(len(vectors)):
+        yield row
+        np.minimum(nearest, _squared(vectors, vectors[row]), out=nearest)
+        nearest[row] = -np.inf
+        row = int(np.argmax(nearest))
+
+
+def _most_central(vectors: Floats) -> np.intp:
+    return np.argmin(_squared(vectors, vectors.mean(axis=0)))
+
+
+def _squared(vectors: Floats, centre: Floats) -> Floats:
+    return np.asarray(np.square(vectors - centre).sum(axis=1), dtype=np.float32)
+
+
+class Sayings:
+    """The predictions of one model about abstracts of one project; the project itself is left as it is.
+
+    Args:
+        project: The open project.
+        model: The model; it is loaded only when the project lacks something.
+
+    Attributes:
+        predicted: Abstracts that had to be predicted so far.
+
+    Raises:
+        ModelDamagedError: A file of the model is missing or changed.
+        ModelMismatchError: It predicts labels that the project's schema lacks.
+    """
+
+    def __init__(self, project: Project, model: KnownModel) -> None:
+        self.predicted = 0
+        self._project = project
+        self._model = model
+        folder = model.open()
+        self._name, self._hash = folder.config.name, folder.hash
+        check_config(project, folder.config, model.id)
+        self._extractor: Extractor | None = None
+
+    def about(self, numbers: Sequence[int]) -> Iterator[tuple[int, Annotations]]:
+        """What the model says, candidates included: what the project holds first, the rest after it."""
+        missing = []
+        for number in numbers:
+            kept = said_by_model(self._project.connection, number, self._name, self._hash)
+            if kept is None or kept.candidates is None:
+                missing.append(number)
+            else:
+                yield number, kept
+        if missing:
+            stream = self._loaded().stream(self._documents(missing))
+            for number, found in zip(missing, stream, strict=True):
+                self.predicted += 1
+                yield number, found.annotations
+
+    def vectors(self, numbers: Sequence[int]) -> Iterator[said_Floats]:
+        """The mean over the encoder's states of each abstract's words; a project holds none, so the model runs."""
+        yield from self._loaded().vectors(self._documents(numbers))
+
+    def _documents(self, numbers: Sequence[int]) -> Iterator[Document]:
+        for number in numbers:
+            yield documents.load(self._project.connection, number).document
+
+    def _loaded(self) -> Extractor:
+        from sciextract.inference.extractor import Extractor
+
+        if self._extractor is None:
+            self._extractor = Extractor.load(self._model.folder).with_settings(candidates=True)
+        return self._extractor
+
 
 OnProgress = Callable[[int, int], None]
 """Called with abstracts done and abstracts in all."""
@@ -91,7 +200,7 @@ def by_uncertainty(
 def by_committee(
     project: Project, pool: Pool, committee: Sequence[Sayings], on_progress: OnProgress
 ) -> list[int]:
-    """Most disagreement first: see :mod:`~sciextract.workflows.active.committee`."""
+    """Most disagreement first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     votes: dict[int, list[Votes]] = {number: [] for number in pool.open}
     done, symmetric = 0, project.schema.symmetric_labels
     for member in committee:
@@ -109,8 +218,6 @@ def by_committee(
 def by_diversity(pool: Pool, sayings: Sayings, most: int, on_progress: OnProgress) -> list[int]:
     """Each the farthest from all before it and from all that are done: see :mod:`~.diversity`."""
     import numpy as np
-
-    from sciextract.workflows.active.diversity import k_centre_greedy
 
     numbers = [*pool.done, *pool.open]
     vectors = []

@@ -3,9 +3,96 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 
-from sciextract.workflows.active.decisions import Decision, Task
+from sciextract.documents.annotations import (
+    Annotations,
+    Candidates,
+    LabelScore,
+    LinkCandidate,
+    PairCandidate,
+    State,
+)
+from sciextract.documents.spans import Span
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import Completeness, EntityRow
+
+
+class Task(StrEnum):
+    """What is decided about."""
+
+    ENTITY = "entity"
+    RELATION = "relation"
+    COREFERENCE = "coreference"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One question to the model.
+
+    Attributes:
+        task: What it is about.
+        place: The span, the two spans of a pair in text order, or the mention whose antecedent is asked for.
+        probabilities: Of every outcome, summing to one. The first is the rest: "none of them", together with
+            all outcomes that a model's candidates leave out, each below the lowest score that is kept (0.05
+            unless a model says otherwise).
+    """
+
+    task: Task
+    place: tuple[Span, ...]
+    probabilities: tuple[float, ...]
+
+
+def decisions(candidates: Candidates) -> Iterator[Decision]:
+    """All questions of an abstract whose answer was in any doubt.
+
+    A span: which type, or none. A pair of spans: which relation in which direction, or none. A mention: which
+    earlier mention it means the same as, or none. A question that left no candidate was answered "none" with
+    near certainty; it would add next to nothing to any score here.
+    """
+    for span in candidates.spans:
+        yield Decision(Task.ENTITY, (span.span,), _with_rest(_scores(span.labels)))
+    for pair, scores in _by_pair(candidates.pairs).items():
+        yield Decision(Task.RELATION, pair, _with_rest(scores))
+    for mention, scores in _by_mention(candidates.links).items():
+        yield Decision(Task.COREFERENCE, (mention,), _with_rest(scores))
+
+
+def _by_pair(pairs: Iterable[PairCandidate]) -> dict[tuple[Span, ...], list[float]]:
+    """Scores of both directions of a pair: the model has one distribution for the two."""
+    found: dict[tuple[Span, ...], list[float]] = {}
+    for each in pairs:
+        place = tuple(sorted((each.head, each.tail), key=_edges))
+        found.setdefault(place, []).extend(_scores(each.labels))
+    return found
+
+
+def _by_mention(links: Iterable[LinkCandidate]) -> dict[Span, list[float]]:
+    found: dict[Span, list[float]] = {}
+    for each in links:
+        found.setdefault(each.mention, []).append(each.score)
+    return found
+
+
+def _scores(labels: Iterable[LabelScore]) -> list[float]:
+    return [each.score for each in labels]
+
+
+def _with_rest(scores: Iterable[float]) -> tuple[float, ...]:
+    """The outcomes with their rest; rounded scores that exceed one are scaled back to it."""
+    listed = tuple(scores)
+    total = max(1.0, sum(listed))
+    known = tuple(each / total for each in listed)
+    return (max(0.0, 1.0 - sum(known)), *known)
+
+
+def _edges(span: Span) -> tuple[int, int]:
+    return span.char_start, span.char_end
+
 
 Measure = Callable[[Sequence[float]], float]
 """The uncertainty of a distribution: 0 where one outcome is certain."""
@@ -77,3 +164,124 @@ def over_tasks(scores: Sequence[TaskScores]) -> list[float]:
         sum(each[task] / means[task] for task in heard) / len(heard) if heard else 0.0
         for each in scores
     ]
+
+
+Mention = tuple[Span, ...]
+Place = tuple[Task, tuple[Span, ...]]
+Votes = Mapping[Place, Hashable]
+"""What one model predicts, by what it is asked; a question that is not listed is answered "none"."""
+NONE = ""
+
+
+def votes_of(
+    predicted: Annotations, symmetric: frozenset[str] = frozenset()
+) -> dict[Place, Hashable]:
+    """The answers of one model: the types of spans, relations of pairs, antecedents of mentions.
+
+    Args:
+        predicted: What it predicts, thresholds applied.
+        symmetric: Relation labels without direction.
+    """
+    mentions = {each.id: each.fragments for each in predicted.entities}
+    votes: dict[Place, Hashable] = {
+        (Task.ENTITY, each.fragments): each.label for each in predicted.entities
+    }
+    for each in predicted.relations:
+        head, tail = mentions[each.head], mentions[each.tail]
+        turned = _start(tail) < _start(head)
+        place = (*tail, *head) if turned else (*head, *tail)
+        direction = turned and each.label not in symmetric
+        votes[Task.RELATION, place] = (each.label, direction)
+    for cluster in predicted.clusters:
+        ordered = sorted((mentions[each] for each in cluster.mentions), key=_start)
+        for earlier, later in pairwise(ordered):
+            votes[Task.COREFERENCE, later] = earlier
+    return votes
+
+
+def vote_entropy(answers: Sequence[Hashable]) -> float:
+    """Entropy of the votes on one question, from 0 (all agree) to 1 (all differ).
+
+    ``-1 / log(C) * sum over answers a of V(a)/C * log(V(a)/C)`` for C models: query by committee (Seung,
+    Opper and Sompolinsky 1992) with the measure of Dagan and Engelson 1995.
+
+    >>> vote_entropy(["Task", "Method"]), vote_entropy(["Task", "Task"])
+    (1.0, 0.0)
+    """
+    count = len(answers)
+    if count < 2:
+        return 0.0
+    shares = [votes / count for votes in Counter(answers).values()]
+    return -sum(each * math.log(each) for each in shares) / math.log(count) + 0.0
+
+
+def disagreement_per_word(members: Sequence[Votes], words: int) -> dict[Task, float]:
+    """Each task's vote entropy over all questions that any model answers, divided by the abstract's length.
+
+    Args:
+        members: What each model predicts.
+        words: Tokens of the abstract.
+    """
+    sums = dict.fromkeys(Task, 0.0)
+    for place in {place for votes in members for place in votes}:
+        sums[place[0]] += vote_entropy([votes.get(place, NONE) for votes in members])
+    return {task: total / max(1, words) for task, total in sums.items()}
+
+
+def _start(mention: Mention) -> tuple[int, int]:
+    return mention[0].char_start, mention[-1].char_end
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Answered questions.
+
+    Attributes:
+        tasks: Tasks whose layer is done.
+        places: Task and place of single questions.
+        rejected: Spans that are no mentions: nothing about them is open.
+    """
+
+    tasks: frozenset[Task]
+    places: frozenset[tuple[Task, tuple[Span, ...]]]
+    rejected: frozenset[Span]
+
+    def is_open(self, task: Task, place: tuple[Span, ...]) -> bool:
+        """Whether a question still waits for its answer."""
+        known = task in self.tasks or (task, place) in self.places
+        return not known and self.rejected.isdisjoint(place)
+
+    def left(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
+        """The decisions that are still open."""
+        return (each for each in decisions if self.is_open(each.task, each.place))
+
+
+def settled(draft: Draft) -> Settled:
+    """What has been answered in an abstract: imported and decided items, and layers that are done."""
+    entities = {each.id: each for each in draft.all_entities}
+    decided = [each for each in entities.values() if each.state is not State.UNDECIDED]
+    places = {(Task.ENTITY, each.fragments) for each in decided}
+    for relation in draft.relations:
+        if relation.state is not State.UNDECIDED and {relation.head, relation.tail} <= set(
+            entities
+        ):
+            places.add((Task.RELATION, _pair(entities[relation.head], entities[relation.tail])))
+    for link in draft.links:
+        if link.state is not State.UNDECIDED and link.entity_id in entities:
+            places.add((Task.COREFERENCE, entities[link.entity_id].fragments))
+    rejected = {span for each in decided if each.state is State.REJECTED for span in each.fragments}
+    return Settled(frozenset(_done(draft)), frozenset(places), frozenset(rejected))
+
+
+def _done(draft: Draft) -> Iterator[Task]:
+    progress = draft.progress
+    if progress is not None:
+        layers = (progress.entities, progress.relations, progress.coreference)
+        yield from (
+            task for task, layer in zip(Task, layers, strict=True) if layer is Completeness.DONE
+        )
+
+
+def _pair(head: EntityRow, tail: EntityRow) -> tuple[Span, ...]:
+    first, second = sorted((head, tail), key=lambda each: (each.char_start, each.char_end))
+    return (*first.fragments, *second.fragments)

@@ -6,12 +6,20 @@ import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from sciextract.errors import ModelNotFoundError, UsageError, as_command
-from sciextract.inference.locate import DEFAULT_MODEL
-from sciextract.inference.registered import HASH_CHARACTERS
+from sciextract.errors import (
+    ModelDamagedError,
+    ModelMismatchError,
+    ModelNotFoundError,
+    ModelVersionError,
+    ProjectDamagedError,
+    UsageError,
+    as_command,
+)
+from sciextract.inference.model_folder import DEFAULT_MODEL, HASH_CHARACTERS
 from sciextract.resources import bundled_models
+from sciextract.store.project import Project
 from sciextract.workflows.models.placing import append_line
 from sciextract.workflows.models.registry import (
     KnownModel,
@@ -21,9 +29,6 @@ from sciextract.workflows.models.registry import (
     models_folder,
     register,
 )
-
-if TYPE_CHECKING:
-    from sciextract.store.project import Project
 
 By = Literal["project", "user", "default"]
 FILE = "choices.jsonl"
@@ -196,17 +201,17 @@ def _add(entry: dict[str, Any], project: Project | None) -> None:
     if project is None:
         append_line(_file(), json.dumps(entry))
         return
-    from sciextract.store.content import model_choices
+    from sciextract.store import project_settings
 
-    model_choices.append(project, entry)
+    project_settings.append(project, entry)
 
 
 def _of_project(project: Project) -> list[dict[str, Any]]:
-    from sciextract.store.content import model_choices
+    from sciextract.store import project_settings
 
-    found = model_choices.read(project)
+    found = project_settings.read(project)
     if not all(map(_is_entry, found)):
-        raise model_choices.not_understood(project)
+        raise project_settings.not_understood(project)
     return found
 
 
@@ -256,3 +261,38 @@ def _is_chosen(model: KnownModel, choice: Choice) -> bool:
     if choice.bundled:
         return model.bundled and model.name == choice.name
     return choice.hash == model.hash or model.folder.name == choice.id
+
+
+_NO_MODEL = (ModelDamagedError, ModelMismatchError, ModelNotFoundError, ModelVersionError)
+
+
+def carry_choice(project: Project, other: Project) -> str:
+    """Take over the model that another project has chosen, where this one has never chosen any.
+
+    Nothing is taken over that could not predict here: a model that is not on this machine, is damaged, or
+    has labels that this project's schema lacks.
+
+    Returns:
+        What became of it, in a sentence; empty where there was nothing to take over.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    if not _is_wanted(project, other):
+        return ""
+    try:
+        model = standing_model(other)
+        if model is None:
+            return ""
+        use(str(model.folder), project)
+    except _NO_MODEL as error:
+        return f"the other project's model is not taken over: {error.message}"
+    return f"{model.id} predicts here from now on, as in the other project"
+
+
+def _is_wanted(project: Project, other: Project) -> bool:
+    """Whether only the other project has ever chosen; choices that make no sense are not handed on."""
+    try:
+        return not history(project) and bool(history(other))
+    except ProjectDamagedError:
+        return False

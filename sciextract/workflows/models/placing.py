@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from sciextract.documents.ids import new_id
+from sciextract.documents.annotations import new_id
 from sciextract.errors import OutputError, no_room
 
 _NEW, _GONE = ".new", ".gone"
@@ -31,7 +31,7 @@ def put_folder(files: Iterable[Path], target: Path, is_whole: Callable[[Path], b
     Raises:
         OutputError: No room, or read-only; nothing is left behind.
     """
-    from sciextract.store.file.filesystem import sync_folder
+    from sciextract.store.filesystem import sync_folder
 
     with written(target):
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.errors import ModelDamagedError, SciextractError, UsageError
-from sciextract.inference.folder import (
+from sciextract.inference.model_folder import (
     CARD,
+    HASH_CHARACTERS,
     MANIFEST,
     ModelFolder,
-    listed_files,
-    manifest_hash,
-    open_folder,
-)
-from sciextract.inference.locate import locate_model
-from sciextract.inference.registered import (
-    HASH_CHARACTERS,
     bundled_folders,
+    listed_files,
+    locate_model,
+    manifest_hash,
     name_of,
+    open_folder,
     registered_folders,
     unchanged,
 )

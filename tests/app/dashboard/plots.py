@@ -6,24 +6,23 @@ from collections.abc import Sequence
 
 from textual.app import App, ComposeResult
 
-from sciextract.store.looking.distributions import LabelStates
-from sciextract.store.looking.stats import LabelRow, ReliabilityBin
-from sciextract_app.presenter.dashboard.agreement import AgreementBar
-from sciextract_app.presenter.dashboard.labels import acceptance_bars, state_bars
-from sciextract_app.presenter.dashboard.pages import (
+from sciextract.store.statistics import LabelRow, LabelStates, ReliabilityBin
+from sciextract_app.presenters.dashboard import (
     PAGES,
     AcceptancePage,
+    AgreementBar,
     CalibrationPage,
     LabelsPage,
     Page,
+    acceptance_bars,
+    progress_page,
+    state_bars,
+    time_page,
 )
-from sciextract_app.presenter.dashboard.progress import progress_page
-from sciextract_app.presenter.dashboard.time import time_page
-from sciextract_app.presenter.shown import Hint, Mode
-from sciextract_app.themes.desk_themes import THEMES
-from sciextract_app.widgets.footer_bar import FooterBar
-from sciextract_app.widgets.plots.pane import Drawing, PlotPane
-from sciextract_app.widgets.tab_line import TabLine
+from sciextract_app.presenters.view_models import Hint, Mode
+from sciextract_app.themes import THEMES
+from sciextract_app.widgets.bars import FooterBar, TabLine
+from sciextract_app.widgets.plots import Drawing, PlotPane
 
 ROWS = [
     LabelRow("entity", "Method", 310, 12, 49, 120, 31),

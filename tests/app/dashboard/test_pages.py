@@ -6,14 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract_app.presenter.dashboard.labels import acceptance_bars, state_bars
-from sciextract_app.presenter.dashboard.progress import progress_page
-from sciextract_app.presenter.dashboard.time import time_page
-from sciextract_app.widgets.plots import pages, training
-from sciextract_app.widgets.plots.axes import Scale, chart
-from sciextract_app.widgets.plots.bars import BarRow, Part, bar_lines
-from sciextract_app.widgets.plots.blocks import bar, column_rows, spread, stacked
-from sciextract_app.widgets.tab_line import tab_text
+from sciextract_app.presenters.dashboard import (
+    acceptance_bars,
+    progress_page,
+    state_bars,
+    time_page,
+)
+from sciextract_app.widgets import plot_pages
+from sciextract_app.widgets.bars import tab_text
+from sciextract_app.widgets.plots import (
+    BarRow,
+    Part,
+    Scale,
+    bar,
+    bar_lines,
+    chart,
+    column_rows,
+    spread,
+    stacked,
+)
 from tests.app.dashboard.plots import AGREEMENT, DRAWN, ROWS, STATES
 from tests.app.dashboard.test_plot_snapshots import LIVE
 
@@ -91,18 +102,21 @@ WIDE = pytest.mark.parametrize("width", [58, 78, 118, 198])
 @WIDE
 @pytest.mark.parametrize("name", list(DRAWN))
 def test_no_line_is_wider_than_the_pane(name: str, width: int) -> None:
-    lines = pages.page_lines(DRAWN[name], width, 20)
+    lines = plot_pages.page_lines(DRAWN[name], width, 20)
     assert max(line.cell_len for line in lines) <= width
 
 
 @WIDE
 def test_trainings_and_agreement_fit_too(width: int) -> None:
-    lines = [*training.live_lines(LIVE, width, 20), *pages.agreement_lines(AGREEMENT, "", width)]
+    lines = [
+        *plot_pages.live_lines(LIVE, width, 20),
+        *plot_pages.agreement_lines(AGREEMENT, "", width),
+    ]
     assert max(line.cell_len for line in lines) <= width
 
 
 def test_what_a_terminal_would_obey_is_shown() -> None:
-    lines = pages.agreement_lines(AGREEMENT, "\x1b[2J", 80)
+    lines = plot_pages.agreement_lines(AGREEMENT, "\x1b[2J", 80)
     assert not any("\x1b" in line.plain for line in lines)
 
 

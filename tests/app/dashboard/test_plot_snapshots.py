@@ -7,10 +7,9 @@ from functools import partial
 
 import pytest
 
-from sciextract_app.presenter.dashboard.pages import PAGES
-from sciextract_app.presenter.retraining.live import Live
-from sciextract_app.presenter.retraining.verdict import outcome_of
-from sciextract_app.widgets.plots import pages, training
+from sciextract_app.presenters.dashboard import PAGES
+from sciextract_app.presenters.retraining_run import Live, outcome_of
+from sciextract_app.widgets import plot_pages
 from tests.app.dashboard.plots import AGREEMENT, DRAWN, PlotApp
 from tests.app.retraining.fake_child import gate
 
@@ -32,34 +31,34 @@ LIVE = Live(
 @BOTH
 @pytest.mark.parametrize("name", ["progress", "calibration"])
 def test_pages(snap_compare: Compare, name: str, size: tuple[int, int]) -> None:
-    app = PlotApp(partial(pages.page_lines, DRAWN[name]), PAGES.index(name))
+    app = PlotApp(partial(plot_pages.page_lines, DRAWN[name]), PAGES.index(name))
     assert snap_compare(app, terminal_size=size)
 
 
 @pytest.mark.parametrize("name", ["acceptance", "time", "labels"])
 def test_other_pages(snap_compare: Compare, name: str) -> None:
-    app = PlotApp(partial(pages.page_lines, DRAWN[name]), PAGES.index(name))
+    app = PlotApp(partial(plot_pages.page_lines, DRAWN[name]), PAGES.index(name))
     assert snap_compare(app, terminal_size=(80, 24))
 
 
 def test_agreement(snap_compare: Compare) -> None:
-    app = PlotApp(lambda width, _: pages.agreement_lines(AGREEMENT, "", width), 5)
+    app = PlotApp(lambda width, _: plot_pages.agreement_lines(AGREEMENT, "", width), 5)
     assert snap_compare(app, terminal_size=(80, 24))
 
 
 def test_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = PlotApp(partial(pages.page_lines, DRAWN["labels"]), 4, theme="desk-16-colours-dark")
+    app = PlotApp(partial(plot_pages.page_lines, DRAWN["labels"]), 4, theme="desk-16-colours-dark")
     assert snap_compare(app, terminal_size=(80, 24))
 
 
 @BOTH
 def test_training(snap_compare: Compare, size: tuple[int, int]) -> None:
-    assert snap_compare(PlotApp(partial(training.live_lines, LIVE), names=()), terminal_size=size)
+    assert snap_compare(PlotApp(partial(plot_pages.live_lines, LIVE), names=()), terminal_size=size)
 
 
 @BOTH
 def test_outcome(snap_compare: Compare, size: tuple[int, int]) -> None:
     found = outcome_of(gate("keep"), "parsing-1f0c2a9b", promoted=False)
-    app = PlotApp(lambda width, _: training.outcome_lines(found, width), names=())
+    app = PlotApp(lambda width, _: plot_pages.outcome_lines(found, width), names=())
     assert snap_compare(app, terminal_size=size)

@@ -13,9 +13,9 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.store import Project, create_project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.incoming.ingest import Import, Run
+from sciextract.store.ingest import Import, Run
 from sciextract.text.analyse import analyse
-from sciextract_app.presenter.desk import Desk
+from sciextract_app.presenters.desk import Desk
 from tests.unit.store.projects import FIRST_MODEL
 
 TEXT = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sciextract.documents.annotations import State
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.state.rows import EntityRow, RelationRow
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.scene import Scene
+from sciextract.store.rows import EntityRow, RelationRow
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.document_view import Scene
 from tests.app.presenter.abstracts import SCIERC, SYMMETRIC, Said
 
 _ENTITY_DIGIT = {label: str(place) for place, label in enumerate(SCIERC.entity_labels, start=1)}

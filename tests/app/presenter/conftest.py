@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.store import Project
-from sciextract_app.presenter.desk import Desk
+from sciextract_app.presenters.desk import Desk
 from tests.app.presenter.abstracts import AGAIN, TEXT, gold, project_with
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from sciextract.store.content.tokens_blob import encode_tokens
+from sciextract.store.documents import encode_tokens
 from sciextract.store.project import Project
 from sciextract.text.analyse import analyse
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from sciextract.documents.annotations import Candidates, LabelScore, SpanCandidate
-from sciextract_app.presenter.actions import ACTIONS
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.shown import Mode
+from sciextract_app.presenters.actions import ACTIONS
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import TEXT, corrupted, document, place, predict, project_with
 
 OTHER = "A tagger 😀 meets \x1b[31mredα\r\n[12] graph tagger. It e\u0301xists."

@@ -11,7 +11,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract_app.presenter.comparing.comparison import Comparison, compare
+from sciextract_app.presenters.comparison import Comparison, compare
 from tests.app.presenter.abstracts import AGAIN, TEXT, document, gold, place, predict, project_with
 
 

@@ -7,9 +7,9 @@ from sciextract.documents.annotations import (
 )
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.queue import Order
-from sciextract_app.presenter.shown import Mode
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.queue import Order
+from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import (
     press,
     row,

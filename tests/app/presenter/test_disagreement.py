@@ -12,10 +12,10 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.incoming.ingest import Import, Run
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.disagreement import Dissent
-from sciextract_app.presenter.queue import Order
+from sciextract.store.ingest import Import, Run
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.disagreement import Dissent
+from sciextract_app.presenters.queue import Order
 from tests.app.presenter.abstracts import Said, document, gold, project_with
 
 OLDER, OLDEST = ModelId("older", "b" * 64), ModelId("oldest", "c" * 64)

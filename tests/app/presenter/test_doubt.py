@@ -17,9 +17,9 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.incoming.ingest import Run
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.queue import Order
+from sciextract.store.ingest import Run
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.queue import Order
 from tests.app.presenter.abstracts import document, gold, place, press, project_with
 
 DOUBTS = (Order.ENTROPY, Order.MARGIN, Order.LEAST_CONFIDENCE)

@@ -9,13 +9,13 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, open_project
-from sciextract.store.actions.spreading import Count, counting, spreading
-from sciextract.store.health.backup import list_backups
-from sciextract.store.log.rebuild import differing
-from sciextract_app.presenter import everywhere
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.everywhere import Phase, Spread
-from sciextract_app.presenter.shown import Feedback, Mode
+from sciextract.store.actions.bulk import Count, counting, spreading
+from sciextract.store.maintenance.backup import list_backups
+from sciextract.store.undo import differing
+from sciextract_app.presenters import bulk
+from sciextract_app.presenters.bulk import Phase, Spread
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.view_models import Feedback, Mode
 from tests.app.presenter.abstracts import AGAIN, TEXT, focus, gold, press, project_with
 from tests.unit.store.projects import all_state
 
@@ -66,13 +66,13 @@ def do(desk: Desk, steps: int = 100) -> Feedback:
 def test_who_waits_is_asked_with_the_numbers(desk: Desk) -> None:
     press(desk, "enter")
     feedback = desk.press("&")
-    assert (desk.mode, feedback.request) == (Mode.COUNTING, everywhere.COUNT)
+    assert (desk.mode, feedback.request) == (Mode.COUNTING, bulk.COUNT)
     assert count(desk).message == (
         "‹graph tagger›: decide 20 items in 10 abstracts? Enter does it, Esc does not"
     )
     assert desk.mode is Mode.CONFIRM
     before = all_state(project_of(desk))
-    assert desk.press("enter").request == everywhere.DO
+    assert desk.press("enter").request == bulk.DO
     assert all_state(project_of(desk)) == before  # the key itself decides nothing
     assert do(desk).message == "‹graph tagger›: 20 items in 10 abstracts decided; u takes all back"
     assert all(len(project_of(desk).draft(n).entities) == 2 for n in range(2, 12))
@@ -128,7 +128,7 @@ def test_escape_leaves_it_at_every_stage(desk: Desk) -> None:
             desk.press("x")  # no answer
         if stage == 3:
             desk.press("enter")
-        assert desk.press("escape").request == everywhere.STOP
+        assert desk.press("escape").request == bulk.STOP
         assert (desk.everywhere.spread, desk.mode) == (None, Mode.REVIEW)
     assert desk.press("escape") == Feedback()
 

@@ -12,9 +12,9 @@ from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.fragments import with_part, without
-from sciextract_app.presenter.shown import Mode
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.selecting import with_part, without
+from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import TEXT, focus, place, press, project_with, row
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.log.rebuild import differing
-from sciextract.store.state.rows import Completeness
-from sciextract_app.presenter.desk import Desk
+from sciextract.store.rows import Completeness
+from sciextract.store.undo import differing
+from sciextract_app.presenters.desk import Desk
 from tests.app.presenter.abstracts import (
     TEXT,
     Said,

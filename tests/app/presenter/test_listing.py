@@ -11,10 +11,10 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import Project, create_project
-from sciextract.store.file.connection import connect
-from sciextract.store.looking.search import Query
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.listing import Listing, Sort
+from sciextract.store.connection import connect
+from sciextract.store.search import Query
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.document_order import Listing, Sort
 from tests.app.presenter.many import fill
 
 MANY = 20_000

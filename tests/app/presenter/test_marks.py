@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from sciextract.store import Project
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.marks import Marks
-from sciextract_app.presenter.passage import passage
-from sciextract_app.presenter.shown import Mark
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.panes import passage
+from sciextract_app.presenters.state import Marks
+from sciextract_app.presenters.view_models import Mark
 from tests.app.presenter.abstracts import focus, press
 
 KEYS = [*"jklhxaAc", *["enter", "tab", "s", "e", "E", "1", "3", "u", "escape", "+", "C", "X"] * 2]

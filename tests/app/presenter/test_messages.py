@@ -8,10 +8,10 @@ import pytest
 
 from sciextract.workflows.import_files import ImportReport
 from sciextract_app.messages import ImportEnded
-from sciextract_app.presenter.messages import MOST_KEPT, NEWS_SECONDS, Messages, Said
-from sciextract_app.presenter.shown import Feedback
-from sciextract_app.widgets.message_bar import bar_text
-from sciextract_app.workers.outcome import of_import
+from sciextract_app.presenters.session import MOST_KEPT, NEWS_SECONDS, Messages, Said
+from sciextract_app.presenters.view_models import Feedback
+from sciextract_app.widgets.bars import bar_text
+from sciextract_app.workers.importing import of_import
 
 
 class Clock:

@@ -11,19 +11,12 @@ from hypothesis import strategies as st
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Project, open_project
-from sciextract.store.incoming.ingest import Import
-from sciextract.store.looking.queues import (
-    SavedQueue,
-    present,
-    read_queue,
-    remove_queue,
-    save_queue,
-)
-from sciextract.store.looking.search import Query
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.listing import Listing, Sort
-from sciextract_app.presenter.queues import QueueLine, suggested_name
-from sciextract_app.presenter.route import QueueRoute, Route
+from sciextract.store.ingest import Import
+from sciextract.store.queries import SavedQueue, present, read_queue, remove_queue, save_queue
+from sciextract.store.search import Query
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.document_order import Listing, QueueRoute, Route, Sort
+from sciextract_app.presenters.saved_queues import QueueLine, suggested_name
 from tests.app.presenter.abstracts import document, press, project_with
 
 TEXTS = tuple(f"A {word} tagger is tried." for word in ("red", "green", "blue", "grey", "pink"))

@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sciextract.store import open_project
-from sciextract.store.health.consistency import problems
-from sciextract.store.log.rebuild import differing
 from sciextract.store.project import Project
-from sciextract_app.presenter.desk import Desk
-from sciextract_app.presenter.queue import Order
-from sciextract_app.presenter.shown import Mode
+from sciextract.store.undo import differing, problems
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.queue import Order
+from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import SYMMETRIC
 from tests.app.presenter.random_keys import KEYS, check, next_key, original_project
 from tests.unit.store.projects import all_state

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sciextract.workflows.runs import Run, runs_of
+from sciextract.retraining.run_folder import Run, runs_of
 from sciextract_app.screens import learning, retraining
 from sciextract_app.workers import training
 from sciextract_app.workers.training import Order

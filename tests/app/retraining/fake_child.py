@@ -58,7 +58,7 @@ def gate(verdict: str) -> dict[str, Any]:
 
 
 def main(kind: str, folder: Path) -> None:
-    from sciextract.workflows.runs import Run, Status
+    from sciextract.retraining.run_folder import Run, Status
 
     run = Run(folder)
     again = run.status() is not None

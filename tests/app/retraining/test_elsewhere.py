@@ -10,11 +10,11 @@ import pytest
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.resources import data_root
+from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.run_folder import runs_of
 from sciextract.store import create_project
-from sciextract.store.state.rows import Layer
+from sciextract.store.rows import Layer
 from sciextract.workflows.import_files import import_files
-from sciextract.workflows.remote.jobs import place_of
-from sciextract.workflows.runs import runs_of
 from sciextract_app.screens import learning, retraining
 from sciextract_app.workers import training
 from sciextract_app.workers.training import Training

@@ -282,7 +282,7 @@ class TestObstacles:
 class TestOffer:
     @pytest.fixture(autouse=True)
     def soon(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-        monkeypatch.setattr("sciextract_app.presenter.retraining.offer.EVERY", 2)
+        monkeypatch.setattr("sciextract_app.presenters.retraining_plan.EVERY", 2)
         yield
 
     async def test_it_comes_once_for_so_many_abstracts(self, project: Path, child: Use) -> None:

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import MissingExtraError, OutputError
-from sciextract.workflows.runs import Status
-from sciextract_app.presenter.retraining.setup import Setup
+from sciextract.retraining.run_folder import Status
+from sciextract_app.presenters.retraining_plan import Setup
 from sciextract_app.workers import training
-from sciextract_app.workers.training import Order, Training
-from sciextract_app.workers.watching import TrainingWatch
+from sciextract_app.workers.training import Order, Training, TrainingWatch
 from tests.app.retraining.children import Use, newest, wait_for
 
 

@@ -10,17 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.workflows.runs import METRICS, STATUS, Run, Status
-from sciextract_app.presenter.retraining.live import Reader
-from sciextract_app.presenter.retraining.plan import (
+from sciextract.retraining.run_folder import METRICS, STATUS, Run, Status
+from sciextract_app.presenters.retraining_plan import (
     Earlier,
     Material,
+    Setup,
     earlier_of,
     nothing_to_learn,
     plan_lines,
 )
-from sciextract_app.presenter.retraining.setup import Setup
-from sciextract_app.presenter.retraining.verdict import headline, outcome_of
+from sciextract_app.presenters.retraining_run import Reader, headline, outcome_of
 from tests.app.retraining.fake_child import gate
 
 ANYTHING = st.recursive(

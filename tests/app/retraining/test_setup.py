@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import UsageError
-from sciextract.workflows.remote import jobs
-from sciextract.workflows.remote.hosts import configured_hosts, known_hosts
-from sciextract.workflows.remote.ssh import check_host
-from sciextract.workflows.runs import Run, Status, new_run
-from sciextract_app.presenter.retraining.live import Live, Reader
-from sciextract_app.presenter.retraining.plan import earlier_of
-from sciextract_app.presenter.retraining.setup import (
+from sciextract.retraining.remote import jobs
+from sciextract.retraining.remote.jobs import configured_hosts, known_hosts
+from sciextract.retraining.remote.ssh import check_host
+from sciextract.retraining.run_folder import Run, Status, new_run
+from sciextract_app.presenters.retraining_plan import (
     Setup,
+    earlier_of,
     problem_of_epochs,
     problem_of_machine,
     read_epochs,
 )
+from sciextract_app.presenters.retraining_run import Live, Reader
 
 CONFIG = """\
 # Machines of the group

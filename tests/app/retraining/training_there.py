@@ -1,4 +1,4 @@
-"""What ``python -m sciextract_trainer.correction.elsewhere`` is on the other machine: it trains nothing.
+"""What ``python -m sciextract_trainer.remote_job`` is on the other machine: it trains nothing.
 
 It waits for a file ``go`` in the job's folder and gives the start model back; an interrupt ends it, as it ends a training.
 """

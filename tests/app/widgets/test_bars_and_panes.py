@@ -9,14 +9,23 @@ from rich.style import Style
 from textual.geometry import Offset
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenter.shown import ClusterLine, Feedback, Header, Hint, Inspector, Mode
-from sciextract_app.widgets.clusters_pane import ClustersPane, cluster_text
-from sciextract_app.widgets.footer_bar import footer_text
-from sciextract_app.widgets.header_bar import header_text
-from sciextract_app.widgets.help_table import help_grid
-from sciextract_app.widgets.inspector_pane import inspector_lines
-from sciextract_app.widgets.message_bar import message_text
-from sciextract_app.widgets.relations_pane import RelationsPane, relation_text
+from sciextract_app.presenters.view_models import (
+    ClusterLine,
+    Feedback,
+    Header,
+    Hint,
+    Inspector,
+    Mode,
+)
+from sciextract_app.widgets.bars import footer_text, header_text, message_text
+from sciextract_app.widgets.lines import help_grid
+from sciextract_app.widgets.panes import (
+    ClustersPane,
+    RelationsPane,
+    cluster_text,
+    inspector_lines,
+    relation_text,
+)
 from tests.app.widgets.tiny_app import CLUSTERS, HEADER, HINTS, INSPECTOR, RELATIONS, TinyDesk
 
 

@@ -10,9 +10,7 @@ from rich.cells import cell_len
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
-from sciextract_app.widgets.document_list import DocumentList
-from sciextract_app.widgets.list_pages import PAGE_ROWS
-from sciextract_app.widgets.list_row import row_words
+from sciextract_app.widgets.document_list import PAGE_ROWS, DocumentList, row_words
 from tests.app.widgets.tiny_app import Rows, TinyDesk
 
 pytestmark = pytest.mark.asyncio

@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenter.shown import Mark, Passage
-from sciextract_app.widgets.atoms import Kind
-from sciextract_app.widgets.paragraphs import Paragraph, cut
-from sciextract_app.widgets.passage_changes import changed_lines, same_layout
-from sciextract_app.widgets.passage_layout import PassageLayout
+from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.widgets.paragraphs import Kind, Paragraph, cut
+from sciextract_app.widgets.passage_layout import PassageLayout, changed_lines, same_layout
 from tests.app.widgets.passages import RICH, long_passage, other_decisions, passages, with_focus
 
 widths = st.integers(1, 60)

@@ -10,9 +10,19 @@ from textual.color import Color, rgb_to_lab
 from textual.theme import Theme
 
 from sciextract.documents.schema_file import load_schema
-from sciextract_app.themes.contrast import Rgb, contrast, parse, readable
-from sciextract_app.themes.desk_themes import SAFE_DARK, SAFE_LIGHT, THEMES
-from sciextract_app.themes.labels import colours, label_style, label_variables, variable_name
+from sciextract_app.themes import (
+    SAFE_DARK,
+    SAFE_LIGHT,
+    THEMES,
+    Rgb,
+    colours,
+    contrast,
+    label_style,
+    label_variables,
+    parse,
+    readable,
+    variable_name,
+)
 
 SCHEMAS = ("scierc", "scier", "genia", "biomedical", "bio")
 TRUE_COLOUR = [theme for theme in THEMES if not theme.ansi]

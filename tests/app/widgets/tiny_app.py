@@ -8,7 +8,7 @@ from textual.message import Message
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema_file import load_schema
-from sciextract_app.presenter.shown import (
+from sciextract_app.presenters.view_models import (
     ClusterLine,
     Feedback,
     Header,
@@ -19,16 +19,11 @@ from sciextract_app.presenter.shown import (
     Passage,
     RelationLine,
 )
-from sciextract_app.themes.desk_themes import THEMES
-from sciextract_app.themes.labels import label_variables
-from sciextract_app.widgets.clusters_pane import ClustersPane
+from sciextract_app.themes import THEMES, label_variables
+from sciextract_app.widgets.bars import FooterBar, HeaderBar, MessageBar
 from sciextract_app.widgets.document_list import DocumentList
-from sciextract_app.widgets.footer_bar import FooterBar
-from sciextract_app.widgets.header_bar import HeaderBar
-from sciextract_app.widgets.inspector_pane import InspectorPane
-from sciextract_app.widgets.message_bar import MessageBar
+from sciextract_app.widgets.panes import ClustersPane, InspectorPane, RelationsPane
 from sciextract_app.widgets.passage_view import PassageView
-from sciextract_app.widgets.relations_pane import RelationsPane
 from tests.app.widgets.passages import RICH
 
 FEATURES, SYSTEM = "features extracted from parse trees", "a coreference resolution system"

@@ -12,14 +12,14 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import CONFIG, open_folder
 from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import CONFIG, open_folder
 from sciextract.inference.settings import PerTask, Rescue
 from sciextract_trainer.calibration.fitting import scaled
-from sciextract_trainer.calibration.platt import TaskCalibration
+from sciextract_trainer.calibration.scaling import TaskCalibration
 from sciextract_trainer.card import model_card
 from sciextract_trainer.cli import main
-from sciextract_trainer.compression.rewriting import new_folder, write_like
+from sciextract_trainer.compression.opened import new_folder, write_like
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line
 

@@ -16,11 +16,11 @@ pytest.importorskip("onnxscript")
 
 from sciextract.errors import ModelMismatchError
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
+from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract_trainer.build import PieceRules
-from sciextract_trainer.compression import half
-from sciextract_trainer.warm_start.start_model import WEIGHTS
+from sciextract_trainer.compression import quantise
+from sciextract_trainer.warm_start import WEIGHTS
 from tests.trainer.corpus import TEN_SENTENCES
 
 Events = list[dict[str, Any]]
@@ -29,7 +29,7 @@ Events = list[dict[str, Any]]
 @pytest.fixture(scope="module")
 def halved(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("half") / "model"
-    half.half_precision(open_folder(model_folder), output, lambda event: None)
+    quantise.half_precision(open_folder(model_folder), output, lambda event: None)
     return output
 
 
@@ -109,10 +109,10 @@ def test_a_graph_that_finds_other_labels_is_refused(
                 each.CopyFrom(onnx.numpy_helper.from_array(-values, each.name))
         onnx.save(model, target)
 
-    monkeypatch.setattr(half, "write_half", broken)
+    monkeypatch.setattr(quantise, "write_half", broken)
     with pytest.raises(
         ModelMismatchError, match=r"finds another label than the fp32 graph for"
     ) as e:
-        half.half_precision(open_folder(model_folder), tmp_path / "half", lambda event: None)
+        quantise.half_precision(open_folder(model_folder), tmp_path / "half", lambda event: None)
     assert "--precision fp32" in e.value.hint
     assert not (tmp_path / "half").exists()

@@ -18,19 +18,23 @@ from torch import nn
 
 from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import GRAPHS, open_folder
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.model_folder import GRAPHS, open_folder
+from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer.build import PieceRules, load_piece_rules
-from sciextract_trainer.compression.heads import head_importance, least_important
-from sciextract_trainer.compression.vocabulary import cut_embeddings, cut_vocabulary, used_pieces
+from sciextract_trainer.compression.pruning import (
+    cut_embeddings,
+    cut_vocabulary,
+    head_importance,
+    least_important,
+    used_pieces,
+)
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import examples_from
-from sciextract_trainer.encoders.heads import attentions, head_count, remove_heads
+from sciextract_trainer.encoders.layers import attentions, head_count, remove_heads
+from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
-from sciextract_trainer.warm_start.start_model import open_start_model
+from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
+from sciextract_trainer.warm_start import open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
 
 Events = list[dict[str, Any]]

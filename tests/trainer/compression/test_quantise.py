@@ -15,11 +15,10 @@ pytest.importorskip("onnxscript")
 
 from sciextract.errors import OutputError, UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import GRAPHS, open_folder, write_manifest
-from sciextract_trainer.compression import rewriting
-from sciextract_trainer.compression.calibration_texts import read_texts
-from sciextract_trainer.compression.schemes import Scheme
-from sciextract_trainer.warm_start.start_model import WEIGHTS, open_start_model
+from sciextract.inference.model_folder import GRAPHS, open_folder, write_manifest
+from sciextract_trainer.compression import opened
+from sciextract_trainer.compression.quantisation import Scheme, read_texts
+from sciextract_trainer.warm_start import WEIGHTS, open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
 
 Events = list[dict[str, Any]]
@@ -105,11 +104,11 @@ def test_a_full_disk_leaves_nothing(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("sciextract_trainer.compression.rewriting.shutil.copyfile", full)
+    monkeypatch.setattr("sciextract_trainer.compression.opened.shutil.copyfile", full)
     folder = open_folder(model_folder)
     with (
         pytest.raises(OutputError, match="the disk is full"),
-        rewriting.new_folder(tmp_path / "new") as work,
+        opened.new_folder(tmp_path / "new") as work,
     ):
-        rewriting.write_like(folder, work, folder.config, ())
+        opened.write_like(folder, work, folder.config, ())
     assert not list(tmp_path.iterdir())

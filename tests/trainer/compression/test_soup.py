@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from sciextract_trainer.build import build_network, labels_of
 from sciextract_trainer.checkpoint import trainable
 from sciextract_trainer.compression.soup import greedy_soup, mean_weights

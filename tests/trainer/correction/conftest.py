@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.workflows.correction.ending import Ending
-from sciextract.workflows.correction.order import Order
+from sciextract.retraining.request import Ending, Order
 from tests.trainer.correction.rounds import Events, Retrain, otters
 
 
@@ -27,7 +26,7 @@ def events() -> Events:
 def retrain(project: Path, model_folder: Path, events: Events) -> Retrain:
     """Two epochs from the tiny model on the CPU."""
 
-    from sciextract_trainer.correction.command import retrain_project
+    from sciextract_trainer.retraining import retrain_project
 
     def retrain(folder: Path | None = None, report: Any = None, **wishes: Any) -> Ending:
         given = {"project": str(project), "model": str(model_folder), "epochs": 2, **wishes}

@@ -12,11 +12,11 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.formats.jsonl import encode
+from sciextract.retraining.snapshot import Split
+from sciextract.retraining.snapshot.documents import split_of
 from sciextract.store import create_project
-from sciextract.store.state.rows import Layer
+from sciextract.store.rows import Layer
 from sciextract.workflows.import_files import import_files
-from sciextract.workflows.snapshot import Split
-from sciextract.workflows.snapshot.splitting import split_of
 from tests.trainer.corpus import gold
 
 LAYERS = tuple(Layer)

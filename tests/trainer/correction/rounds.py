@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.workflows.correction.ending import Ending
-from sciextract.workflows.snapshot import Split
+from sciextract.retraining.request import Ending
+from sciextract.retraining.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
 
 Events = list[dict[str, Any]]

@@ -16,8 +16,8 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.workflows.runs import Run
-from sciextract.workflows.snapshot import Split
+from sciextract.retraining.run_folder import Run
+from sciextract.retraining.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
 
 

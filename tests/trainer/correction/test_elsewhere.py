@@ -15,14 +15,13 @@ pytest.importorskip("onnxscript")
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import RemoteError, UsageError
-from sciextract.inference.folder import open_folder
-from sciextract.workflows.correction.elsewhere import Where, attach, retrain_elsewhere
-from sciextract.workflows.correction.ending import Ending
-from sciextract.workflows.correction.order import Order
+from sciextract.inference.model_folder import open_folder
+from sciextract.retraining.remote import jobs
+from sciextract.retraining.remote_run import Where, attach, retrain_elsewhere
+from sciextract.retraining.request import Ending, Order
+from sciextract.retraining.run_folder import METRICS, Run, runs_of
+from sciextract.retraining.snapshot import Split
 from sciextract.workflows.models import known_models
-from sciextract.workflows.remote import jobs
-from sciextract.workflows.runs import METRICS, Run, runs_of
-from sciextract.workflows.snapshot import Split
 from tests.ssh_server import Server, served
 from tests.trainer.correction.projects import corrected, new_project
 

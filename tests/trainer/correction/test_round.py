@@ -24,16 +24,15 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import write_manifest
-from sciextract.metrics.gate_report import GateReport, Verdict
+from sciextract.inference.model_folder import write_manifest
+from sciextract.metrics.promotion import GateReport, Verdict
+from sciextract.retraining.request import Ending, Order
+from sciextract.retraining.run_folder import Run, runs_of
+from sciextract.retraining.snapshot import Split
 from sciextract.store import create_project, open_project
-from sciextract.workflows.correction.ending import Ending
-from sciextract.workflows.correction.order import Order
 from sciextract.workflows.models import current, known_models
-from sciextract.workflows.models.gating import gate
-from sciextract.workflows.runs import Run, runs_of
-from sciextract.workflows.snapshot import Split
-from sciextract_trainer.correction.command import retrain_project
+from sciextract.workflows.models.compare import gate
+from sciextract_trainer.retraining import retrain_project
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
 from tests.trainer.correction.rounds import Events, Retrain, kinds, of_kind, otters, until_export
 
@@ -136,7 +135,7 @@ def _gate_says(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
     def judged(*sides: Any, **wishes: Any) -> GateReport:
         return replace(gate(*sides, **wishes), verdict=verdict)
 
-    monkeypatch.setattr("sciextract.workflows.correction.judging.gate", judged)
+    monkeypatch.setattr("sciextract.retraining.run.gate", judged)
 
 
 class Killed(BaseException):

@@ -16,12 +16,12 @@ import torch
 from sciextract.errors import (
     SciextractError,
 )
-from sciextract.workflows.correction.order import Order
+from sciextract.retraining.request import Order
+from sciextract.retraining.run_folder import runs_of
 from sciextract.workflows.models import known_models
-from sciextract.workflows.runs import runs_of
-from sciextract_trainer.correction.command import retrain_project
 from sciextract_trainer.hardware import device
 from sciextract_trainer.hardware.device import DeviceMissingError
+from sciextract_trainer.retraining import retrain_project
 from sciextract_trainer.step import LossError, Stepper
 from tests.trainer.correction.rounds import Events, Retrain, until_export
 

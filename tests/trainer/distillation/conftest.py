@@ -20,10 +20,9 @@ def make_encoder(encoder_folder: Path, tmp_path_factory: pytest.TempPathFactory)
     """Writes an encoder of the tiny BERT's kind, with its tokenizer, some settings and a head if wanted."""
     import torch
 
-    from sciextract_trainer.encoders.settings import read_settings
-    from sciextract_trainer.network.encoder import empty_encoder
-    from sciextract_trainer.pretrain.network import MaskedLanguageModel
-    from sciextract_trainer.pretrain.result import write_encoder
+    from sciextract_trainer.encoders.loading import empty_encoder, read_settings
+    from sciextract_trainer.pretraining.command import write_encoder
+    from sciextract_trainer.pretraining.network import MaskedLanguageModel
 
     def make(head: bool = True, **changes: Any) -> Path:
         torch.manual_seed(3)

@@ -23,16 +23,18 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract_trainer import cli
-from sciextract_trainer.distillation.command import run_distillation
-from sciextract_trainer.distillation.config import DistilConfig, load_distil_config
-from sciextract_trainer.distillation.loop import losses_of
 from sciextract_trainer.distillation.objectives import METHODS
-from sciextract_trainer.distillation.pair import load_pair
+from sciextract_trainer.distillation.pair import (
+    DistilConfig,
+    load_distil_config,
+    load_pair,
+    losses_of,
+    run_distillation,
+)
 from sciextract_trainer.distillation.student import StudentPlan, write_student
-from sciextract_trainer.encoders.settings import read_settings
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.pretrain.head import HEAD
-from sciextract_trainer.pretrain.steps import Batch
+from sciextract_trainer.encoders.loading import load_encoder, read_settings
+from sciextract_trainer.pretraining.network import HEAD
+from sciextract_trainer.pretraining.steps import Batch
 
 Settings = Callable[..., DistilConfig]
 

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.errors import UsageError
-from sciextract_trainer.distillation.layers import ascending, checked, every_layer, last_of_blocks
+from sciextract_trainer.distillation.objectives import (
+    ascending,
+    checked,
+    every_layer,
+    last_of_blocks,
+)
 
 
 def test_every_other_layer_from_the_first_or_from_the_second() -> None:

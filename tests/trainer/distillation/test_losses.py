@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from torch import Tensor
 
-from sciextract_trainer.distillation.losses import (
+from sciextract_trainer.distillation.objectives import (
     attention_divergence,
     attention_error,
     cosine_distance,

@@ -11,11 +11,9 @@ torch = pytest.importorskip("torch")
 from torch import nn
 
 from sciextract.errors import ModelMismatchError
-from sciextract_trainer.distillation.narrow import Widths, narrowed
-from sciextract_trainer.distillation.student import StudentPlan, make_student
-from sciextract_trainer.network.encoder import empty_encoder, load_encoder
-from sciextract_trainer.pretrain.head import read_head
-from sciextract_trainer.pretrain.network import MaskedLanguageModel
+from sciextract_trainer.distillation.student import StudentPlan, Widths, make_student, narrowed
+from sciextract_trainer.encoders.loading import empty_encoder, load_encoder
+from sciextract_trainer.pretraining.network import MaskedLanguageModel, read_head
 
 IDS = torch.tensor([[2, 5, 6, 7, 3]])
 

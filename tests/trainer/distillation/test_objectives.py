@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 
 from torch import Tensor
 
-from sciextract_trainer.distillation.config import DistilConfig, load_distil_config
 from sciextract_trainer.distillation.objectives import METHODS, Lesson, weighted
-from sciextract_trainer.pretrain.network import Told
+from sciextract_trainer.distillation.pair import DistilConfig, load_distil_config
+from sciextract_trainer.pretraining.network import Told
 
 LN3 = log(3)
 DIVERGENCE = 0.75 * log(3 / 2) + 0.25 * log(1 / 2)

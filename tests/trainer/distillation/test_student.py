@@ -16,9 +16,8 @@ from sciextract.errors import ModelNotFoundError, OutputError, UsageError
 from sciextract_trainer import cli
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.distillation.student import StudentPlan, every_of, write_student
-from sciextract_trainer.encoders.settings import read_settings
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.pretrain.head import HEAD
+from sciextract_trainer.encoders.loading import load_encoder, read_settings
+from sciextract_trainer.pretraining.network import HEAD
 
 
 def _weights(folder: Path) -> dict[str, Any]:

@@ -103,8 +103,7 @@ def learned(
 def _some_steps(
     network: JointNetwork, config: TrainConfig, labels: Labels, rules: PieceRules
 ) -> tuple[float, float]:
-    from sciextract_trainer.data.batches import collate
-    from sciextract_trainer.data.examples import examples_from
+    from sciextract_trainer.data.examples import collate, examples_from
     from sciextract_trainer.network.training_step import batch_losses
     from sciextract_trainer.optimisation.optimiser import make_optimiser
 

@@ -16,14 +16,14 @@ import torch
 
 from sciextract.errors import ModelDamagedError
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
+from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
 from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
-from sciextract.inference.pieces import EncoderInput
+from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.export import PARITY
-from sciextract_trainer.network.torch_network import TorchNetwork
-from sciextract_trainer.warm_start.start_model import WEIGHTS, open_start_model
+from sciextract_trainer.network.joint import TorchNetwork
+from sciextract_trainer.warm_start import WEIGHTS, open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.encoders.conftest import EXPORTED, Learned
 
@@ -139,9 +139,9 @@ def differences(learned: Learned, rebuilt: torch.nn.Module) -> list[float]:
 
 @pytest.mark.usefixtures("traced_each_time")
 def test_an_lstm_is_exported_with_any_length_each_time(tmp_path: Path) -> None:
-    from sciextract_trainer.encoders.word_vectors.network import WordVectorsConfig, WordVectorsModel
+    from sciextract_trainer.encoders.conversion import WordVectorsConfig, WordVectorsModel
+    from sciextract_trainer.encoders.loading import WordEncoder
     from sciextract_trainer.export import _export
-    from sciextract_trainer.network.encoder import WordEncoder
 
     settings = WordVectorsConfig(vocab_size=9, vector_size=4, lstm_layers=1, lstm_size=2)
     ids = torch.randint(0, 9, (2, 7))

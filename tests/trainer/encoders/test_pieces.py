@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("torch")
 
-from sciextract.inference.pieces import PieceEncoder
+from sciextract.inference.tokenization import PieceEncoder
 from sciextract_trainer.build import PieceRules, load_piece_rules
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.encoders.tiny import POSITIONS, TEXTS, byte_pieces, change_json, unigrams
@@ -146,7 +146,7 @@ def test_no_frame_at_all(encoder_copy: Callable[[str], Path]) -> None:
 
 
 def test_few_positions_cut_words_and_windows(encoder_copy: Callable[[str], Path]) -> None:
-    from sciextract.inference.windows import plan_windows
+    from sciextract.inference.tokenization import plan_windows
 
     folder = encoder_copy("deberta")
     change_json(folder / "config.json", max_position_embeddings=24)

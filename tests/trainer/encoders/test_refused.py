@@ -19,12 +19,12 @@ from safetensors.torch import load_file
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError, SciextractError
 from sciextract_trainer.build import load_piece_rules
-from sciextract_trainer.compression.pruned import prune_encoder
+from sciextract_trainer.compression.pruning import prune_encoder
 from sciextract_trainer.encoders import tokenizers as reading
-from sciextract_trainer.encoders.unpickling import write_safetensors
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.paper.encoders import layer_count
-from sciextract_trainer.pretrain.result import write_encoder
+from sciextract_trainer.encoders.conversion import write_safetensors
+from sciextract_trainer.encoders.loading import load_encoder
+from sciextract_trainer.paper.cells import layer_count
+from sciextract_trainer.pretraining.command import write_encoder
 from tests.trainer.encoders.tiny import change_json
 
 Copy = Callable[[str], Path]

@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.cli import app
-from sciextract_trainer.encoders.word_vectors.files import read_vectors
-from sciextract_trainer.encoders.word_vectors.folder import write_encoder
-from sciextract_trainer.network.encoder import load_encoder
+from sciextract_trainer.encoders.conversion import read_vectors, write_encoder
+from sciextract_trainer.encoders.loading import load_encoder
 
 GLOVE = "the 0.1 0.2\nkite -1 2e-1\n. . 0.5 0.5\nthe 9 9\n"
 WORD2VEC = f"4 2\n{GLOVE}"

@@ -13,11 +13,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.xdist_group("making")
 
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.pretrain.network import MaskedLanguageModel
-from sciextract_trainer.pretrain.result import write_encoder
+from sciextract_trainer.encoders.loading import load_encoder
+from sciextract_trainer.pretraining.command import write_encoder
+from sciextract_trainer.pretraining.network import MaskedLanguageModel
 from tests.trainer.teaching.conftest import Run
 
 STAGES = ["mlm", "teacher", "soft", "student"]

@@ -12,13 +12,13 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 from sciextract.documents.annotations import Annotations
-from sciextract.inference.folder import open_folder
-from sciextract.inference.given import given_of
+from sciextract.inference.model_folder import open_folder
 from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract.inference.results import given_of
 from sciextract_trainer.build import PieceRules
+from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.markers.batches import marked_examples
 from sciextract_trainer.markers.mentions import Proposed, gold_mentions
-from sciextract_trainer.teaching.teachers import load_pipeline
 from tests.trainer.corpus import TEN_SENTENCES, gold
 
 

@@ -13,8 +13,8 @@ pytest.importorskip("torch")
 import torch
 
 from sciextract.errors import ModelMismatchError, UsageError
-from sciextract.inference.given import given_of
 from sciextract.inference.pipeline import Labels
+from sciextract.inference.results import given_of
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.evaluate import dev_scores

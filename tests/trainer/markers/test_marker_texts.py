@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sciextract.inference.given import given_of
 from sciextract.inference.pipeline import Labels
+from sciextract.inference.results import given_of
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.markers.batches import collate_marked, marked_examples
 from sciextract_trainer.markers.texts import (

@@ -13,10 +13,9 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import UsageError
+from sciextract.inference.candidates import relation_pairs, sentence_ends
 from sciextract.inference.mentions import Mentions
-from sciextract.inference.pairs import relation_pairs
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.spans import sentence_ends
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Targets
@@ -24,7 +23,7 @@ from sciextract_trainer.data.soft import SoftDocument, load_targets
 from sciextract_trainer.families import MARKERS
 from sciextract_trainer.markers.relabel import Second, relabel_softly
 from sciextract_trainer.markers.scoring import MarkerScorer
-from sciextract_trainer.slices import TimeIsUp
+from sciextract_trainer.sessions import TimeIsUp
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.markers.test_marker_network import SETTINGS
 

@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.paper.cells import Cell, Material, cells_of
-from sciextract_trainer.paper.encoders import Encoder, encoders_at_hand
+from sciextract_trainer.paper.cells import Cell, Encoder, Material, cells_of, encoders_at_hand
 from sciextract_trainer.paper.grid import load_grid
 
 MATERIAL = Material("schema", "train", "dev", 10)

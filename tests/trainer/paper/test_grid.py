@@ -9,9 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.paper.grid import grid_names, load_grid
-from sciextract_trainer.paper.published import Published
-from sciextract_trainer.paper.scores import TASK_OF
+from sciextract_trainer.paper.grid import TASK_OF, Published, grid_names, load_grid
 
 GRID = """
 title = "Kites"

@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import InputMissingError, UsageError
+from sciextract_trainer.paper.cells import CellFolder
 from sciextract_trainer.paper.run import GridOrder, GridRun, prepare
-from sciextract_trainer.paper.store import CellFolder
 from sciextract_trainer.paper.table import NOT_RUN, UNFINISHED, as_markdown
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line

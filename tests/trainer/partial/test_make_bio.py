@@ -11,14 +11,14 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer import make_bio
 from sciextract_trainer.data.gold import sha256
+from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.partial.scores import score_set
-from sciextract_trainer.teaching.teachers import load_pipeline
-from sciextract_trainer.warm_start.start_model import open_start_model
+from sciextract_trainer.warm_start import open_start_model
 from tests.trainer.partial.records import record, write
 
 if TYPE_CHECKING:

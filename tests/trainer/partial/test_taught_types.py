@@ -16,11 +16,10 @@ pytest.importorskip("torch")
 import torch
 
 from sciextract.documents.schema_file import load_schema
-from sciextract.inference.type_groups import type_probabilities
+from sciextract.inference.label_layout import type_probabilities
 from sciextract_trainer.build import PieceRules, build_network, labels_of
-from sciextract_trainer.data.batches import collate
-from sciextract_trainer.network.taught_types import likely_types, taught_entity_loss
-from sciextract_trainer.network.training_step import batch_losses
+from sciextract_trainer.data.examples import collate
+from sciextract_trainer.network.training_step import batch_losses, likely_types, taught_entity_loss
 from sciextract_trainer.partial.documents import documents_of
 from sciextract_trainer.partial.examples import partial_examples
 from sciextract_trainer.partial.sets import TaughtSet
@@ -29,7 +28,7 @@ from tests.trainer.partial.records import record
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
     from sciextract_trainer.config import TrainConfig
-    from sciextract_trainer.data.batches import Batch
+    from sciextract_trainer.data.examples import Batch
 
 GROUPS = (
     *(("Chemical",), ("Gene",), ("Disease",), ("Species",)),

@@ -15,12 +15,16 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import load_file, save_file
 
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelNotFoundError
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.pretrain.command import run_pretraining
-from sciextract_trainer.pretrain.config import PretrainConfig
-from sciextract_trainer.pretrain.head import HEAD, head_weights, read_head, require_head
-from sciextract_trainer.pretrain.network import MaskedLanguageModel
-from sciextract_trainer.pretrain.result import write_encoder
+from sciextract_trainer.encoders.loading import load_encoder
+from sciextract_trainer.pretraining.command import run_pretraining, write_encoder
+from sciextract_trainer.pretraining.network import (
+    HEAD,
+    MaskedLanguageModel,
+    head_weights,
+    read_head,
+    require_head,
+)
+from sciextract_trainer.pretraining.steps import PretrainConfig
 
 IDS, PLACES = torch.tensor([[2, 5, 6, 7, 3]]), torch.tensor([1, 3])
 

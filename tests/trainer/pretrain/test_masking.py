@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sciextract_trainer.pretrain.masking import mask_pieces
+from sciextract_trainer.pretraining.blocks import mask_pieces
 
 MASK, VOCABULARY, SPECIAL = 3, 50, (0, 1, 2)
 

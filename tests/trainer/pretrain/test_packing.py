@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract_trainer.build import PieceRules
-from sciextract_trainer.pretrain.packing import packed_blocks
+from sciextract_trainer.pretraining.blocks import packed_blocks
 
 LENGTH = 16
 TEXTS = ["we parse trees.", "a b c d e f g h i j", "", "trees, trees, trees"] * 9

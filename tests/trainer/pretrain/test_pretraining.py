@@ -17,10 +17,10 @@ from safetensors.torch import load_file
 
 from sciextract.errors import InputMissingError, SciextractError, UsageError
 from sciextract_trainer import cli
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.pretrain.command import run_pretraining
-from sciextract_trainer.pretrain.config import PretrainConfig, load_pretrain_config
-from sciextract_trainer.pretrain.network import MaskedLanguageModel
+from sciextract_trainer.encoders.loading import load_encoder
+from sciextract_trainer.pretraining.command import run_pretraining
+from sciextract_trainer.pretraining.network import MaskedLanguageModel
+from sciextract_trainer.pretraining.steps import PretrainConfig, load_pretrain_config
 from sciextract_trainer.run import find_recipe
 
 SENTENCE = "we parse trees with a model, and the model learns to parse."

@@ -14,20 +14,20 @@ pytest.importorskip("torch")
 from torch import nn
 
 from sciextract.documents.document import Document
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.network import Floats, PairInput, PairScores, WordStates
-from sciextract.inference.pieces import EncoderInput
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotated
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
+from sciextract.inference.tokenization import EncoderInput
 from sciextract.text.analyse import make_document
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.data.soft import targets_from
+from sciextract_trainer.distillation.ensemble import Committee, Member
+from sciextract_trainer.distillation.labelling import TEACHER_SETTINGS
 from sciextract_trainer.evaluate import DEV_SETTINGS
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.network.torch_network import TorchNetwork
-from sciextract_trainer.teaching.committee import Committee, Member
-from sciextract_trainer.teaching.labelling import TEACHER_SETTINGS
+from sciextract_trainer.network.joint import TorchNetwork
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:

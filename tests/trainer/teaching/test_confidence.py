@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.data.examples import Targets
-from sciextract_trainer.teaching.confidence import Certainty, believed, certainty
+from sciextract_trainer.distillation.self_training import Certainty, believed, certainty
 
 LABELS = Labels(("Task", "Tool"), RelationLayout(("USES", "LIKE"), frozenset({"LIKE"})), True, 4)
 SURE = Certainty(0.2, 0.7, {"Tool": 0.5, "USES": 0.8, "COREFERENCE": 0.6})

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 pytestmark = pytest.mark.xdist_group("teaching")
 
 from sciextract import Extractor
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from tests.trainer.teaching.conftest import Run
 
 

@@ -28,12 +28,16 @@ from sciextract_trainer.data.soft import (
     soft_examples,
     targets_from,
 )
+from sciextract_trainer.distillation import labelling
+from sciextract_trainer.distillation.labelling import (
+    TEACHER_SETTINGS,
+    describe_labels,
+    label_softly,
+)
+from sciextract_trainer.distillation.task import Texts
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.network.torch_network import TorchNetwork
-from sciextract_trainer.slices import TimeIsUp
-from sciextract_trainer.teaching import labelling
-from sciextract_trainer.teaching.distillation import Texts
-from sciextract_trainer.teaching.labelling import TEACHER_SETTINGS, describe_labels, label_softly
+from sciextract_trainer.network.joint import TorchNetwork
+from sciextract_trainer.sessions import TimeIsUp
 from tests.trainer.corpus import TEN_SENTENCES
 
 DOCUMENTS = [item.document for item in TEN_SENTENCES]
@@ -144,7 +148,7 @@ def test_a_call_stops_after_a_shard_when_its_time_is_up(
     teacher: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = iter([1.0, 5.0, 11.0])
-    monkeypatch.setattr("sciextract_trainer.slices.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("sciextract_trainer.sessions.time.monotonic", lambda: next(now))
     with pytest.raises(TimeIsUp):
         label(teacher, tmp_path, until=10.0)
     assert len(list(tmp_path.glob("soft-*.npz"))) == 2

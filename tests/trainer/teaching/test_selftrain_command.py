@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 pytestmark = pytest.mark.xdist_group("teaching")
 
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from tests.trainer.teaching.conftest import Run
 
 

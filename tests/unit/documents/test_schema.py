@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.schema import (
     EntityType,
     LabelSchema,
@@ -14,7 +14,6 @@ from sciextract.documents.schema import (
     validate_annotations,
 )
 from sciextract.documents.spans import Span
-from sciextract.documents.tokens import TokenTable
 from sciextract.errors import SchemaError
 
 METHOD = EntityType("Method", "m", "#112233")

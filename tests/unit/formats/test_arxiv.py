@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from sciextract.errors import FormatError
+from sciextract.formats.arxiv import read_arxiv
 from sciextract.formats.base import Source
-from sciextract.formats.bibliography.arxiv import read_arxiv
 from tests.unit.formats.bibliographic_records import bad_and_good, document, read_items
 
 ENTRY = """<entry>

@@ -16,7 +16,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem, Source
-from sciextract.formats.corpora.bioc_json import read_bioc_json
+from sciextract.formats.bioc import read_bioc_json
 from sciextract.text.analyse import make_document
 
 TEXT = "Tree kernels\nWe rank proteins with tree kernels."

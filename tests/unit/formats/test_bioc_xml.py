@@ -10,7 +10,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
 from sciextract.formats.base import ReadItem, Source
-from sciextract.formats.corpora.bioc_xml import read_bioc_xml
+from sciextract.formats.bioc import read_bioc_xml
 
 
 def xml_items(tmp_path: Path, content: str | bytes) -> list[ReadItem]:

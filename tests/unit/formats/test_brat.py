@@ -12,7 +12,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats import BadRecord, read
 from sciextract.formats.base import Source
-from sciextract.formats.standoff.brat import read_brat
+from sciextract.formats.brat import read_brat
 from tests.unit.formats.brat_files import (
     ANN,
     EVENTS,

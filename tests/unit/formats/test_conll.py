@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem
-from sciextract.formats.standoff.conll_columns import tagged_ranges
+from sciextract.formats.conll import tagged_ranges
 from sciextract.text.analyse import make_document
 from tests.shared_data import shared_path
 

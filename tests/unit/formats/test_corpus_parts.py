@@ -10,10 +10,10 @@ import pytest
 from sciextract.documents.annotations import Cluster, State
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import OutputError
-from sciextract.formats.corpora.xml_characters import LOSS, xml_safe
-from sciextract.formats.corpus_items import CorpusItems
-from sciextract.formats.given_tokens import are_sound, token_table
-from sciextract.formats.output_folder import FileNames, new_folder
+from sciextract.formats.alignment import are_sound, token_table
+from sciextract.formats.items import CorpusItems
+from sciextract.formats.safe_xml import LOSS, xml_safe
+from sciextract.formats.sink import FileNames, new_folder
 
 TEXT = "One two. Three four. Five."
 

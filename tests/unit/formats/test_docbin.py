@@ -16,8 +16,7 @@ from spacy.tokens import Doc, DocBin, Span
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats import BadRecord, open_writer, read
-from sciextract.formats.tools import docbin
+from sciextract.formats import BadRecord, docbin, open_writer, read
 from tests.unit.formats.tool_files import entity, made, mentions, problem_of
 from tests.unit.interop.builders import sample
 

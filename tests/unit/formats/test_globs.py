@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.cli.annotate_progress import count_records
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.formats import BadRecord, read
-from sciextract.formats.globs import expand_inputs, is_pattern
+from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
-from sciextract.workflows.totals import count_records
 
 
 @pytest.fixture

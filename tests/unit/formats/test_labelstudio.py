@@ -11,7 +11,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
-from sciextract.formats.tools.given_offsets import AMBIGUOUS, READ_AS_UTF16
+from sciextract.formats.alignment import AMBIGUOUS, READ_AS_UTF16
 from tests.shared_data import shared_path
 from tests.unit.formats.tool_files import (
     TEXT,

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from sciextract.documents.annotations import Cluster, Relation, State
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.formats import BadRecord, open_writer, read
-from sciextract.formats.tools.labelstudio_config import labelling_config
+from sciextract.formats.label_studio import labelling_config
 from tests.unit.formats.tool_files import TEXT, documents_of, entity, made, problem_of, written
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.formats.bibliography.latex import decode_latex
+from sciextract.formats.latex import decode_latex
 
 
 @pytest.mark.parametrize(

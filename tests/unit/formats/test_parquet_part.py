@@ -18,7 +18,7 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, MissingExtraError
 from sciextract.formats import open_writer, read
-from sciextract.formats.jsonl_writer import encode
+from sciextract.formats.jsonl import encode
 from sciextract.formats.parts import check_parquet, parquet_part
 from sciextract.text.analyse import make_document
 from tests.strategies import annotated_documents
@@ -132,7 +132,7 @@ def test_what_is_no_record_is_an_error() -> None:
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     absent: Any = None
-    monkeypatch.delitem(sys.modules, "sciextract.formats.corpora.parquet_part", raising=False)
+    monkeypatch.delitem(sys.modules, "sciextract.formats.parquet", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", absent)
     with pytest.raises(MissingExtraError) as caught:
         check_parquet()

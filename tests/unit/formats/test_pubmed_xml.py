@@ -163,7 +163,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes, words
 
 def test_a_truncated_file_gives_what_was_whole_first(tmp_path: Path) -> None:
     from sciextract.formats.base import Source
-    from sciextract.formats.bibliography.pubmed_xml import read_pubmed_xml
+    from sciextract.formats.pubmed_xml import read_pubmed_xml
 
     path = tmp_path / "cut.xml"
     path.write_text(HEAD + article(pmid="1") + article(pmid="2")[:70])

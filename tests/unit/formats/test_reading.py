@@ -15,8 +15,7 @@ from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageErr
 from sciextract.formats import BadRecord, open_writer, read, registry
 from sciextract.formats.base import ReadItem, Source
 from sciextract.formats.inputs import single_sources
-from sciextract.formats.registry import recognise
-from sciextract.formats.spec import FormatSpec
+from sciextract.formats.registry import FormatSpec, recognise
 
 ABSTRACT = "We parse graphs with a small network."
 

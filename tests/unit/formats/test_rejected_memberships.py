@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.formats import open_writer, read
-from sciextract.metrics.scorable import scorable
+from sciextract.metrics.counts import scorable
 from sciextract.text.analyse import analyse
 
 TEXT = "Otters swim. They swim well. It rains."

@@ -8,7 +8,7 @@ import datasets
 import pytest
 
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.formats.splits import Part, part_of, paths_of, splits_of
+from sciextract.formats.inputs import Part, part_of, paths_of, splits_of
 
 
 def _touch(folder: Path, *names: str) -> Path:

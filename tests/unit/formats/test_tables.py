@@ -20,7 +20,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats import open_writer, read
-from sciextract.formats.tables.cells import (
+from sciextract.formats.tables import (
+    COLUMNS,
     csv_row,
     escaped,
     guarded,
@@ -28,8 +29,7 @@ from sciextract.formats.tables.cells import (
     unescaped,
     unguarded,
 )
-from sciextract.formats.tables.tables import COLUMNS
-from sciextract.formats.tables.triples import COLUMNS as TRIPLE_COLUMNS
+from sciextract.formats.triples import COLUMNS as TRIPLE_COLUMNS
 from sciextract.text.analyse import make_document
 
 TEXT = "Tree kernels\nrank proteins. They, the kernels, are fast."

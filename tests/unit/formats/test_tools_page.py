@@ -12,7 +12,7 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats import read
-from sciextract.formats.tools.labelstudio_config import labelling_config
+from sciextract.formats.label_studio import labelling_config
 from tests.shared_data import ROOT
 from tests.unit.formats.tool_files import mentions, triples
 

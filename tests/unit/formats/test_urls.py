@@ -14,10 +14,10 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, MissingExtraError, SciextractError
 from sciextract.formats import read
-from sciextract.formats.globs import expand_inputs
+from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.lazy import read_lazily
-from sciextract.workflows.scale.folder.manifest import stamp
-from sciextract.workflows.scale.shards import plan_shards
+from sciextract.scale.manifest import stamp
+from sciextract.scale.shards import plan_shards
 
 fsspec = pytest.importorskip("fsspec")
 LINES = b'{"id": "a", "text": "We parse."}\n{"id": "b", "text": "We rank."}\n'

@@ -10,9 +10,8 @@ import cassis
 import pytest
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span
-from sciextract.documents.tokens import TokenTable
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats import open_writer, read
 from sciextract.text.analyse import make_document

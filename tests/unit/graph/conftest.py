@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.graph.database.opening import open_graph
+from sciextract.graph.database import open_graph
 from tests.graph_samples import build, field
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.graph.naming.acronyms import find_expansions, long_form
-from sciextract.graph.naming.corpus_acronyms import corpus_acronym
+from sciextract.graph.acronyms import corpus_acronym, find_expansions, long_form
 from tests.strategies import PIECES
 
 

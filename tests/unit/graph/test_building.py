@@ -15,13 +15,12 @@ from typing import Any
 import pytest
 
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
+from sciextract.graph import facts
 from sciextract.graph.building import build_graph
 from sciextract.graph.contribution import Counted
 from sciextract.graph.contributions import Reading
-from sciextract.graph.database import facts
-from sciextract.graph.database.derive import Understanding
-from sciextract.graph.database.opening import open_graph
-from sciextract.graph.errors import GraphError, GraphMissingError
+from sciextract.graph.database import GraphError, GraphMissingError, open_graph
+from sciextract.graph.derive import Understanding
 from sciextract.store import open_project
 from sciextract.workflows.import_files import import_files
 from tests.graph_samples import abstract, build, field, write
@@ -92,7 +91,7 @@ def test_strings_may_be_forgotten_between_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build(tmp_path / "usual.graph", *field())
-    monkeypatch.setattr("sciextract.graph.database.numbers._MOST_REMEMBERED", 1)
+    monkeypatch.setattr("sciextract.graph.facts._MOST_REMEMBERED", 1)
     monkeypatch.setattr("sciextract.graph.building._BATCH", 1)
     build(tmp_path / "forgetful.graph", *field())
     assert content(tmp_path / "forgetful.graph") == content(tmp_path / "usual.graph")

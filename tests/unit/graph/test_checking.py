@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import FormatError, OutputError
-from sciextract.graph.checking.precision import Judgement, precisions, wilson
-from sciextract.graph.checking.sample import draw_edges
-from sciextract.graph.checking.sheet import COLUMNS, read_sheet, write_sheet
-from sciextract.graph.database.opening import open_graph
+from sciextract.graph.database import open_graph
+from sciextract.graph.precision import (
+    COLUMNS,
+    Judgement,
+    draw_edges,
+    precisions,
+    read_sheet,
+    wilson,
+    write_sheet,
+)
 from tests.graph_samples import HOSTILE, abstract, build
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.contribution import Contribution, contribution_of
-from sciextract.graph.naming.rules import MergeRule
+from sciextract.graph.normalisation import MergeRule
 from tests.graph_samples import abstract
 
 

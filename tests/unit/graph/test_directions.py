@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.graph.checking.sample import draw_edges
-from sciextract.graph.database.derive import Understanding
-from sciextract.graph.database.opening import open_graph
-from sciextract.graph.directions import known_symmetric
+from sciextract.graph.database import open_graph
+from sciextract.graph.derive import Understanding, known_symmetric
+from sciextract.graph.precision import draw_edges
 from sciextract.graph.queries.edges import Direction, Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import find_node
 from tests.graph_samples import abstract, build

@@ -13,8 +13,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Source
 from sciextract.formats.jsonl import encode, parse_record
 from sciextract.graph import exchange_record
-from sciextract.graph.abstract import abstract_of
-from sciextract.graph.contribution import Contribution, Counted, contribution_from
+from sciextract.graph.contribution import Contribution, Counted, abstract_of, contribution_from
 from sciextract.graph.exchange_record import read_abstract
 from tests.graph_samples import HOSTILE, abstract, field
 

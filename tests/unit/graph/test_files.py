@@ -11,8 +11,8 @@ import pytest
 from lxml import etree
 
 from sciextract.errors import OutputError
-from sciextract.graph.database.opening import open_graph
-from sciextract.graph.files.export import GraphFormat, export_graph
+from sciextract.graph.database import open_graph
+from sciextract.graph.export import GraphFormat, export_graph
 from tests.graph_samples import HOSTILE, abstract, build
 
 
@@ -153,7 +153,7 @@ def test_a_failure_leaves_nothing(
     def fails(connection: sqlite3.Connection, least: int) -> list[object]:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sciextract.graph.files.graphml.edge_rows", fails)
+    monkeypatch.setattr("sciextract.graph.export.edge_rows", fails)
     with pytest.raises(OutputError, match="disk is full"):
         export(field_graph, "graphml", tmp_path / "f.graphml")
     assert list(tmp_path.iterdir()) == []

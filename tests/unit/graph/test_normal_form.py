@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.graph.naming.normal_form import normal_form
-from sciextract.graph.naming.plurals import singular
-from sciextract.graph.naming.rules import MergeRule
+from sciextract.graph.normalisation import MergeRule, normal_form, singular
 from tests.strategies import PIECES
 
 SURFACES = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=6).map("".join)

@@ -10,9 +10,9 @@ import pytest
 from lxml import etree, html
 
 from sciextract.errors import UsageError
-from sciextract.graph.database.opening import open_graph
-from sciextract.graph.pictures.layout import places
-from sciextract.graph.pictures.view import draw, draw_trends
+from sciextract.graph.database import open_graph
+from sciextract.graph.drawing import places
+from sciextract.graph.pictures import draw, draw_trends
 from sciextract.graph.queries.nodes import Node
 from sciextract.graph.queries.trends import Trend
 from tests.graph_samples import HOSTILE, abstract, build

@@ -10,16 +10,12 @@ import numpy as np
 import pytest
 
 from sciextract.errors import UsageError
-from sciextract.graph.database import derive
-from sciextract.graph.database.opening import open_graph
-from sciextract.graph.database.tables import FEW_EDGES
-from sciextract.graph.errors import UnknownNodeError
+from sciextract.graph import derive
+from sciextract.graph.database import FEW_EDGES, UnknownNodeError, open_graph
 from sciextract.graph.queries.edges import Way, neighbours, relation_counts
-from sciextract.graph.queries.nodes import about, find_node
-from sciextract.graph.queries.pairs import pairs
+from sciextract.graph.queries.nodes import about, find_node, search_nodes
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.search import search_nodes
-from sciextract.graph.queries.top import top
+from sciextract.graph.queries.rankings import pairs, top
 from sciextract.graph.queries.trends import slope_and_z, trends
 from tests.graph_samples import abstract, build
 
@@ -91,7 +87,7 @@ def short_ranking(random_graph: Path, tmp_path_factory: pytest.TempPathFactory) 
     copy = tmp_path_factory.mktemp("short") / "short.graph"
     copy.write_bytes(random_graph.read_bytes())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sciextract.graph.database.recent.MOST_RECENT", 7)
+        patch.setattr("sciextract.graph.derive.MOST_RECENT", 7)
         build(copy, abstract("empty", "Nothing is named here.", {}, year=1995))
     return copy
 

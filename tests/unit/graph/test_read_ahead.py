@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sciextract.graph.read_ahead import read_ahead
+from sciextract.graph.contributions import read_ahead
 
 
 def test_the_same_in_the_same_order() -> None:

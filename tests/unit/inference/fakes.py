@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from sciextract.documents.document import Document
+from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.network import Floats, Ints, PairInput, PairScores, WordStates
-from sciextract.inference.pieces import EncoderInput, PieceEncoder
 from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract.inference.tokenization import EncoderInput, PieceEncoder
 
 HIDDEN = 4
 UNKNOWN, PREFIX, SUFFIX = 0, 1, 2

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.inference.calibrated import calibrated, calibrated_scores
-from sciextract.inference.results import annotate
+from sciextract.inference.results import annotate, calibrated, calibrated_scores
 from sciextract.inference.settings import DecodeSettings, PerTask, calibrated_score
 from tests.unit.inference import fakes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciextract.inference.clusters import antecedent_probabilities, predict_clusters
-from sciextract.inference.pairs import antecedent_pairs
+from sciextract.inference.candidates import antecedent_pairs
+from sciextract.inference.coreference import antecedent_probabilities, predict_clusters
 
 
 def _clusters(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.inference.cut_words import with_cut_words
+from sciextract.inference.tokenization import with_cut_words
 from sciextract.text.analyse import make_document
 
 TEXTS = st.text(alphabet=st.sampled_from("aZ2-/.,() ά_\u200dµ😀\n"), max_size=60)

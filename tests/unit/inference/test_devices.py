@@ -13,11 +13,15 @@ import pytest
 from sciextract.errors import DeviceError, ModelNotFoundError, UsageError
 from sciextract.inference import onnx_network
 from sciextract.inference.batching import SINGLE, Batching
-from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import GRAPHS, ModelFolder, open_folder, write_manifest
-from sciextract.inference.locate import locate_model
-from sciextract.inference.pieces import EncoderInput
-from sciextract.inference.running import BATCH_TOKENS_ON_GPU, Wanted, run, told
+from sciextract.inference.extractor import BATCH_TOKENS_ON_GPU, Extractor, Wanted, run, told
+from sciextract.inference.model_folder import (
+    GRAPHS,
+    ModelFolder,
+    locate_model,
+    open_folder,
+    write_manifest,
+)
+from sciextract.inference.tokenization import EncoderInput
 
 ON_GPU = ["CUDAExecutionProvider", "CPUExecutionProvider"]
 FULL = "[ONNXRuntimeError] : 6 : Failed to allocate\n memory for requested buffer"

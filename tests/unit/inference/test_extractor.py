@@ -11,7 +11,7 @@ import pytest
 
 from sciextract.errors import ModelMismatchError, UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.folder import write_manifest
+from sciextract.inference.model_folder import write_manifest
 from sciextract.resources import bundled_models
 from sciextract.text.analyse import make_document
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import Annotations, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.spans import Span
-from sciextract.inference.given import annotate_given, given_of
+from sciextract.inference.results import annotate_given, given_of
 from sciextract.inference.settings import DecodeSettings, PerTask
 from tests.unit.inference import fakes
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.locate import DEFAULT_MODEL, locate_model
+from sciextract.inference.model_folder import DEFAULT_MODEL, locate_model
 from sciextract.resources import bundled_models
 from tests.unit.workflows.models.builders import model_folder
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sciextract.inference.ordered import ITEMS_AHEAD, in_order
+from sciextract.inference.batching import ITEMS_AHEAD, in_order
 
 
 def test_order_is_kept_when_later_items_finish_first() -> None:

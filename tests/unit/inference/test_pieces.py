@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from sciextract.inference.pieces import MAX_PIECES_PER_WORD, PieceEncoder, pad
+from sciextract.inference.tokenization import MAX_PIECES_PER_WORD, PieceEncoder, pad
 from tests.unit.inference import fakes
 
 HOSTILE = [

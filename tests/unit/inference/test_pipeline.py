@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sciextract.inference import pair_input
+from sciextract.inference import candidates
 from sciextract.inference.batching import SINGLE, Batching
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from tests.unit.inference import fakes
@@ -52,7 +52,7 @@ def test_many_links_are_scored_in_calls_with_the_mentions_that_each_needs(
 ) -> None:
     document = fakes.random_document(5, sentences=9, words=9)
     whole = fakes.pipeline().predict(document, SETTINGS)
-    monkeypatch.setattr(pair_input, "LINKS_PER_CALL", 7)
+    monkeypatch.setattr(candidates, "LINKS_PER_CALL", 7)
     assert len(whole.links.links) > 3 * 7
     parts = fakes.pipeline().predict(document, SETTINGS)
     assert parts.links.links.tolist() == whole.links.links.tolist()

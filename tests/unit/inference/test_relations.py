@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sciextract.inference.layout import RelationLayout
+from sciextract.inference.label_layout import RelationLayout, softmax
 from sciextract.inference.relations import (
     PredictedRelation,
     ScoredPairs,
@@ -13,7 +13,6 @@ from sciextract.inference.relations import (
     directed,
     predict_relations,
 )
-from sciextract.inference.type_groups import softmax
 
 LAYOUT = RelationLayout(("USED-FOR", "COMPARE", "PART-OF"), frozenset({"COMPARE"}))
 PAIRS = np.array([[0, 1], [1, 0]], dtype=np.int64)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from sciextract.inference.label_layout import columns_of, softmax, type_probabilities
 from sciextract.inference.mentions import select_mentions
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.inference.type_groups import columns_of, softmax, type_probabilities
 
 GROUPS = ((1,), (2, 3))
 LOGITS = arrays(np.float32, (4, 4), elements=st.floats(-20, 20, width=32))

@@ -13,10 +13,9 @@ spacy = pytest.importorskip("spacy")
 from spacy.tokens import Doc, DocBin, Span
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span as CharSpan
 from sciextract.documents.spans import TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.errors import FormatError
 from sciextract.interop.spacy_docs import SOURCE, from_doc, register_extensions, to_doc, to_docs
 from sciextract.text.analyse import make_document

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.metrics.coreference import Partition
-from sciextract.metrics.scorable import Mention, Scorable, ScoredEntity, ScoredRelation
+from sciextract.metrics.counts import Mention, Scorable, ScoredEntity, ScoredRelation
 
 
 def partition_of(letters: str) -> Partition:

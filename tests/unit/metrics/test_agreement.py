@@ -8,9 +8,8 @@ from itertools import pairwise
 import pytest
 
 from sciextract.documents.annotations import Annotations, Entity, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.metrics.agreement import AgreementReport, agreement
 from sciextract.metrics.agreement_report import F1Agreement
 from tests.unit.metrics.builders import annotated, words

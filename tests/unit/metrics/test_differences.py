@@ -7,8 +7,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import Difference, Layer, differences
-from sciextract.metrics.sides import Said
+from sciextract.metrics.differences import Difference, Layer, Said, differences
 from tests.unit.metrics.builders import annotated
 
 TEXT = "tree kernels rank large proteins quickly"

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sciextract.metrics.gate import FAVOURS, TOLERANCES, compare_models
-from sciextract.metrics.gate_report import GateReport
-from sciextract.metrics.scorable import Scorable, ScoredEntity, ScoredRelation
+from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
+from sciextract.metrics.promotion import FAVOURS, TOLERANCES, GateReport, compare_models
 from sciextract.metrics.scorer import score
 from tests.unit.metrics.builders import entity, relation, scored
 

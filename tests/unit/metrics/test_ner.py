@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from sciextract.metrics.ner import entity_label_tallies, entity_tally, narrow_entity_tally
-from sciextract.metrics.tally import Tally
+from sciextract.metrics.counts import Tally
+from sciextract.metrics.scorer import entity_label_tallies, entity_tally, narrow_entity_tally
 from tests.unit.metrics.builders import entity, scored
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.spans import Span
-from sciextract.metrics.scorable import ScoredEntity, TokenWidths, mention_of, scorable
+from sciextract.metrics.counts import ScoredEntity, TokenWidths, mention_of, scorable
 from tests.unit.metrics.builders import annotated, words
 
 TEXT = "graph parser for β-sheets 🧬 data"

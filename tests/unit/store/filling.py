@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Annotations, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.store import Project, open_project
-from sciextract.store.incoming.ingest import Import
+from sciextract.store.ingest import Import
 from tests.unit.store.later import later_release
 from tests.unit.store.projects import document, entity, relation
 

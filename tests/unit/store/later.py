@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from unittest import mock
 
+from sciextract.store import connection as header
 from sciextract.store import migrations
-from sciextract.store.file import header
 
 #: The second one changes many rows in several statements, so that half of it would be seen.
 STEPS = (

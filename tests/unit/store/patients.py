@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.health.doctor import Severity, examine
+from sciextract.store.maintenance.doctor import Severity, examine
 from tests.unit.store.projects import (
     TEXT,
     cluster,

@@ -13,10 +13,10 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
 from sciextract.documents.spans import Span
 from sciextract.store import Project, create_project, open_project
-from sciextract.store.incoming.ingest import Import, ImportCounts, Run
-from sciextract.store.log.rebuild import State as StateRows
-from sciextract.store.log.rebuild import all_numbers, current_state
-from sciextract.store.state.draft import Draft
+from sciextract.store.document_state import Draft
+from sciextract.store.ingest import Import, ImportCounts, Run
+from sciextract.store.undo import State as StateRows
+from sciextract.store.undo import all_numbers, current_state
 from sciextract.text.analyse import analyse
 
 #: ``net`` stands alone three times, and inside of ``network``; ``graph`` twice.

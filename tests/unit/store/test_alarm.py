@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project, open_project
+from sciextract.store import Project, connection, open_project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.file import session
-from sciextract.store.health import alarm
+from sciextract.store.maintenance import findings
 from tests.unit.store.projects import entity, place, put, reopened
 
 
@@ -17,12 +16,12 @@ def marks(project: Project) -> int:
 
 
 def test_nothing_is_gone_after_work_and_close(project: Project) -> None:
-    assert alarm.drops(project.connection) == []
+    assert findings.drops(project.connection) == []
     put(project, entity("E1", place("net")))
     again = reopened(project)
-    assert alarm.drops(again.connection) == []
+    assert findings.drops(again.connection) == []
     again.undo()
-    assert alarm.drops(again.connection) == []
+    assert findings.drops(again.connection) == []
     again.close()
 
 
@@ -32,7 +31,7 @@ def test_what_went_without_an_event_is_told(project: Project) -> None:
     again.connection.execute("DELETE FROM summary")
     again.connection.execute("DELETE FROM entity")
     again.connection.execute("DELETE FROM progress")
-    assert alarm.drops(again.connection) == [
+    assert findings.drops(again.connection) == [
         "documents: 1 at the last close, 0 now",
         "items: 1 at the last close, 0 now",
     ]
@@ -64,14 +63,14 @@ def test_a_refused_first_action_leaves_no_mark(project: Project) -> None:
 def test_marks_of_processes_that_are_gone_are_found_and_forgotten(project: Project) -> None:
     put(project)
     project.connection.execute("UPDATE session SET pid = ?", (2**22 + 1,))
-    (left,) = session.left_behind(project.connection)
+    (left,) = connection.left_behind(project.connection)
     with open_project(project.path) as other:
         assert other.unclean == [left]
-    session.forget(project.connection, [left])
-    assert session.left_behind(project.connection) == []
+    connection.forget(project.connection, [left])
+    assert connection.left_behind(project.connection) == []
 
 
 def test_marks_of_other_machines_say_nothing(project: Project) -> None:
     put(project)
     project.connection.execute("UPDATE session SET pid = 1, host = 'elsewhere'")
-    assert session.left_behind(project.connection) == []
+    assert connection.left_behind(project.connection) == []

@@ -22,9 +22,9 @@ from sciextract.errors import (
     ProjectMissingError,
 )
 from sciextract.store import Project, open_project
-from sciextract.store.file.connection import connect
-from sciextract.store.health import backup
-from sciextract.store.health.backup import (
+from sciextract.store.connection import connect, problems
+from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.backup import (
     KEPT,
     MANUAL,
     folder_of,
@@ -32,8 +32,7 @@ from sciextract.store.health.backup import (
     newest_sound,
     restore,
 )
-from sciextract.store.health.integrity import problems
-from sciextract.store.log.rebuild import differing
+from sciextract.store.undo import differing
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 

@@ -12,8 +12,8 @@ from sciextract.errors import ActionRefusedError
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef
 from sciextract.store.actions.bulk import occurrences
-from sciextract.store.health.backup import list_backups
-from sciextract.store.state.rows import Completeness, Layer, ProgressRow
+from sciextract.store.maintenance.backup import list_backups
+from sciextract.store.rows import Completeness, Layer, ProgressRow
 from tests.unit.store.projects import (
     OTHER_TEXT,
     TEXT,

@@ -20,11 +20,15 @@ from sciextract.documents.annotations import (
     SpanCandidate,
     State,
 )
+from sciextract.documents.document import TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
-from sciextract.store.content.annotation_codec import decode_annotations, encode_annotations
-from sciextract.store.content.tokens_blob import decode_tokens, encode_tokens
-from sciextract.store.file.sql_text import from_sql, to_sql
+from sciextract.store.documents import (
+    decode_annotations,
+    decode_tokens,
+    encode_annotations,
+    encode_tokens,
+)
+from sciextract.store.sqlite import from_sql, to_sql
 from sciextract.text.analyse import analyse
 
 odd_texts = st.text(st.characters(exclude_categories=[]), max_size=8)  # lone surrogates, too

@@ -10,8 +10,8 @@ import pytest
 
 from sciextract.errors import NotAProjectError, ProjectMissingError
 from sciextract.store import open_project
-from sciextract.store.health.backup import folder_of
-from sciextract.store.health.doctor import Severity, examine, repair
+from sciextract.store.maintenance.backup import folder_of
+from sciextract.store.maintenance.doctor import Severity, examine, repair
 from tests.unit.store.patients import change, patient, wrong
 from tests.unit.store.projects import all_state
 
@@ -165,7 +165,7 @@ def test_undone_import_is_no_alarm(path: Path) -> None:
 
 def test_surroundings(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCIEXTRACT_NETWORK_FS", "1")
-    monkeypatch.setattr("sciextract.store.health.doctor.free_bytes", lambda folder: 1)
+    monkeypatch.setattr("sciextract.store.maintenance.doctor.free_bytes", lambda folder: 1)
     found = examine(path)
     assert found.sound
     assert {each.check for each in found.findings if each.severity is Severity.WARNING} == {"room"}

@@ -11,7 +11,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.state.rows import Completeness, EntityRow
+from sciextract.store.rows import Completeness, EntityRow
 from tests.unit.store.projects import (
     TEXT,
     cluster,

@@ -10,11 +10,10 @@ import pytest
 
 from sciextract.errors import ProjectFullError
 from sciextract.store import Project, open_project
-from sciextract.store.file.connection import Mode, connect
-from sciextract.store.file.header import read_header
-from sciextract.store.health import backup
-from sciextract.store.health.doctor import examine
-from sciextract.store.incoming.ingest import Import
+from sciextract.store.connection import Mode, connect, read_header
+from sciextract.store.ingest import Import
+from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.doctor import examine
 from tests.unit.store import filling
 from tests.unit.store.later import later_release
 from tests.unit.store.processes import running, said

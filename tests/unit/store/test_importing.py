@@ -8,11 +8,10 @@ import pytest
 
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import Project
+from sciextract.store import Project, documents
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.content import documents
-from sciextract.store.incoming.ingest import Import
-from sciextract.store.state.views import EVERYTHING
+from sciextract.store.ingest import Import
+from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import (
     TEXT,
     all_state,

@@ -9,9 +9,9 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.incoming.joining import Join, MergeCounts, foreign_documents
-from sciextract.store.log.rebuild import differing
-from sciextract.store.state.rows import Completeness
+from sciextract.store.merge import Join, MergeCounts, foreign_documents
+from sciextract.store.rows import Completeness
+from sciextract.store.undo import differing
 from tests.unit.store.projects import entity, guess, new_project, place, put, relation, states
 
 

@@ -11,12 +11,11 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError, SciextractError
-from sciextract.store import Project, open_project
+from sciextract.store import Project, documents, open_project
 from sciextract.store.actions.api import EntityRef, LinkRef
-from sciextract.store.content import documents
-from sciextract.store.state.draft import Draft
-from sciextract.store.state.rows import EntityRow, LinkRow
-from sciextract.store.state.state_tables import load_rows
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import EntityRow, LinkRow
+from sciextract.store.state_tables import load_rows
 from tests.app.presenter.abstracts import AGAIN, SCIERC, TEXT, gold, project_with
 
 

@@ -7,7 +7,7 @@ import pytest
 from sciextract.documents.schema_file import RESERVED_KEYS, bundled_schemas, load_schema
 from sciextract.errors import SchemaError
 from sciextract.store import Project
-from sciextract.store.content.label_schemas import with_labels
+from sciextract.store.project_settings import with_labels
 from tests.unit.store.projects import reopened, small_schema
 
 

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import LabelScore, State
 from sciextract.documents.spans import Span
-from sciextract.store import Project
+from sciextract.store import Project, events, sqlite
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.log import clock, events
-from sciextract.store.log.changes import Change, change_of, decode, encode, fits, replay
-from sciextract.store.log.rebuild import differing, rebuild
-from sciextract.store.log.undoing import describe
-from sciextract.store.state.rows import EntityRow, from_values, to_values
+from sciextract.store.events import Change, change_of, decode, encode, fits, replay
+from sciextract.store.rows import EntityRow, from_values, to_values
+from sciextract.store.undo import describe, differing, rebuild
 from tests.unit.store.projects import (
     all_state,
     cluster,
@@ -50,7 +48,7 @@ def test_the_order_of_the_log_is_not_the_clock(
 
 
 def test_times_are_utc_and_sort_as_text() -> None:
-    earlier, later = clock.now(), clock.now()
+    earlier, later = sqlite.now(), sqlite.now()
     assert earlier <= later
     assert earlier.endswith("+00:00")
     assert len(earlier) == len(later) == 32

@@ -12,12 +12,11 @@ from unittest import mock
 import pytest
 
 from sciextract.errors import ProjectDamagedError
+from sciextract.store import connection as header
 from sciextract.store import migrations, open_project
-from sciextract.store.file import header
-from sciextract.store.file.header import read_header
-from sciextract.store.health import backup
-from sciextract.store.health.doctor import Severity, examine
-from sciextract.store.health.integrity import problems
+from sciextract.store.connection import problems, read_header
+from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.doctor import Severity, examine
 from tests.unit.store.later import STEPS, later_release
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put

@@ -18,9 +18,9 @@ from sciextract.errors import (
     ProjectMissingError,
     ProjectVersionError,
 )
+from sciextract.store import connection as header
 from sciextract.store import create_project, open_project, opening
-from sciextract.store.file import header
-from sciextract.store.health.doctor import examine
+from sciextract.store.maintenance.doctor import examine
 from tests.unit.store.projects import guess, new_project, place, put, small_schema
 
 

@@ -14,8 +14,8 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.incoming.ingest import Run, need_prediction, said_by
-from sciextract.store.state.rows import Completeness, Layer
+from sciextract.store.ingest import Run, need_prediction, said_by
+from sciextract.store.rows import Completeness, Layer
 from tests.unit.store.projects import (
     FIRST_MODEL,
     SECOND_MODEL,

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ProjectReadOnlyError
-from sciextract.store import open_project
-from sciextract.store.file import connection
-from sciextract.store.file.connection import mode_for
-from sciextract.store.health.doctor import examine
+from sciextract.store import connection, open_project
+from sciextract.store.connection import mode_for
+from sciextract.store.maintenance.doctor import examine
 from tests.unit.store.later import later_release
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put

@@ -10,7 +10,7 @@ from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.state.rows import RelationRow
+from sciextract.store.rows import RelationRow
 from tests.unit.store.projects import (
     entity,
     guess,

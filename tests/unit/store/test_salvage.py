@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import Project, open_project
-from sciextract.store.content import model_choices
-from sciextract.store.health.backup import KEPT, list_backups, newest_sound, restore
-from sciextract.store.health.doctor import examine, repair
-from sciextract.store.health.salvage import Salvaged
-from sciextract.store.looking.queues import SavedQueue, queue_lengths, read_queue, save_queue
-from sciextract.store.state.views import EVERYTHING
+from sciextract.store import Project, open_project, project_settings
+from sciextract.store.maintenance.backup import KEPT, list_backups, newest_sound, restore
+from sciextract.store.maintenance.doctor import examine, repair
+from sciextract.store.maintenance.salvage import Salvaged
+from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, save_queue
+from sciextract.store.views import EVERYTHING
 from tests.unit.store.patients import change, like, patient, wrong
 from tests.unit.store.projects import all_state, put
 
@@ -165,8 +164,8 @@ class TestBelongings:
             save_queue(
                 project, SavedQueue("tricky", (3, 5, 2), words="lattice", sort="random", seed=7)
             )
-            model_choices.append(project, {"name": "parsing", "hash": "ab" * 32})
-            model_choices.append(project, {"rollback": True})
+            project_settings.append(project, {"name": "parsing", "hash": "ab" * 32})
+            project_settings.append(project, {"rollback": True})
         change(path, "INSERT INTO meta VALUES ('queue:odd', 'gone')")
         _spoil(path, _leaf(path, "change"))
         done = repair(path, "ann").salvaged
@@ -191,7 +190,7 @@ class TestBelongings:
     def test_choices_stay_with_their_time(self, path: Path, saved: Salvaged) -> None:
         assert saved.path is not None and saved.choices == 2
         with open_project(path, read=True) as old, open_project(saved.path) as new:
-            assert model_choices.read(new) == model_choices.read(old)
+            assert project_settings.read(new) == project_settings.read(old)
 
     @pytest.mark.parametrize("value", ["gone", "[1]", '[{"name": 3}]', "{}"])
     def test_choices_that_make_no_sense_are_left_out(self, path: Path, value: str) -> None:

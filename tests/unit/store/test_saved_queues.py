@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, create_project, open_project
-from sciextract.store.looking.queues import (
-    SavedQueue,
-    queue_lengths,
-    read_queue,
-    remove_queue,
-    save_queue,
-)
+from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, remove_queue, save_queue
 from tests.unit.store.projects import small_schema
 
 

@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.looking.search import (
-    Place,
-    Query,
-    documents_with,
-    find,
-    fts_phrase,
-    fts_query,
-)
+from sciextract.store.search import Place, Query, documents_with, find, fts_phrase, fts_query
 from tests.unit.store.projects import (
     document,
     entity,

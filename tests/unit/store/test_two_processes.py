@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ProjectBusyError, ProjectReplacedError
-from sciextract.store import Project, open_project
-from sciextract.store.file import connection
-from sciextract.store.health.integrity import problems
-from sciextract.store.log.rebuild import differing
+from sciextract.store import Project, connection, open_project
+from sciextract.store.connection import problems
+from sciextract.store.undo import differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
 

@@ -11,7 +11,7 @@ from sciextract.documents.annotations import State
 from sciextract.errors import UndoRefusedError
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import Actions, EntityRef, LinkRef, RelationRef
-from sciextract.store.state.rows import Completeness, Layer
+from sciextract.store.rows import Completeness, Layer
 from tests.unit.store.projects import (
     OTHER_TEXT,
     all_state,

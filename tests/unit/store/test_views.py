@@ -5,9 +5,9 @@ from __future__ import annotations
 from sciextract.documents.annotations import Annotations, State
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.state.rows import IN_VIEW
-from sciextract.store.state.summary import summarise
-from sciextract.store.state.views import EVERYTHING, WITH_UNDECIDED
+from sciextract.store.rows import IN_VIEW
+from sciextract.store.state_tables import summarise
+from sciextract.store.views import EVERYTHING, WITH_UNDECIDED
 from tests.unit.store.projects import (
     cluster,
     document,

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from sciextract.documents.document import TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.documents.tokens import TokenTable
 from sciextract.text.analyse import analyse, join_title, make_document, split_at
-from sciextract.text.ptb import from_token_lists
+from sciextract.text.tokenizer import from_token_lists
 
 
 def sentences_of(text: str, table: TokenTable) -> list[str]:

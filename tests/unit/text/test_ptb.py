@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sciextract.errors import FormatError
-from sciextract.text.ptb import from_token_lists, unescape
+from sciextract.text.tokenizer import from_token_lists, unescape
 from tests.shared_data import shared_path
 
 

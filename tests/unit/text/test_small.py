@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sciextract.errors import FormatError
+from sciextract.text.characters import visible
 from sciextract.text.language import looks_english
 from sciextract.text.offsets import OffsetMap
-from sciextract.text.visible import visible
 
 
 @pytest.mark.parametrize("text", ["abc", "aβc", "a🙂c"])

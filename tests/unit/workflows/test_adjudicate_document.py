@@ -11,11 +11,8 @@ from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import Layer
 from sciextract.store import Project, open_project
 from sciextract.workflows import adjudicate
-from sciextract.workflows.adjudicate import Dispute, disputes
-from sciextract.workflows.adjudicate_document import decide_document
-from sciextract.workflows.decisions import Decisions
-from sciextract.workflows.disputed import both_sides
-from sciextract.workflows.other_sides import other_sides
+from sciextract.workflows.adjudicate import Dispute, decide_document, disputes
+from sciextract.workflows.disagreements import Decisions, both_sides, other_sides
 from tests.app.merged import BEN, merged_project
 from tests.app.presenter.abstracts import TEXT, document, gold, predict
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.resources import bundled_models
-from sciextract.workflows.fitting_schema import fitting_schema, texts_of
+from sciextract.workflows.model_choice import fitting_schema, texts_of
 
 MEDICAL = "Aspirin inhibits cyclooxygenase in patients with colorectal cancer."
 COMPUTING = "We present a neural parser that outperforms graph-based parsers on the treebank."

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.schema_file import load_schema
-from sciextract.store import Project, create_project
-from sciextract.store.content import model_choices
-from sciextract.store.looking.queues import SavedQueue, queue_lengths, read_queue, save_queue
+from sciextract.store import Project, create_project, project_settings
+from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, save_queue
+from sciextract.workflows.agreement import merge_projects
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.models import current, register, rollback, use
-from sciextract.workflows.teams import merge_projects
 from tests.unit.workflows.models.builders import model_folder
 
 
@@ -100,7 +99,7 @@ class TestModel:
         assert parsing in report.model and "as in the other project" in report.model
         assert current(mine).id == parsing
         assert merge_projects(mine, theirs.path).model == ""
-        assert len(model_choices.read(mine)) == 1
+        assert len(project_settings.read(mine)) == 1
 
     def test_an_own_choice_wins_also_one_that_was_taken_back(
         self, mine: Project, theirs: Project, parsing: str
@@ -114,10 +113,10 @@ class TestModel:
 
     def test_one_that_is_not_here_is_not_taken_over(self, mine: Project, theirs: Project) -> None:
         absent = {"name": "far", "hash": "cd" * 32, "bundled": False}
-        model_choices.append(theirs, absent)
+        project_settings.append(theirs, absent)
         report = merge_projects(mine, theirs.path)
         assert "not taken over" in report.model and "far-cdcdcdcd" in report.model
-        assert model_choices.read(mine) == []
+        assert project_settings.read(mine) == []
 
     def test_choices_that_make_no_sense_stop_nothing(self, mine: Project, theirs: Project) -> None:
         with theirs.writing() as connection:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import OutputError
-from sciextract.workflows.runs import (
+from sciextract.retraining.run_folder import (
     METRICS,
     RUN,
     STATUS,
@@ -127,7 +127,7 @@ def test_a_process_is_alive_until_it_ends(run: Run) -> None:
     run.write_status(Status.of_this_process("training"))
     assert run.is_alive()
     code = (
-        "import sys; from pathlib import Path; from sciextract.workflows.runs import Run, Status;"
+        "import sys; from pathlib import Path; from sciextract.retraining.run_folder import Run, Status;"
         "Run(Path(sys.argv[1])).write_status(Status.of_this_process('training'));"
         "print('written', flush=True); sys.stdin.read()"
     )

@@ -8,10 +8,8 @@ import pytest
 
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.looking.distributions import label_states, seconds_of_done
-from sciextract.store.looking.stats import labels_of
-from sciextract.workflows.source_agreement import Cancelled, agree_with, sides
-from sciextract.workflows.teams import merge_projects
+from sciextract.store.statistics import label_states, labels_of, seconds_of_done
+from sciextract.workflows.agreement import Cancelled, agree_with, merge_projects, sides
 from tests.app.screens_support import made_project
 
 

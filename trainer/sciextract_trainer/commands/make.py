@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sciextract.errors import UsageError
-from sciextract_trainer.commands.extra import needs_extra
-from sciextract_trainer.commands.options import NO_LIMIT, MinutesOption
-from sciextract_trainer.commands.sliced import sliced
+from sciextract_trainer.commands.options import NO_LIMIT, MinutesOption, needs_extra, sliced
 
 if TYPE_CHECKING:
     from sciextract.workflows.events import Report

@@ -1,11 +1,21 @@
-"""Options and arguments that several commands share."""
+"""What several commands of ``sciextract-trainer`` share: options, the extra that they need, runs in slices of time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from sciextract.errors import MissingExtraError
+from sciextract.workflows.events import Report, json_report
+
+if TYPE_CHECKING:
+    from sciextract.inference.model_config import ModelConfig
+
 
 TextsArgument = Annotated[
     list[Path],
@@ -49,3 +59,43 @@ EncoderOutputArgument = Annotated[Path, typer.Argument(metavar="DIR", help="New 
 
 NO_LIMIT = float("inf")
 """Minutes of a command that works until it has finished."""
+
+
+_EXTRA = frozenset({"torch", "transformers", "safetensors"})
+
+
+def needs_extra(module: str) -> ModuleType:
+    """A module that needs torch.
+
+    Raises:
+        MissingExtraError: torch is not installed; the message says what to install.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name in _EXTRA:
+            raise MissingExtraError("this command", "train") from error
+        raise
+
+
+def sliced(minutes: float, work: Callable[[Report, float], Mapping[str, Any]]) -> None:
+    """Works for so many minutes; the last line says whether it is finished.
+
+    Args:
+        minutes: After them the work stops where it can go on.
+        work: Gets a report and the ``time.monotonic()`` at which to stop; gives what the last line says.
+    """
+    from sciextract_trainer.sessions import TimeIsUp, deadline
+
+    try:
+        made = work(json_report, deadline(minutes))
+    except TimeIsUp:
+        told = "the time is over; the same command goes on from here"
+        json_report({"event": "stopped", "message": told})
+        return
+    json_report({"event": "done", **made})
+
+
+def done_model(folder: Path, config: ModelConfig) -> dict[str, Any]:
+    """What the last line says of a finished model."""
+    return {"model": str(folder), "scores": config.scores}

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import ModelMismatchError
-from sciextract.formats.splits import Part
-from sciextract.inference.folder import PAIRS_GRAPH, ModelFolder, open_folder
-from sciextract.inference.locate import locate_model
+from sciextract.errors import ModelMismatchError, OutputError
+from sciextract.formats.inputs import Part
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import (
+    CARD,
+    CONFIG,
+    MANIFEST,
+    PAIRS_GRAPH,
+    ModelFolder,
+    listed_files,
+    locate_model,
+    open_folder,
+    write_manifest,
+)
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract_trainer.calibration.fitting import Dev
+from sciextract_trainer.card import model_card
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served
-from sciextract_trainer.network.remembering import RememberingNetwork
-from sciextract_trainer.warm_start.start_model import piece_rules
+from sciextract_trainer.files import explained
+from sciextract_trainer.network.joint import RememberingNetwork
+from sciextract_trainer.warm_start import piece_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +140,56 @@ def schema_of(folder: ModelFolder, schema: str | None = None) -> LabelSchema:
             "give the schema that it was trained with: --schema FILE",
         )
     return found
+
+
+def require_new(output: Path) -> None:
+    """Refuses to write over something.
+
+    Raises:
+        OutputError: There is something already.
+    """
+    if output.is_file() or (output.is_dir() and any(output.iterdir())):
+        raise OutputError(
+            f"{output} exists already, and nothing is written over it",
+            "give another --output, or remove it first",
+        )
+
+
+@contextmanager
+def new_folder(output: Path) -> Iterator[Path]:
+    """A folder to write into, which takes its place when the block is done; nothing is left of a failed one.
+
+    Raises:
+        OutputError: There is something already, or the disk is full.
+    """
+    require_new(output)
+    with explained(output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=".new-") as temporary:
+            work = Path(temporary) / output.name
+            work.mkdir()
+            yield work
+            if output.is_dir():
+                output.rmdir()  # it is empty
+            work.rename(output)
+
+
+def write_like(
+    folder: ModelFolder, work: Path, config: ModelConfig, without: Collection[str]
+) -> None:
+    """Fills a new folder with the files of another one, a new configuration and card, and the manifest.
+
+    Args:
+        folder: The other one.
+        work: The new one; what lies there already stays.
+        config: What the new one says of itself.
+        without: Files that are not taken over.
+    """
+    left = {CONFIG, CARD, MANIFEST, *without}
+    for name in listed_files(folder.path):
+        if name not in left and not (work / name).exists():
+            shutil.copyfile(folder.path / name, work / name)
+    text = json.dumps(config.to_json(), indent=2) + "\n"
+    (work / CONFIG).write_text(text, encoding="utf-8")
+    (work / CARD).write_text(model_card(config), encoding="utf-8")
+    write_manifest(work)

@@ -2,15 +2,204 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
+import numpy as np
+
+from sciextract import formats
+from sciextract.documents.document import Document
+from sciextract.errors import InputMissingError, UsageError
+from sciextract.formats.base import BadRecord
 from sciextract.inference.onnx_network import import_onnxruntime
-from sciextract.inference.pieces import EncoderInput
-from sciextract_trainer.compression.calibration_texts import WindowReader, even_windows
-from sciextract_trainer.compression.schemes import Scheme
-from sciextract_trainer.noise import quiet
+from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.tokenization import EncoderInput, plan_windows
+from sciextract_trainer.data.unlabelled import read_unlabelled
+
+HALF = "fp16"
+"""Half precision, which needs no gold and no options: see :mod:`sciextract_trainer.compression.quantise`."""
+
+Kind = Literal["dynamic", "static", "weights4"]
+Ranges = Literal["minmax", "entropy", "percentile"]
+BLOCK_SIZES = (16, 32, 64, 128, 256)
+EMBEDDING_BITS = (4, 8, 32)
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """A way of quantising an encoder graph.
+
+    Attributes:
+        kind: ``dynamic``: int8, ranges of activations taken from each input; ``static``: int8, ranges fixed beforehand
+            on texts; ``weights4``: weights of 4 bits in blocks, activations as they are.
+        per_channel: Whether each column of a matrix has a scale of its own (not for ``weights4``, which has blocks).
+        ranges: How ``static`` chooses ranges.
+        block_size: Weights that share a scale in ``weights4``.
+        embeddings: Bits of the piece embeddings in ``weights4``.
+
+    Raises:
+        UsageError: A value is not possible; says which ones are.
+    """
+
+    kind: Kind = "dynamic"
+    per_channel: bool = True
+    ranges: Ranges = "minmax"
+    block_size: int = 64
+    embeddings: int = 4
+
+    def __post_init__(self) -> None:
+        _require("--scheme", self.kind, get_args(Kind))
+        _require("--ranges", self.ranges, get_args(Ranges))
+        _require("--block-size", self.block_size, BLOCK_SIZES)
+        _require("--embeddings", self.embeddings, EMBEDDING_BITS)
+
+    @property
+    def precision(self) -> str:
+        """What the model folder calls the graph."""
+        return "int4" if self.kind == "weights4" else "int8"
+
+    @property
+    def told(self) -> str:
+        """What the model card says of it."""
+        if self.kind == "weights4":
+            return f"weights of 4 bits in blocks of {self.block_size}, embeddings of {self.embeddings} bits"
+        channel = "per channel" if self.per_channel else "per tensor"
+        ranges = f", ranges by {self.ranges}" if self.kind == "static" else ""
+        return f"{self.kind} int8 {channel}{ranges}"
+
+
+def check_scheme(name: str, dev: Path | None) -> None:
+    """Refuse a name that no scheme has, and a scheme without the gold that it needs.
+
+    Raises:
+        UsageError: Says which names there are, or that gold is missing.
+    """
+    _require("--scheme", name, (*get_args(Kind), HALF))
+    if name != HALF and dev is None:
+        raise UsageError(
+            f"--scheme {name} needs --dev: thresholds are fitted for the new graph",
+            f"--dev FILE names gold documents; --scheme {HALF} keeps the thresholds",
+        )
+
+
+def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(
+            f"{option} {value} is not possible", f"allowed: {', '.join(map(str, allowed))}"
+        )
+
+
+EVEN_WORDS = 64
+"""Words of every text for ranges by histogram, which need inputs of one shape."""
+
+
+class WindowReader:
+    """What ``onnxruntime.quantization`` calls a calibration data reader.
+
+    Args:
+        windows: Texts as the encoder sees them; shorter ones are padded to the longest of equal words.
+    """
+
+    def __init__(self, windows: Sequence[EncoderInput]) -> None:
+        self._length = max(len(each.input_ids) for each in windows)
+        self._even = len({len(each.word_first) for each in windows}) == 1
+        self._windows: Iterator[EncoderInput] = iter(windows)
+
+    def get_next(self) -> dict[str, Any] | None:
+        """The next text as inputs of the graph; ``None`` after the last one."""
+        window = next(self._windows, None)
+        if window is None:
+            return None
+        missing = self._length - len(window.input_ids) if self._even else 0
+        return {
+            "input_ids": np.pad(window.input_ids, (0, missing))[None],
+            "attention_mask": np.pad(np.ones_like(window.input_ids), (0, missing))[None],
+            "word_first": window.word_first,
+            "word_last": window.word_last,
+        }
+
+
+def even_windows(windows: Sequence[EncoderInput]) -> list[EncoderInput]:
+    """The first words of every window that has enough of them.
+
+    Raises:
+        UsageError: None has.
+    """
+    long = [each for each in windows if len(each.word_first) >= EVEN_WORDS]
+    if not long:
+        raise UsageError(
+            f"none of the texts for calibration has {EVEN_WORDS} words",
+            "give longer ones: --calibration FILE, or --ranges minmax",
+        )
+    return [_cut(each) for each in long]
+
+
+def _cut(window: EncoderInput) -> EncoderInput:
+    end = int(window.word_last[EVEN_WORDS - 1]) + 1
+    suffix = window.input_ids[int(window.word_last[-1]) + 1 :]
+    ids = np.concatenate([window.input_ids[:end], suffix])
+    return EncoderInput(ids, window.word_first[:EVEN_WORDS], window.word_last[:EVEN_WORDS])
+
+
+def windows_of(pipeline: Pipeline, documents: Sequence[Document]) -> list[EncoderInput]:
+    """The windows of some documents as the encoder sees them."""
+    found = []
+    for document in documents:
+        pieces = pipeline.pieces.split(document.tokens.slices(document.text))
+        for window in plan_windows(pieces.counts, document.tokens.sentences, pipeline.piece_limit):
+            seen = window.seen
+            found.append(pipeline.pieces.frame(pieces, seen.token_start, seen.token_end))
+    return found
+
+
+def read_texts(files: Sequence[Path], most: int) -> list[Document]:
+    """The first abstracts of shards of unlabelled ones (``.jsonl.gz``), or of files of any format that is read.
+
+    Raises:
+        InputMissingError: A file does not exist.
+        FormatError: A record is bad.
+        UsageError: There is no text in them.
+    """
+    found: list[Document] = []
+    for file in files:
+        if not file.is_file():
+            raise InputMissingError(f"no texts at {file}", "give files of abstracts")
+        found += _read(file, most - len(found))
+    if not found:
+        raise UsageError(f"no text in {', '.join(map(str, files))}", "give files of abstracts")
+    return found
+
+
+def _read(file: Path, most: int) -> Iterator[Document]:
+    if file.suffix == ".gz":
+        yield from read_unlabelled([file], most)
+        return
+    for row, item in enumerate(formats.read([file])):
+        if row >= most:
+            return
+        if isinstance(item, BadRecord):
+            raise item.error
+        yield item.document
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps progress lines, advice and deprecation notices off the terminal; errors are raised all the same."""
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)
+
 
 _MATRICES = ["MatMul", "Gemm", "Gather"]
 """What has weights. Sums and norms between them stay real, which costs little and keeps their range."""

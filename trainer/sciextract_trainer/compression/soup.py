@@ -3,27 +3,208 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from sciextract.errors import UsageError
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import InputMissingError, ModelDamagedError, ModelMismatchError, UsageError
 from sciextract.inference.model_config import ModelConfig
-from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.model_folder import MANIFEST, open_folder
+from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract.retraining.run_folder import Run
 from sciextract.workflows.events import Report
-from sciextract_trainer.calibration.fitting import Dev
-from sciextract_trainer.compression.ingredients import Ingredient
-from sciextract_trainer.compression.rewriting import require_new
+from sciextract_trainer.build import PieceRules, build_network, load_piece_rules
+from sciextract_trainer.calibration.fitting import Dev, fit_settings
+from sciextract_trainer.checkpoint import WEIGHTS as CHECKPOINT
+from sciextract_trainer.checkpoint import load_weights
+from sciextract_trainer.compression.opened import require_new, schema_of
+from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.evaluate import DEV_SETTINGS, DevScores, dev_scores
-from sciextract_trainer.full_disk import explained
-from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.remembering import RememberingNetwork
-from sciextract_trainer.network.torch_network import TorchNetwork
+from sciextract_trainer.families import labels_for
+from sciextract_trainer.files import explained
+from sciextract_trainer.loop import BEST
+from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.thresholds import fit_settings
+from sciextract_trainer.run import find_recipe
+from sciextract_trainer.warm_start import open_start_model
+
+
+@dataclass(frozen=True, slots=True)
+class Ingredient:
+    """A trained network.
+
+    Attributes:
+        name: Its folder.
+        network: The network.
+        schema: Its label schema.
+        labels: What its classes mean.
+        rules: Its tokenizer.
+        given: Whether it relates given entities and predicts none.
+        encoder: What it says of the encoder it began with.
+    """
+
+    name: str
+    network: JointNetwork
+    schema: LabelSchema
+    labels: Labels
+    rules: PieceRules
+    given: bool
+    encoder: str
+
+    def weights(self) -> dict[str, Tensor]:
+        """Its weights by name."""
+        return {name: each.detach() for name, each in self.network.named_parameters()}
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a run folder may not say of itself.
+
+    Attributes:
+        schema: Name of a label schema, or a TOML file.
+        recipe: Name of a recipe, or a TOML file.
+        encoder: Encoder, instead of the recipe's.
+    """
+
+    schema: str | None = None
+    recipe: str | None = None
+    encoder: str | None = None
+
+
+def open_ingredients(paths: Sequence[Path], hints: Hints) -> list[Ingredient]:
+    """The networks of some folders.
+
+    Raises:
+        UsageError: Fewer than two are given, or one of them has no more than rounded weights.
+        InputMissingError: One of them is neither a run folder nor a model folder.
+        ModelMismatchError: Two of them have other labels, schemas, pieces or shapes; names both and the difference.
+        ModelDamagedError: One of them is not whole.
+    """
+    if len(paths) < 2:
+        raise UsageError("one network has nothing to be averaged with", "give two or more folders")
+    found = [_open(path, hints) for path in paths]
+    for other in found[1:]:
+        _require_alike(found[0], other)
+    return found
+
+
+def _open(path: Path, hints: Hints) -> Ingredient:
+    if (path / MANIFEST).is_file():
+        return _of_model(path, hints)
+    if (path / BEST).is_file():
+        return _of_run(path, hints)
+    raise InputMissingError(
+        f"{path} is neither a run folder with {BEST} nor a model folder with {MANIFEST}",
+        "give run folders of trainings, or model folders with model.safetensors",
+    )
+
+
+def _of_model(path: Path, hints: Hints) -> Ingredient:
+    folder = open_folder(path)
+    start = open_start_model(folder)
+    if start.precision == "int8":
+        raise UsageError(
+            f"{path} has int8 weights only, and an average of rounded weights is none of trained ones",
+            "give a model folder with model.safetensors, or the run folder of its training",
+        )
+    return Ingredient(
+        name=str(path),
+        network=start.network(TrainConfig(encoder=str(path))),
+        schema=schema_of(folder, hints.schema),
+        labels=start.labels,
+        rules=start.rules,
+        given=folder.config.given_entities,
+        encoder=str(folder.config.origin.get("encoder", "not known")),
+    )
+
+
+def _of_run(path: Path, hints: Hints) -> Ingredient:
+    config = _config_of(path, hints)
+    stored = Run(path).run() if (path / "run.json").is_file() else {}
+    schema = load_schema(hints.schema or stored.get("schema") or "scierc")
+    labels = labels_for(config, schema)
+    network = build_network(config, labels)
+    load_weights(path / BEST, network)
+    rules = load_piece_rules(config.encoder)
+    given, encoder = config.given_entities, Path(config.encoder).name
+    return Ingredient(str(path), network, schema, labels, rules, given, encoder)
+
+
+def _config_of(path: Path, hints: Hints) -> TrainConfig:
+    """The recipe of a run: the given one, or what the run itself has written down."""
+    changes = {"encoder": hints.encoder} if hints.encoder else {}
+    if hints.recipe:
+        return load_config(find_recipe(hints.recipe), **changes)
+    stored = _stored_config(path)
+    if stored is None:
+        raise UsageError(
+            f"{path} does not say which recipe it was trained with",
+            "give it: --recipe NAME, and --encoder DIR where the recipe names another one",
+        )
+    known = {field.name for field in fields(TrainConfig)}
+    kept = {key: value for key, value in stored.items() if key in known}
+    return config_from({**kept, **changes}, str(path))
+
+
+def _stored_config(path: Path) -> dict[str, Any] | None:
+    if (path / "run.json").is_file():
+        config: dict[str, Any] | None = Run(path).run().get("config")
+        if config is not None:
+            return config
+    if not (path / CHECKPOINT).is_file():
+        return None
+    try:
+        with safe_open(path / CHECKPOINT, framework="pt") as file:
+            settings: dict[str, Any] | None = json.loads(file.metadata()["state"]).get("settings")
+    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
+        raise ModelDamagedError(
+            f"{path / CHECKPOINT} cannot be read: {error!r}", "give the recipe: --recipe NAME"
+        ) from error
+    return settings
+
+
+def _require_alike(one: Ingredient, other: Ingredient) -> None:
+    difference = _difference(one, other)
+    if difference:
+        raise ModelMismatchError(
+            f"{one.name} and {other.name} cannot be averaged: {difference}",
+            "average networks of one encoder and one schema, such as several seeds of a recipe",
+        )
+
+
+def _difference(one: Ingredient, other: Ingredient) -> str:
+    if one.labels != other.labels:
+        return f"their labels are {_named(one.labels)} and {_named(other.labels)}"
+    if one.schema.content_hash != other.schema.content_hash:
+        return f"their schemas are {one.schema.name!r} and {other.schema.name!r}"
+    if one.given != other.given:
+        return "one predicts entities, the other relates given ones"
+    if one.rules.tokenizer.get_vocab() != other.rules.tokenizer.get_vocab():
+        return "their tokenizers have other pieces"
+    mine, theirs = (_shapes(each) for each in (one, other))
+    wrong = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
+    if wrong:
+        name = wrong[0]
+        return f"{name} has the shapes {mine.get(name)} and {theirs.get(name)}"
+    return ""
+
+
+def _shapes(ingredient: Ingredient) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(each.shape) for name, each in ingredient.weights().items()}
+
+
+def _named(labels: Labels) -> str:
+    named = [*labels.entities, *labels.relations.labels]
+    return f"{', '.join(named)} (up to {labels.max_span_width} words)"
+
 
 METHODS = ("uniform", "greedy")
 

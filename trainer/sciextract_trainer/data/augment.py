@@ -15,20 +15,135 @@ What a document says stays true:
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, islice, pairwise
 
 import numpy as np
 
 from sciextract.documents.annotations import Annotations, Entity, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import UsageError
-from sciextract.workflows.snapshot.verdicts import mention_states
-from sciextract_trainer.data.batches import Sized
-from sciextract_trainer.data.splice import Donor, swap_mentions
+from sciextract.inference.pipeline import Labels
+from sciextract.retraining.snapshot import Origin, TrainingDocument
+from sciextract.retraining.snapshot.supervision import mention_states
+from sciextract.store.rows import IN_VIEW
+from sciextract_trainer.build import PieceRules
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.data.examples import Sized
+from sciextract_trainer.data.gold import decided_examples
+from sciextract_trainer.families import family_of
+
+
+@dataclass(frozen=True, slots=True)
+class Donor:
+    """A mention that can stand elsewhere.
+
+    Attributes:
+        row: Its document among the training documents.
+        text: Its characters.
+        tokens: Their token ranges, from the first character of the mention.
+        forms: The token strings as they were given.
+    """
+
+    row: int
+    text: str
+    tokens: tuple[Span, ...]
+    forms: tuple[str, ...]
+
+    def placed(self, char_start: int) -> list[Span]:
+        """Its tokens where the mention begins at a character."""
+        return [Span(char_start + s.char_start, char_start + s.char_end) for s in self.tokens]
+
+
+def swap_mentions(item: AnnotatedDocument, new: Mapping[str, Donor]) -> AnnotatedDocument:
+    """A document with some mentions replaced, and everything behind them moved.
+
+    Args:
+        item: The document.
+        new: What stands in the place of an entity, by its id; the entities overlap no others.
+    """
+    entities = sorted((item.annotations.entity(each) for each in new), key=lambda each: each.span)
+    spans = [entity.span for entity in entities]
+    donors = [new[entity.id] for entity in entities]
+    moved = _Moves(spans, [len(donor.text) for donor in donors])
+    text = _spliced(item.document.text, spans, donors)
+    document = replace(
+        item.document,
+        doc_key=f"{item.document.doc_key} (swapped)",
+        text=text,
+        tokens=_with_forms(text, *_spliced_tokens(item.document, spans, donors, moved)),
+    )
+    return replace(item, document=document, annotations=_moved(item.annotations, moved))
+
+
+class _Moves:
+    """Where characters are after ranges were replaced by others of given lengths."""
+
+    def __init__(self, spans: Sequence[Span], lengths: Sequence[int]) -> None:
+        self._ends = [span.char_end for span in spans]
+        grown = (
+            length - (span.char_end - span.char_start)
+            for span, length in zip(spans, lengths, strict=True)
+        )
+        self._shifts = [0, *accumulate(grown)]
+
+    def edge(self, char: int) -> int:
+        """The new place of an edge that lies inside no replaced range."""
+        return char + self._shifts[bisect_right(self._ends, char)]
+
+    def span(self, span: Span) -> Span:
+        return Span(self.edge(span.char_start), self.edge(span.char_end))
+
+
+def _spliced(text: str, spans: Sequence[Span], donors: Sequence[Donor]) -> str:
+    parts, at = [], 0
+    for span, donor in zip(spans, donors, strict=True):
+        parts += [text[at : span.char_start], donor.text]
+        at = span.char_end
+    return "".join([*parts, text[at:]])
+
+
+def _spliced_tokens(
+    document: Document, spans: Sequence[Span], donors: Sequence[Donor], moves: _Moves
+) -> tuple[TokenTable, tuple[str, ...]]:
+    """The token table with the tokens of each span replaced, and all its forms; sentences keep their ends."""
+    table, given = document.tokens, document.tokens.strings(document.text)
+    new: list[Span] = []
+    forms: list[str] = []
+    edges: list[int] = []  # how many new tokens there are before each old one
+    by_first = {table.covering(span): donor for span, donor in zip(spans, donors, strict=True)}
+    replaced = {words.token_start: (words, donor) for words, donor in by_first.items() if words}
+    while len(edges) < len(table):
+        at = len(edges)
+        words, donor = replaced.get(at, (TokenRange(at, at + 1), None))
+        edges += [len(new)] * len(words)
+        if donor is None:
+            new.append(moves.span(table.spans[at]))
+            forms.append(given[at])
+        else:
+            new += donor.placed(moves.edge(table.spans[at].char_start))
+            forms += donor.forms
+    edges.append(len(new))
+    sentences = tuple(TokenRange(edges[s.token_start], edges[s.token_end]) for s in table.sentences)
+    return TokenTable(tuple(new), sentences), tuple(forms)
+
+
+def _with_forms(text: str, table: TokenTable, forms: tuple[str, ...]) -> TokenTable:
+    return table if forms == table.slices(text) else replace(table, forms=forms)
+
+
+def _moved(annotations: Annotations, moves: _Moves) -> Annotations:
+    """The same annotations at their new places; what a model considered is left out."""
+    entities = tuple(
+        replace(entity, fragments=tuple(moves.span(each) for each in entity.fragments))
+        for entity in annotations.entities
+    )
+    return Annotations(entities, annotations.relations, annotations.clusters)
+
 
 NOT_REJECTED = frozenset(State) - {State.REJECTED}
 """States of plain gold."""
@@ -181,3 +296,41 @@ def _donor(row: int, entity: Entity, document: Document) -> Donor:
         Span(each.char_start - start, each.char_end - start) for each in tokens.spans[inside]
     )
     return Donor(row, entity.text_of(document.text), spans, tokens.strings(document.text)[inside])
+
+
+def gold_swaps(
+    config: TrainConfig, gold: Sequence[AnnotatedDocument], labels: Labels, rules: PieceRules
+) -> Swaps | None:
+    """Swaps among gold documents; ``None`` where the recipe wants none."""
+    if not config.augment:
+        return None
+    examples = family_of(config).examples
+
+    def made(row: int, item: AnnotatedDocument) -> Iterable[Sized]:
+        return examples([item], labels, rules)
+
+    swap = EntitySwap(gold, most_words=labels.max_span_width)
+    return Swaps(swap, swap.rows(), made, config.seed)
+
+
+def decided_swaps(
+    config: TrainConfig,
+    documents: Sequence[TrainingDocument],
+    labels: Labels,
+    rules: PieceRules,
+) -> Swaps | None:
+    """Swaps in the documents that were decided; ``None`` where the recipe wants none.
+
+    The mentions come from the base, too, whose documents are not swapped where there are others.
+    """
+    if not config.augment:
+        return None
+    swap = EntitySwap([each.annotated for each in documents], IN_VIEW, labels.max_span_width)
+    own = {row for row, each in enumerate(documents) if each.origin is not Origin.BASE}
+    rows = [row for row in swap.rows() if row in own or not own]
+
+    def made(row: int, item: AnnotatedDocument) -> Iterable[Sized]:
+        document = TrainingDocument(item, documents[row].complete)
+        return decided_examples([document], labels, rules.encoder(), rules.limit)
+
+    return Swaps(swap, rows, made, config.seed)

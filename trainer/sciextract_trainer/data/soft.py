@@ -12,11 +12,11 @@ import numpy as np
 
 from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError
-from sciextract.inference.layout import RelationLayout
-from sciextract.inference.pieces import PieceEncoder
+from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
+from sciextract.inference.tokenization import PieceEncoder
 from sciextract_trainer.data.examples import Example, Targets, windows_of
-from sciextract_trainer.full_disk import replacing
+from sciextract_trainer.files import replacing
 
 ARRAYS = ("spans", "types", "pairs", "relations", "links", "link_weights")
 

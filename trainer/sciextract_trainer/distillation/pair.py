@@ -3,20 +3,112 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError, UsageError
+from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules, load_piece_rules
-from sciextract_trainer.distillation.config import DistilConfig
-from sciextract_trainer.distillation.layers import Layers, checked, last_of_blocks
-from sciextract_trainer.distillation.objectives import METHODS, Method
-from sciextract_trainer.network.encoder import load_encoder
-from sciextract_trainer.pretrain.head import read_head, require_head
-from sciextract_trainer.pretrain.network import MaskedLanguageModel, Told
+from sciextract_trainer.distillation.objectives import (
+    METHODS,
+    Layers,
+    Lesson,
+    Method,
+    checked,
+    last_of_blocks,
+    weighted,
+)
+from sciextract_trainer.encoders.loading import load_encoder
+from sciextract_trainer.files import packaged_file
+from sciextract_trainer.pretraining.command import room_of, write_encoder
+from sciextract_trainer.pretraining.network import (
+    MaskedLanguageModel,
+    Told,
+    read_head,
+    require_head,
+)
+from sciextract_trainer.pretraining.steps import (
+    Batch,
+    BlockSettings,
+    Losses,
+    Room,
+    load_settings,
+    require,
+    start_state,
+    train_on_blocks,
+)
+from sciextract_trainer.sessions import deadline
+
+RECIPES = Path(__file__).resolve().parent.parent / "recipes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistilConfig(BlockSettings):
+    """Everything that decides the outcome of an encoder distillation, apart from the texts.
+
+    Attributes:
+        teacher: Hugging Face id or folder of an encoder with a head that tells hidden pieces.
+        student: Folder of the encoder that learns.
+        method: ``distilbio``, ``tinybio`` or ``compactbio``.
+        layers: The teacher layer that each layer of the student follows, counted from 1; none named: the last
+            layer of each of as many equal blocks as the student has layers.
+        temperature: Of the output distributions.
+        mlm_weight: Of the masked-language loss.
+        output_weight: Of the soft outputs.
+        hidden_weight: Of the hidden states.
+        attention_weight: Of the attention maps.
+        embedding_weight: Of the embeddings.
+    """
+
+    teacher: str
+    student: str
+    method: str
+    layers: tuple[int, ...] = ()
+    temperature: float = 1.0
+    mlm_weight: float = 1.0
+    output_weight: float = 1.0
+    hidden_weight: float = 1.0
+    attention_weight: float = 1.0
+    embedding_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuses values that cannot work.
+
+        Raises:
+            UsageError: Names the setting, the value and the values allowed.
+        """
+        BlockSettings.__post_init__(self)
+        require(self, "method", self.method in METHODS, ", ".join(METHODS))
+        require(self, "temperature", self.temperature > 0, "a number above 0")
+        layerwise = METHODS[self.method].layerwise
+        require(self, "layers", layerwise or not self.layers, "none, for the last one is compared")
+        for part, weight in self.weights.items():
+            require(self, f"{part}_weight", weight >= 0, "at least 0")
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each part of the method's loss."""
+        return {part: getattr(self, f"{part}_weight") for part in METHODS[self.method].parts}
+
+
+def load_distil_config(recipe: str, **changes: Any) -> DistilConfig:
+    """The settings of a recipe, with changes.
+
+    Args:
+        recipe: ``distilbio``, ``tinybio``, ``compactbio`` or a TOML file.
+        **changes: Settings that replace the recipe's.
+
+    Raises:
+        InputMissingError: Neither a file nor a packaged recipe; names the packaged ones.
+        UsageError: A setting is unknown, of another type or cannot work.
+    """
+    file = packaged_file(recipe, RECIPES, "distillation recipe", prefix="distil-")
+    return load_settings(DistilConfig, file, **changes)
 
 
 class LearningStudent(nn.Module):
@@ -194,3 +286,83 @@ def _sha256(network: nn.Module) -> str:
         digest.update(name.encode())
         digest.update(value.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
+
+
+def distil(
+    config: DistilConfig,
+    pair: Pair,
+    room: Room,
+    folder: Path,
+    report: Report,
+    until: float = float("inf"),
+) -> MaskedLanguageModel:
+    """Train to the last step of the recipe, or until the clock says so; gives the student as it is then.
+
+    Args:
+        config: The recipe.
+        pair: Teacher and student.
+        room: Tokenizer and blocks.
+        folder: Checkpoints.
+        report: Called with a dictionary every few steps: the loss and each part of it, unweighted.
+        until: ``time.monotonic()`` at which to stop after a checkpoint.
+
+    Raises:
+        UsageError: There is too little text, or a checkpoint of other settings or other networks is there.
+        OutputError: A checkpoint cannot be written; the one before it stays.
+    """
+    settings = {**config.to_json(), **pair.fingerprints()}
+    pair.move(room.device)
+    report({"event": "pair", "method": config.method, "layers": list(pair.layers)})
+    state = start_state(pair.student, room, settings)
+    train_on_blocks(state, room, losses_of(pair, config), folder, report, until)
+    return pair.student.model
+
+
+def losses_of(pair: Pair, config: DistilConfig) -> Losses:
+    """The losses of a batch: the weighted sum and each part of it."""
+    asked = pair.method.layerwise
+
+    def losses(batch: Batch) -> dict[str, Tensor]:
+        with torch.no_grad():
+            teacher = pair.teacher.tell(batch.input_ids, batch.positions, asked)
+        student = pair.student.tell(batch.input_ids, batch.positions, asked)
+        lesson = Lesson(student, teacher, batch.targets, pair.layers, config.temperature)
+        parts = pair.method.objective(lesson)
+        return {"loss": weighted(parts, config.weights), **parts}
+
+    return losses
+
+
+def run_distillation(
+    config: DistilConfig,
+    shards: Sequence[Path],
+    most: int,
+    folder: Path,
+    report: Report,
+    minutes: float = float("inf"),
+) -> Path:
+    """Distil on unlabelled abstracts and write the student's encoder and head as a Hugging Face folder.
+
+    Args:
+        config: The recipe.
+        shards: JSON Lines with ``id``, ``title`` and ``abstract``, packed with gzip.
+        most: Abstracts to take, in the order of the shards.
+        folder: Blocks, checkpoints and, in ``encoder/``, the result.
+        report: Called with a dictionary every few steps.
+        minutes: Stop after this time; the same call goes on.
+
+    Returns:
+        The student's folder; before the last step it holds the weights so far.
+
+    Raises:
+        InputMissingError: A shard does not exist.
+        ModelNotFoundError: An encoder cannot be loaded, or the teacher has no head.
+        ModelMismatchError: Teacher and student do not fit each other.
+        UsageError: Too little text, or the folder belongs to a distillation with other settings.
+        OutputError: Something cannot be written; the last whole checkpoint stays.
+    """
+    until = deadline(minutes)
+    pair = load_pair(config)
+    room = room_of(config, config.student, shards, most, folder, report)
+    student = distil(config, pair, room, folder, report, until)
+    return write_encoder(student, config.student, folder / "encoder")

@@ -11,7 +11,7 @@ from typing import Any
 from tokenizers import Tokenizer, normalizers
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError
-from sciextract_trainer.encoders.files import encoder_file, load_pretrained
+from sciextract_trainer.encoders.loading import encoder_file, load_pretrained
 
 _FILE = "tokenizer.json"
 _SETTINGS = "tokenizer_config.json"

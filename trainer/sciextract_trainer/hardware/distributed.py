@@ -21,7 +21,7 @@ from torch import Tensor, distributed, nn
 
 from sciextract.errors import SciextractError, UsageError
 from sciextract_trainer.hardware.device import CPU
-from sciextract_trainer.hardware.orphans import end_with_launcher
+from sciextract_trainer.hardware.launch import end_with_launcher
 
 ItemT = TypeVar("ItemT")
 

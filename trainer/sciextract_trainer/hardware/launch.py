@@ -14,16 +14,43 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
 import torch
 from torch.distributed import TCPStore  # type: ignore[attr-defined]
 
 from sciextract.errors import SciextractError, UsageError
-from sciextract.inference.cores import usable_cores
-from sciextract_trainer.hardware.orphans import named_launcher
+from sciextract.inference.batching import usable_cores
+
+_LAUNCHER = "SCIEXTRACT_LAUNCHER"
+_LOOK_SECONDS = 0.5
+
+
+def named_launcher() -> Mapping[str, str]:
+    """What tells a process that this one starts who started it."""
+    return {_LAUNCHER: str(os.getpid())}
+
+
+def end_with_launcher() -> None:
+    """Ends this process politely once the one that started it is gone; does nothing for other launchers.
+
+    A launcher that is killed (SIGKILL, no memory) can end nobody, and the processes reach each other without it: they
+    would train on unseen, with the GPU in their hands. A thread looks for the parent, because the death signal of
+    Linux follows the parent's thread, and other systems have none.
+    """
+    launcher = os.environ.get(_LAUNCHER)
+    if launcher is not None:
+        Thread(target=_watch, args=(int(launcher),), daemon=True).start()
+
+
+def _watch(launcher: int) -> None:
+    while os.getppid() == launcher:
+        time.sleep(_LOOK_SECONDS)
+    os.kill(os.getpid(), signal.SIGTERM)
+
 
 _HOME = "127.0.0.1"
-_LOOK_SECONDS = 0.1
+_LAUNCH_LOOK_SECONDS = 0.1
 _GRACE_SECONDS = 10.0
 
 
@@ -119,14 +146,14 @@ def _wait(workers: Sequence[_Worker]) -> None:
     while not any(each.process.poll() for each in workers):
         if all(each.process.poll() is not None for each in workers):
             return
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_LAUNCH_LOOK_SECONDS)
     _wait_at_most(workers)
 
 
 def _wait_at_most(workers: Sequence[_Worker]) -> None:
     until = time.monotonic() + _GRACE_SECONDS
     while time.monotonic() < until and any(each.process.poll() is None for each in workers):
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_LAUNCH_LOOK_SECONDS)
 
 
 def _end(workers: Sequence[_Worker], kind: signal.Signals) -> None:

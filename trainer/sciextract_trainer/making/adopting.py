@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.errors import InputMissingError, SciextractError, UsageError
-from sciextract_trainer.full_disk import explained
+from sciextract_trainer.distillation.task import LABELS
+from sciextract_trainer.files import explained
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.making.products import (
     ENCODER_WEIGHTS,
@@ -21,8 +22,7 @@ from sciextract_trainer.making.products import (
 from sciextract_trainer.making.stages.label import read_labels
 from sciextract_trainer.making.stages.network_folder import write_checked_model
 from sciextract_trainer.making.workshop import Workshop
-from sciextract_trainer.pretrain.head import HEAD, has_head
-from sciextract_trainer.teaching.distillation import LABELS
+from sciextract_trainer.pretraining.network import HEAD, has_head
 
 WANTED: Mapping[type[Product], str] = {
     EncoderMade: f"encoder/{ENCODER_WEIGHTS}",

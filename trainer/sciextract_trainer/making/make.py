@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.errors import UsageError
-from sciextract.formats.splits import Part
-from sciextract.inference.folder import MANIFEST, manifest_hash
+from sciextract.formats.inputs import Part
+from sciextract.inference.model_folder import MANIFEST, manifest_hash
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.full_disk import explained
+from sciextract_trainer.files import explained
 from sciextract_trainer.making.adopting import adopt, require_stages
 from sciextract_trainer.making.plan import PlannedModel
 from sciextract_trainer.making.products import NetworkMade
 from sciextract_trainer.making.stage import Stage
 from sciextract_trainer.making.stages.network_folder import ship
 from sciextract_trainer.making.workshop import Workshop
-from sciextract_trainer.slices import require_time
+from sciextract_trainer.sessions import require_time
 
 
 def make(

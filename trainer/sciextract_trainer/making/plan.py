@@ -9,9 +9,7 @@ from pathlib import Path
 
 from sciextract.errors import UsageError
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.making.products import EncoderMade, NetworkMade, Product
-from sciextract_trainer.making.stage import Stage
-from sciextract_trainer.settings_file import (
+from sciextract_trainer.files import (
     Kind,
     Table,
     packaged_file,
@@ -19,6 +17,8 @@ from sciextract_trainer.settings_file import (
     refuse_unknown,
     settings_from,
 )
+from sciextract_trainer.making.products import EncoderMade, NetworkMade, Product
+from sciextract_trainer.making.stage import Stage
 
 PLANS = Path(__file__).resolve().parent / "plans"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from sciextract.errors import ModelDamagedError
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.teaching.distillation import Texts
+from sciextract_trainer.distillation.task import Texts
 
 ENCODER_WEIGHTS = "model.safetensors"
 

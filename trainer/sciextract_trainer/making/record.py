@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from sciextract.errors import ModelDamagedError
-from sciextract.workflows.correction.beginning import circumstances, now
-from sciextract_trainer.full_disk import replacing
+from sciextract.retraining.run import circumstances, now
+from sciextract_trainer.files import replacing
 from sciextract_trainer.making.plan import Plan
 
 RECORD = "build.json"

@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ModelDamagedError, UsageError
-from sciextract.formats.splits import Part
+from sciextract.formats.inputs import Part
 from sciextract.workflows.events import Report
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.making.plan import Plan

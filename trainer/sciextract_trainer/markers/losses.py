@@ -6,8 +6,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.markers.batches import MarkedBatch
 from sciextract_trainer.markers.network import MarkerNetwork
-from sciextract_trainer.network.losses import soft_cross_entropy
-from sciextract_trainer.network.training_step import Losses
+from sciextract_trainer.network.training_step import Losses, soft_cross_entropy
 
 
 def marker_losses(

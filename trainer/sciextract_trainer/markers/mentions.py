@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.inference.given import given_of
 from sciextract.inference.mentions import Mentions
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract_trainer.teaching.labelling import TEACHER_SETTINGS
+from sciextract.inference.results import given_of
+from sciextract_trainer.distillation.labelling import TEACHER_SETTINGS
 
 LEAST = 0.2
 """Least probability of a proposed mention, in training as in teaching."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from sciextract.errors import ModelMismatchError
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.encoders.positions import first_position
+from sciextract_trainer.encoders.loading import first_position
 from sciextract_trainer.markers.texts import ROLES, TEXT
 
 _PLACED = frozenset({"bert", "electra", "roberta", "camembert", "xlm-roberta", "data2vec-text"})

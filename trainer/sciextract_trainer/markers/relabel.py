@@ -15,7 +15,7 @@ from sciextract.workflows.events import Report
 from sciextract_trainer.data.examples import Floats, Ints, Targets
 from sciextract_trainer.data.soft import SoftDocument, load_targets, save_targets
 from sciextract_trainer.markers.scoring import MarkerScorer
-from sciextract_trainer.slices import require_time
+from sciextract_trainer.sessions import require_time
 
 SHARD_DOCUMENTS = 250
 """Documents of a shard: some minutes of work for one teacher on two cores."""

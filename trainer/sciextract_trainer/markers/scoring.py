@@ -9,13 +9,12 @@ import numpy as np
 import torch
 
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.inference.clusters import AntecedentScores
-from sciextract.inference.given import given_of
+from sciextract.inference.candidates import NO_PAIRS
+from sciextract.inference.coreference import AntecedentScores
 from sciextract.inference.mentions import Mentions
-from sciextract.inference.pairs import NO_PAIRS
 from sciextract.inference.pipeline import Labels, RawPrediction
 from sciextract.inference.relations import ScoredPairs, combine_directions, predict_relations
-from sciextract.inference.results import annotated
+from sciextract.inference.results import annotated, given_of
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.data.examples import Ints
 from sciextract_trainer.evaluate import DEV_SETTINGS, BetweenGiven

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sciextract.documents.document import Document
-from sciextract.inference import pairs as pairing
-from sciextract.inference.pieces import EncoderInput, PieceEncoder, Pieces
-from sciextract.inference.spans import sentence_ends
+from sciextract.inference import candidates
+from sciextract.inference.candidates import sentence_ends
+from sciextract.inference.tokenization import EncoderInput, PieceEncoder, Pieces
 from sciextract_trainer.data.examples import Floats, Ints
 
 TEXT, SUBJECT_START, SUBJECT_END, OBJECT_START, OBJECT_END = range(5)
@@ -80,7 +80,9 @@ def marked_texts(
     """
     split = pieces.split(document.tokens.slices(document.text))
     ends = sentence_ends(document.tokens.sentences, len(document.tokens))
-    pairs = pairing.relation_pairs(spans, ends[spans[:, 0]]) if len(spans) else pairing.NO_PAIRS
+    pairs = (
+        candidates.relation_pairs(spans, ends[spans[:, 0]]) if len(spans) else candidates.NO_PAIRS
+    )
     for subject in np.unique(pairs[:, 0]).tolist():
         start, end = seen_words(split, ends, spans[subject], limit - 2)
         objects = pairs[pairs[:, 0] == subject, 1]

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sciextract.documents.annotations import State
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.documents.spans import TokenRange
-from sciextract.documents.tokens import TokenTable
-from sciextract.inference.pieces import EncoderInput, PieceEncoder, Pieces
+from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.spans import sentence_ends, span_mask
-from sciextract.inference.windows import plan_windows
+from sciextract.inference.tokenization import EncoderInput, PieceEncoder, Pieces, plan_windows
 
 Ints = NDArray[np.int64]
 WordSpan = tuple[int, int]

@@ -10,20 +10,113 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from sciextract.inference import pairs as pairing
-from sciextract.inference.layout import RelationLayout
-from sciextract.store.state.rows import Layer
+from sciextract.inference import candidates
+from sciextract.inference.label_layout import Columns, RelationLayout
+from sciextract.store.rows import Layer
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import Batch
-from sciextract_trainer.data.examples import Bools, Example, Floats, Ints
+from sciextract_trainer.data.examples import Batch, Bools, Example, Floats, Ints
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.network.losses import (
-    marginal_link_loss,
-    soft_cross_entropy,
-    soft_link_loss,
-)
-from sciextract_trainer.network.taught_types import likely_types, taught_entity_loss
+
+
+def soft_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Summed cross-entropy of distributions. Shapes: both (items, classes)."""
+    return -(targets * functional.log_softmax(logits, dim=-1)).sum()
+
+
+def antecedent_log_probabilities(scores: Tensor, links: Tensor, count: int) -> Tensor:
+    """Scores (links,) as log-probabilities (mentions, 1 + mentions); column 0 is "no antecedent"."""
+    table = scores.new_full((count, count + 1), float("-inf"))
+    table[:, 0] = 0.0
+    table = table.index_put((links[:, 0], links[:, 1] + 1), scores)
+    return functional.log_softmax(table, dim=-1)
+
+
+def marginal_link_loss(scores: Tensor, links: Tensor, gold: Tensor, count: int) -> Tensor:
+    """Negative marginal log-likelihood of the gold antecedents (Lee et al. 2017, section 5).
+
+    Args:
+        scores: (links,) antecedent scores.
+        links: int64 (links, 2), mention and antecedent.
+        gold: bool (links,), whether both belong to one gold cluster.
+        count: Number of mentions; those without a gold antecedent should choose "none".
+    """
+    logs = antecedent_log_probabilities(scores, links, count)
+    right = torch.zeros_like(logs, dtype=torch.bool)
+    right[links[gold, 0], links[gold, 1] + 1] = True
+    right[:, 0] = ~right.any(dim=1)
+    return -torch.logsumexp(logs.masked_fill(~right, float("-inf")), dim=1).sum()
+
+
+def soft_link_loss(scores: Tensor, links: Tensor, weights: Tensor, count: int) -> Tensor:
+    """Cross-entropy against a teacher's antecedent probabilities; the rest is "no antecedent".
+
+    Args:
+        scores: (links,) antecedent scores.
+        links: int64 (links, 2).
+        weights: (links,) probability of each link, 0 where the teacher has none.
+        count: Number of mentions.
+    """
+    logs = antecedent_log_probabilities(scores, links, count)
+    mass = scores.new_zeros(count).index_add(0, links[:, 0], weights)
+    chosen = logs[links[:, 0], links[:, 1] + 1]
+    return -(weights * chosen).sum() - ((1 - mass).clamp(min=0) * logs[:, 0]).sum()
+
+
+def likely_types(logits: Tensor, groups: Columns) -> Tensor:
+    """Type probabilities (words, max width, types) as inference has them, without a way back for gradients."""
+    logits = logits.detach()
+    if not groups:
+        return torch.softmax(logits, dim=-1)
+    found = torch.empty_like(logits)
+    none = torch.ones_like(logits[..., 0])
+    for classes in groups:
+        within = torch.softmax(logits[..., [0, *classes]], dim=-1)
+        found[..., list(classes)] = within[..., 1:]
+        none = torch.minimum(none, within[..., 0])
+    found[..., 0] = none
+    return found
+
+
+def taught_entity_loss(
+    logits: Tensor, targets: Floats, known: Bools, batch: Batch, groups: Columns
+) -> Tensor:
+    """Summed cross-entropy of the softmax over "no entity" and the types that a document teaches, group by group.
+
+    Args:
+        logits: (words, max width, types).
+        targets: float32 (words, max width, types), target distributions.
+        known: bool (words, max width), cells whose type is known.
+        batch: The documents.
+        groups: Classes that exclude each other; all do when there are none.
+    """
+    wanted = torch.from_numpy(targets).to(logits.device)
+    cells = torch.from_numpy(known).to(logits.device)
+    if not groups and all(example.targets.taught is None for example in batch.examples):
+        return soft_cross_entropy(logits[cells], wanted[cells])
+    loss = logits.new_zeros(())
+    for example, start, end in zip(batch.examples, batch.offsets, batch.offsets[1:], strict=False):
+        here = cells[start:end]
+        own, aims = logits[start:end][here], wanted[start:end][here]
+        for classes in _taught_classes(example, groups, logits.shape[-1]):
+            loss = loss + soft_cross_entropy(own[:, [0, *classes]], _with_rest(aims, classes))
+    return loss
+
+
+def _taught_classes(example: Example, groups: Columns, count: int) -> list[list[int]]:
+    """Per group the classes that the document teaches; groups of which it teaches none are left out."""
+    taught = example.targets.taught
+    every = groups or (tuple(range(1, count)),)
+    known = [[each for each in group if taught is None or taught[each]] for group in every]
+    return [classes for classes in known if classes]
+
+
+def _with_rest(targets: Tensor, classes: list[int]) -> Tensor:
+    """Targets (cells, 1 + classes): the other classes count as "no entity"."""
+    chosen = targets[:, classes]
+    return torch.cat([1 - chosen.sum(dim=1, keepdim=True), chosen], dim=1)
+
 
 MAX_ANTECEDENTS = 100
 
@@ -190,7 +283,7 @@ def _relation_targets(
 ) -> tuple[Ints, Floats]:
     """The pairs whose relation is known, and what it is."""
     mask, gold = example.targets.mask, example.targets.pairs
-    pairs = pairing.relation_pairs(spans, example.ends[spans[:, 0]])
+    pairs = candidates.relation_pairs(spans, example.ends[spans[:, 0]])
     source = _listed_at(new_row[gold], len(spans))[pairs[:, 0], pairs[:, 1]]
     if mask is not None:
         known = np.append(mask.known_pairs, Layer.RELATIONS in mask.complete)[source]
@@ -204,7 +297,7 @@ def _relation_targets(
 def _link_targets(example: Example, spans: Ints, new_row: Ints) -> tuple[Ints, Floats]:
     """The links of which is known whether they are right, and their probability."""
     mask = example.targets.mask
-    links = pairing.antecedent_pairs(len(spans), MAX_ANTECEDENTS)
+    links = candidates.antecedent_pairs(len(spans), MAX_ANTECEDENTS)
     source = _listed_at(new_row[example.targets.links], len(spans))[links[:, 0], links[:, 1]]
     if mask is not None:
         settled = np.full(len(spans), Layer.COREFERENCE in mask.complete)
@@ -237,15 +330,15 @@ def _pair_scores(
     spans = np.concatenate([p.spans + o for p, o in zip(scored, batch.offsets, strict=False)])
     width = np.minimum(spans[:, 1] - spans[:, 0], types.shape[1] - 1)
     between = [
-        pairing.between_words(p.spans, p.pairs) + o
+        candidates.between_words(p.spans, p.pairs) + o
         for p, o in zip(scored, batch.offsets, strict=False)
     ]
     arrays = (
         np.concatenate([p.pairs + c for p, c in zip(scored, counts, strict=False)]),
         np.concatenate(between),
-        np.concatenate([pairing.relation_distances(p.spans, p.pairs) for p in scored]),
+        np.concatenate([candidates.relation_distances(p.spans, p.pairs) for p in scored]),
         np.concatenate([p.links + c for p, c in zip(scored, counts, strict=False)]),
-        np.concatenate([pairing.antecedent_distances(p.spans, p.links) for p in scored]),
+        np.concatenate([candidates.antecedent_distances(p.spans, p.links) for p in scored]),
     )
     starts, ends, widths = (
         torch.from_numpy(a).to(device) for a in (spans[:, 0], spans[:, 1], width)

@@ -20,8 +20,8 @@ from torch import nn
 from torch.optim import Adam, AdamW, Optimizer, RAdam
 
 from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.encoders.layers import layers_of
 from sciextract_trainer.optimisation.adamp import AdamP
-from sciextract_trainer.optimisation.encoder_layers import layers_of
 
 ENCODER = "words.encoder."
 """What the names of an encoder's parameters begin with in every network."""

@@ -4,14 +4,119 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
-from sciextract.errors import UsageError
+from sciextract.errors import InputMissingError, OutputError, UsageError
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.paper.encoders import Encoder, layer_count
+from sciextract_trainer.encoders.loading import read_settings
 from sciextract_trainer.paper.grid import TOP_LAYERS, Grid, Part
+
+_CONTENT = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
+_IDLE = frozenset({"README.md", "data_config.json"})
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """An encoder to train from.
+
+    Attributes:
+        name: Its row in the table: the paper's name where it is one of the paper's.
+        source: Hub id or folder.
+        identity: The hub id, or the hash of what the folder holds: the same encoder elsewhere is the same.
+    """
+
+    name: str
+    source: str
+    identity: str
+
+
+def encoders_at_hand(grid: Grid, words: Sequence[str]) -> list[Encoder]:
+    """The encoders that the words name, else those of the grid in the local Hugging Face cache.
+
+    Args:
+        grid: Knows the paper's encoders.
+        words: Hub ids or folders, each maybe as ``NAME=ID`` or ``NAME=DIR``.
+
+    Raises:
+        InputMissingError: A folder is not there, or no encoder is at hand.
+        UsageError: Two encoders would have the same name.
+    """
+    found = [_named(grid, word) for word in words] or _cached(grid)
+    if not found:
+        known = ", ".join(name for each in grid.encoders for name in each.ids[:1]) or "any"
+        raise InputMissingError(
+            "no encoder is named, and none of this grid's is in the local Hugging Face cache",
+            f"--encoder ID or --encoder NAME=DIR, once for each; the paper's: {known}",
+        )
+    names = [each.name for each in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(
+            f"two encoders are called {twice[0]!r}", "call them apart: --encoder NAME=DIR"
+        )
+    return found
+
+
+def layer_count(source: str) -> int:
+    """How many layers an encoder has.
+
+    Raises:
+        ModelNotFoundError: Its configuration cannot be read.
+        InputMissingError: Its configuration does not say.
+    """
+    settings = read_settings(source)
+    try:
+        return int(settings.num_hidden_layers)
+    except (ValueError, AttributeError) as error:
+        raise InputMissingError(
+            f"{source}: how many layers it has is not known: {error}"
+        ) from error
+
+
+def _named(grid: Grid, word: str) -> Encoder:
+    name, separator, source = word.partition("=")
+    if not separator:
+        name, source = "", word
+    known = grid.encoder_of(source)
+    path = Path(source)
+    if path.is_dir():
+        whole = path.resolve()
+        return Encoder(name or f"{whole.parent.name}/{whole.name}", source, _hash(whole))
+    if path.is_absolute() or source.startswith((".", "~")) or not source:
+        raise InputMissingError(f"no encoder folder at {source!r}", "name a folder or a hub id")
+    return Encoder(name or (known.name if known else source), source, source)
+
+
+def _hash(folder: Path) -> str:
+    files = {file for pattern in _CONTENT for file in folder.glob(pattern)}
+    digest = hashlib.sha256()
+    for file in sorted(each for each in files if each.name not in _IDLE):
+        with file.open("rb") as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest.update(f"{file.name} {content}\n".encode())
+    return f"sha256 {digest.hexdigest()}"
+
+
+def _cached(grid: Grid) -> list[Encoder]:
+    """Those of the grid that need no download; asks no network."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = []
+    for known in grid.encoders:
+        here = [
+            each
+            for each in known.ids
+            if isinstance(try_to_load_from_cache(each, "config.json"), str)
+        ]
+        found += [Encoder(known.name, each, each) for each in here[:1]]
+    return found
+
 
 _KEY_CHARACTERS = 16
 
@@ -160,3 +265,134 @@ def _fits(word: str, cell: Cell) -> bool:
         if name and rest.startswith(name + "/"):
             rest = rest[len(name) + 1 :]
     return False
+
+
+RESULT, SPENT, TRAINING, LOCK = "cell.json", "spent.json", "training", "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a cell.
+
+    Attributes:
+        scores: F1 by name (``scores.TASK_OF``), 0 to 100.
+        best_epoch: The epoch that was scored.
+        seconds: Spent on it, all sittings together.
+        processor_seconds: Of the processor.
+        finished: When, ISO 8601 in UTC.
+        device: Where, in words.
+    """
+
+    scores: dict[str, float]
+    best_epoch: int
+    seconds: float
+    processor_seconds: float
+    finished: str
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class CellFolder:
+    """The folder of a cell; reading never fails on what is missing or torn.
+
+    Attributes:
+        path: The folder; it need not exist yet.
+        cell: The cell.
+    """
+
+    path: Path
+    cell: Cell
+
+    @property
+    def training(self) -> Path:
+        """Checkpoints; removed once the cell is finished."""
+        return self.path / TRAINING
+
+    def result(self) -> Result | None:
+        """What came of it; ``None`` as long as it is unfinished, or when it meant other settings.
+
+        The key leaves settings at their default out; a default that has changed since is noticed here.
+        """
+        values = _read(self.path / RESULT)
+        config = self.cell.config.to_json()
+        stored = values.get("config", {})
+        same = all(config.get(key) == value for key, value in stored.items() if key != "encoder")
+        return Result(**values["result"]) if "result" in values and same else None
+
+    def spent(self) -> tuple[float, float]:
+        """Seconds and processor seconds of earlier sittings."""
+        values = _read(self.path / SPENT)
+        return float(values.get("seconds", 0.0)), float(values.get("processor_seconds", 0.0))
+
+    def note_spent(self, seconds: float, processor_seconds: float) -> None:
+        """Keeps the time spent so far."""
+        _write(self.path / SPENT, {"seconds": seconds, "processor_seconds": processor_seconds})
+
+    def finish(self, result: Result) -> None:
+        """Keeps the result and lets the checkpoints go.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        _write(
+            self.path / RESULT,
+            {
+                "name": self.cell.name,
+                "encoder": self.cell.encoder.identity,
+                "config": self.cell.config.to_json(),
+                "result": {key: getattr(result, key) for key in Result.__slots__},
+            },
+        )
+        shutil.rmtree(self.training, ignore_errors=True)
+        (self.path / SPENT).unlink(missing_ok=True)
+
+    @contextmanager
+    def taken(self) -> Iterator[bool]:
+        """Whether this process has the cell to itself; ends with the process, however that ends."""
+        import fcntl
+
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            stream = (self.path / LOCK).open("wb")
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+        with stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file beside the old one and puts it into place.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _write(path: Path, values: dict[str, Any]) -> None:
+    write_whole(path, json.dumps(values, indent=2) + "\n")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _unwritable(path: Path, error: OSError) -> OutputError:
+    return OutputError(
+        f"{path} cannot be written: {error.strerror}", "make room, or name another --folder"
+    )

@@ -2,17 +2,182 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sciextract.errors import InputMissingError, UsageError
+from sciextract.metrics.report import EvaluationReport
 from sciextract_trainer.config import TrainConfig, config_from
-from sciextract_trainer.paper.published import Published, published_from
-from sciextract_trainer.paper.reading import check_keys, text_of, texts_of
-from sciextract_trainer.paper.scores import TASK_OF, is_scored
-from sciextract_trainer.settings_file import has_kind, read_toml
+from sciextract_trainer.evaluate import classification_of
+from sciextract_trainer.files import has_kind, read_toml, refuse_unknown
+
+
+def check_keys(
+    values: object, place: str, *, known: Iterable[str], needed: Iterable[str] = ()
+) -> None:
+    """Refuses what is no table, an unknown key and a missing one.
+
+    Raises:
+        UsageError: Names the place, the key and those that there are.
+    """
+    if not isinstance(values, Mapping):
+        raise UsageError(f"{place}: {values!r} is no table", "write it as [name] or [[name]]")
+    refuse_unknown(values, sorted(known), place, "key")
+    for key in needed:
+        if key not in values:
+            raise UsageError(f"{place}: {key!r} is missing", f"it needs: {', '.join(needed)}")
+
+
+def text_of(values: Mapping[str, Any], key: str, place: str) -> str:
+    """A text that must not be empty.
+
+    Raises:
+        UsageError: It is empty, or no text.
+    """
+    value = values[key]
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{place}: {key} = {value!r} is not possible", "use a text in quotes")
+    return value
+
+
+def texts_of(values: Any, place: str) -> tuple[str, ...]:
+    """A list of texts.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    if not has_kind(values, "list[str]"):
+        raise UsageError(f"{place} = {values!r} is not possible", 'use a list such as ["a", "b"]')
+    return tuple(values)
+
+
+def number_of(values: Mapping[str, Any], key: str, place: str) -> float | None:
+    """A number, ``None`` where there is none.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    value = values.get(key)
+    if value is None:
+        return None
+    if not has_kind(value, "float"):
+        raise UsageError(f"{place}: {key} = {value!r} is not possible", "use a number")
+    return float(value)
+
+
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One figure, of a test split.
+
+    Attributes:
+        encoder: The encoder's name in the grid.
+        variant: The variant's name, empty where the grid has one only.
+        column: The column's name.
+        f1: F1, 0 to 100; ``None`` where only a change is stated.
+        sd: Standard deviation over runs.
+        change: Difference from the same encoder without the change; ``None`` where F1 itself is stated.
+        source: Where it says so, with caveats.
+    """
+
+    encoder: str
+    variant: str
+    column: str
+    f1: float | None
+    sd: float | None
+    change: float | None
+    source: str
+
+    def told(self) -> str:
+        """The figure as it stands in a table.
+
+        >>> Published("a", "", "NER", 46.0, 0.8, None, "there").told()
+        '46.0 ± 0.8'
+        >>> Published("a", "b", "NER", None, None, 0.99, "there").told()
+        '+0.99'
+        """
+        if self.f1 is None:
+            return f"{self.change:+g}"
+        value = f"{self.f1:.1f}" if round(self.f1, 1) == self.f1 else f"{self.f1:g}"
+        return value if self.sd is None else f"{value} ± {self.sd:g}"
+
+
+_KEYS = {"encoder", "variant", "column", "f1", "sd", "change", "source"}
+
+
+def published_from(
+    rows: Iterable[Any], place: str, variants: Sequence[str], columns: Sequence[str]
+) -> tuple[Published, ...]:
+    """The figures of a grid's ``[[published]]`` tables.
+
+    Raises:
+        UsageError: A figure lacks its source or number, or names a row or column that the grid lacks.
+    """
+    where = f"{place}: published"
+    return tuple(_published(values, where, variants, columns) for values in rows)
+
+
+def _published(
+    values: Mapping[str, Any], place: str, variants: Sequence[str], columns: Sequence[str]
+) -> Published:
+    check_keys(values, place, known=_KEYS, needed=("encoder", "column", "source"))
+    figure = Published(
+        encoder=text_of(values, "encoder", place),
+        variant=str(values.get("variant", "")),
+        column=text_of(values, "column", place),
+        f1=number_of(values, "f1", place),
+        sd=number_of(values, "sd", place),
+        change=number_of(values, "change", place),
+        source=text_of(values, "source", place),
+    )
+    _check_known(place, "column", figure.column, columns)
+    _check_known(place, "variant", figure.variant, variants)
+    if (figure.f1 is None) == (figure.change is None):
+        raise UsageError(f"{place}: {figure.encoder}: neither or both of f1 and change", "give one")
+    return figure
+
+
+def _check_known(place: str, key: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise UsageError(f"{place}: {key} = {value!r} is not in the grid", f"it has: {list(known)}")
+
+
+TASK_OF = {
+    "entity": "entity",
+    "entity_width8": "entity",
+    "relation": "relation",
+    "relation_strict": "relation",
+    "coreference": "coreference",
+    "given_micro": "relation",
+    "given_macro": "relation",
+}
+"""What a column may show, and the task that it is of; ``given_*`` are relations between given entities."""
+
+
+def is_scored(score: str, config: TrainConfig) -> bool:
+    """Whether a training has that score: its task was learned, and entities were given or not."""
+    learned = getattr(config, f"{TASK_OF[score]}_weight") > 0
+    return bool(learned) and score.startswith("given_") == config.given_entities
+
+
+def scores_of(report: EvaluationReport, config: TrainConfig) -> dict[str, float]:
+    """F1 (0 to 100) by name of what was learned; what untrained heads say is no score."""
+    relation, given = report.relation, classification_of(report)
+    values = {
+        "entity": report.ner.all.f1,
+        "entity_width8": report.ner.width8.f1,
+        "relation": relation.boundaries.ordered.f1,
+        "relation_strict": relation.strict.ordered.f1,
+        "coreference": report.coreference.conll.f1,
+        "given_micro": given.micro.f1,
+        "given_macro": given.macro_f1,
+    }
+    return {name: value for name, value in values.items() if is_scored(name, config)}
+
 
 GRIDS = Path(__file__).resolve().parent.parent / "recipes" / "paper"
 PREFIX = "paper-"
@@ -123,14 +288,14 @@ def load_grid(name: str) -> Grid:
     return _grid(PREFIX + path.stem if packaged else path.stem, values, str(path))
 
 
-_KEYS = {
+_GRID_KEYS = {
     "title", "source", "schema", "runs", "notes", "settings", "networks", "encoders",
     "variants", "columns", "published",
 }  # fmt: skip
 
 
 def _grid(name: str, values: dict[str, Any], place: str) -> Grid:
-    check_keys(values, place, known=_KEYS, needed=("title", "schema", "columns"))
+    check_keys(values, place, known=_GRID_KEYS, needed=("title", "schema", "columns"))
     columns = tuple(_parts(values["columns"], f"{place}: columns", needed=("name", "score")))
     variants = tuple(_parts(values.get("variants", [{}]), f"{place}: variants"))
     encoders = tuple(_encoder(each, place) for each in values.get("encoders", ()))

@@ -14,8 +14,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
+from sciextract.retraining.run_folder import runs_folder
 from sciextract.workflows.events import Report
-from sciextract.workflows.runs import runs_folder
 from sciextract_trainer.build import load_piece_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import read_gold, sha256
@@ -23,11 +23,16 @@ from sciextract_trainer.evaluate import DevScores, dev_report
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, selection_score, train
-from sciextract_trainer.paper.cells import Cell, Material, cells_of
-from sciextract_trainer.paper.encoders import encoders_at_hand
-from sciextract_trainer.paper.grid import Grid, load_grid
-from sciextract_trainer.paper.scores import scores_of
-from sciextract_trainer.paper.store import CellFolder, Result, write_whole
+from sciextract_trainer.paper.cells import (
+    Cell,
+    CellFolder,
+    Material,
+    Result,
+    cells_of,
+    encoders_at_hand,
+    write_whole,
+)
+from sciextract_trainer.paper.grid import Grid, load_grid, scores_of
 from sciextract_trainer.paper.table import Sitting, Table, as_json, as_markdown
 from sciextract_trainer.step import LossError
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sciextract.inference.pieces import PieceEncoder
 from sciextract.inference.pipeline import Labels
-from sciextract.store.state.rows import Layer
+from sciextract.inference.tokenization import PieceEncoder
+from sciextract.store.rows import Layer
 from sciextract_trainer.data.examples import (
     Bools,
     Example,

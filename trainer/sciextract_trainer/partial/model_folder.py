@@ -11,23 +11,23 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.inference.folder import CARD, CONFIG, GRAPHS, open_folder, write_manifest
 from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import CARD, CONFIG, GRAPHS, open_folder, write_manifest
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.store.state.rows import Layer
+from sciextract.store.rows import Layer
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import PieceRules
 from sciextract_trainer.calibration.command import events
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
+from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.partial.documents import SetDocument
 from sciextract_trainer.partial.scores import score_set
 from sciextract_trainer.partial.sets import SetPlan
 from sciextract_trainer.partial.thresholds import Samples, fit_set_settings
-from sciextract_trainer.teaching.teachers import load_pipeline
 
 START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)
 FIT_WORDS = 5_000

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.inference.given import annotate_given
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.results import annotate
+from sciextract.inference.results import annotate, annotate_given
 from sciextract.inference.settings import DecodeSettings
 from sciextract.metrics.report import PRF, EvaluationReport, Interval
 from sciextract.workflows.evaluate import evaluate
-from sciextract_trainer.given import classification_of
+from sciextract_trainer.evaluate import classification_of
 from sciextract_trainer.partial.documents import SetDocument
 from sciextract_trainer.partial.sets import TaughtSet
 

@@ -19,13 +19,7 @@ from pathlib import Path
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
-from sciextract_trainer.settings_file import (
-    Table,
-    check_kind,
-    read_toml,
-    refuse_unknown,
-    settings_from,
-)
+from sciextract_trainer.files import Table, check_kind, read_toml, refuse_unknown, settings_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

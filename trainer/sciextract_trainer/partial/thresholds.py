@@ -8,10 +8,10 @@ from statistics import fmean
 
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract_trainer.network.remembering import RememberingNetwork
+from sciextract_trainer.calibration.fitting import ENTITY_GRID, RELATION_GRID
+from sciextract_trainer.network.joint import RememberingNetwork
 from sciextract_trainer.partial.documents import SetDocument
 from sciextract_trainer.partial.scores import SetScores, score_set
-from sciextract_trainer.thresholds import ENTITY_GRID, RELATION_GRID
 
 Samples = Mapping[str, Sequence[SetDocument]]
 """Dev documents by set."""

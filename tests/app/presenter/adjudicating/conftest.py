@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.store import Project, open_project
-from sciextract_app.presenter.adjudicating.adjudication import Adjudication
+from sciextract_app.presenters.adjudication import Adjudication
 from tests.app.merged import BEN, merged_project
 from tests.app.presenter.adjudicating.desks import against
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from sciextract.documents.annotations import Entity
 from sciextract.store import Project
 from sciextract.workflows.adjudicate import disputes
-from sciextract.workflows.decisions import Decisions
-from sciextract.workflows.other_sides import other_sides
-from sciextract_app.presenter.adjudicating.adjudication import Adjudication
+from sciextract.workflows.disagreements import Decisions, other_sides
+from sciextract_app.presenters.adjudication import Adjudication
 
 ALL, FIRST = 15, 13
 """Differences of the project, and of its first abstract."""

@@ -10,9 +10,9 @@ from sciextract.documents.annotations import State
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef
 from sciextract.workflows.adjudicate import disputes
-from sciextract_app.presenter.adjudicating.adjudication import Adjudication
-from sciextract_app.presenter.adjudicating.noted import left_to_decide
-from sciextract_app.presenter.shown import Mode
+from sciextract_app.presenters.adjudication import Adjudication
+from sciextract_app.presenters.adjudication_documents import left_to_decide
+from sciextract_app.presenters.view_models import Mode
 from tests.app.merged import BEN
 from tests.app.presenter.adjudicating.desks import (
     ALL,

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.health.doctor import Severity, examine
+from sciextract.store.maintenance.doctor import Severity, examine
 from sciextract.workflows.adjudicate import disputes
-from sciextract.workflows.decisions import Decisions
-from sciextract.workflows.other_sides import other_sides
-from sciextract_app.presenter.adjudicating.adjudication import Adjudication
-from sciextract_app.presenter.adjudicating.noted import left_to_decide
+from sciextract.workflows.disagreements import Decisions, other_sides
+from sciextract_app.presenters.adjudication import Adjudication
+from sciextract_app.presenters.adjudication_documents import left_to_decide
 from tests.app.merged import BEN
 from tests.app.presenter.adjudicating.desks import (
     FIRST,

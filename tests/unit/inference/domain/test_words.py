@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.inference.domain.auto import suited_model
-from sciextract.inference.domain.words import (
+from sciextract.inference.domain.auto import (
     STEM_LETTERS,
     biomedical_score,
     is_biomedical,
     stems_of,
+    suited_model,
     weights,
 )
 

@@ -23,9 +23,9 @@ from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
 from sciextract.store import Project, create_project, open_project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.incoming.ingest import Import, Run
-from sciextract.store.looking.queues import read_queue
-from sciextract.workflows.active.make_queue import MadeQueue, QueueOrder, make_queue
+from sciextract.store.ingest import Import, Run
+from sciextract.store.queries import read_queue
+from sciextract.workflows.active.queues import MadeQueue, QueueOrder, make_queue
 from sciextract.workflows.active.ranking import By
 from sciextract.workflows.models import KnownModel, register
 from tests.cli.fakes import RuleExtractor

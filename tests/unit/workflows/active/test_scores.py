@@ -22,16 +22,19 @@ from sciextract.documents.annotations import (
     SpanCandidate,
 )
 from sciextract.documents.spans import Span
-from sciextract.workflows.active.committee import disagreement_per_word, vote_entropy, votes_of
-from sciextract.workflows.active.decisions import Task, decisions
-from sciextract.workflows.active.diversity import k_centre_greedy
+from sciextract.workflows.active.ranking import k_centre_greedy
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
+    Task,
+    decisions,
+    disagreement_per_word,
     entropy,
     least_confidence,
     margin,
     over_tasks,
     per_word,
+    vote_entropy,
+    votes_of,
 )
 
 A, B, C = Span(0, 3), Span(5, 8), Span(10, 13)

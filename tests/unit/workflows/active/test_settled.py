@@ -9,9 +9,8 @@ import pytest
 from sciextract.documents.spans import Span
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.state.rows import Completeness, Layer
-from sciextract.workflows.active.decisions import Decision, Task
-from sciextract.workflows.active.settled import settled
+from sciextract.store.rows import Completeness, Layer
+from sciextract.workflows.active.uncertainty import Decision, Task, settled
 from tests.unit.store.projects import (
     guess,
     guess_cluster,

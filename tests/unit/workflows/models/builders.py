@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.inference.folder import write_manifest
+from sciextract.inference.model_folder import write_manifest
 from tests.cli.fakes import CONFIG
 from tests.shared_data import ROOT
 

@@ -10,12 +10,11 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
-from sciextract.store.state.rows import Layer
+from sciextract.retraining.snapshot import TrainingDocument
+from sciextract.store.rows import Layer
 from sciextract.workflows.evaluate import DocumentMismatchError
 from sciextract.workflows.models import register
-from sciextract.workflows.models.compare import compare
-from sciextract.workflows.models.gating import gate, gate_gold
-from sciextract.workflows.snapshot import TrainingDocument
+from sciextract.workflows.models.compare import compare, gate, gate_gold
 from tests.cli.fakes import RuleExtractor, install
 from tests.unit.metrics.builders import words
 from tests.unit.workflows.models.builders import model_folder

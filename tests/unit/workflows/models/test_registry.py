@@ -15,7 +15,7 @@ from sciextract.errors import (
     SciextractError,
     UsageError,
 )
-from sciextract.inference.locate import locate_model
+from sciextract.inference.model_folder import locate_model
 from sciextract.workflows.models import find_model, known_models, register
 from sciextract.workflows.models.registry import models_folder
 from tests.unit.workflows.models.builders import at_once, model_folder, names_in

@@ -8,9 +8,9 @@ import time
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelDamagedError
+from sciextract.scale.interface import Work
+from sciextract.scale.request import Identified
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.scale.identify import Identified
-from sciextract.workflows.scale.seam import Work
 from tests.cli.fakes import CONFIG, MODEL, RuleExtractor
 
 HERE = "tests.unit.workflows.scale.predictors"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from sciextract.workflows.scale.into_parts import annotate_into_parts
-from sciextract.workflows.scale.processes import ProcessEngine
-from sciextract.workflows.scale.report import ManyListener
+from sciextract.scale.processes import ProcessEngine
+from sciextract.scale.request import ManyListener
+from sciextract.scale.run import annotate_into_parts
 from tests.unit.workflows.scale.support import request_for
 
 if __name__ == "__main__":

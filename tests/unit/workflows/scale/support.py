@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sciextract.workflows.scale.predicting import Predicting
-from sciextract.workflows.scale.request import Request
-from sciextract.workflows.scale.seam import ChunkKey, Results, Work
-from sciextract.workflows.scale.shards import plan_shards, remaining_chunks
+from sciextract.scale.interface import ChunkKey, Results, Work
+from sciextract.scale.predicting import Predicting
+from sciextract.scale.request import Request
+from sciextract.scale.shards import plan_shards, remaining_chunks
 from tests.cli.fakes import MODEL
 from tests.unit.workflows.scale.predictors import HERE, IDENTIFIED
 

@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
-from sciextract.workflows.scale.assembly import Assembly
-from sciextract.workflows.scale.predicting import Outcome
-from sciextract.workflows.scale.seam import Chunk, Counts
-from sciextract.workflows.scale.tasks import Done, tasks_of
+from sciextract.scale.interface import Chunk, Counts
+from sciextract.scale.predicting import Done, Outcome, tasks_of
+from sciextract.scale.processes import Assembly
 
 
 def chunk(number: int, size: int) -> Chunk:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sciextract.errors import ModelMismatchError, OutputError, UsageError
-from sciextract.workflows.scale.folder import behind_url
-from sciextract.workflows.scale.folder.manifest import Manifest
-from sciextract.workflows.scale.into_parts import annotate_into_parts
-from sciextract.workflows.scale.report import ManyListener, ManyReport
+from sciextract.scale import object_store
+from sciextract.scale.manifest import Manifest
+from sciextract.scale.request import ManyListener, ManyReport
+from sciextract.scale.run import annotate_into_parts
 from tests.unit.workflows.scale.support import InProcess, given, lines, request_for, work_of
 
 fsspec = pytest.importorskip("fsspec")
@@ -58,7 +58,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path, store: Any) -> None:
 def test_a_machine_that_dies_costs_what_its_journal_did_not_tell(
     tmp_path: Path, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(behind_url, "SENT_SECONDS", 0.0)
+    monkeypatch.setattr(object_store, "SENT_SECONDS", 0.0)
     source = given(tmp_path / "in.jsonl", lines(10))
     with pytest.raises(KeyboardInterrupt):
         run(source, URL, InProcess(most=2))
@@ -88,6 +88,6 @@ def test_parts_that_would_be_read_as_input_are_refused() -> None:
     manifest = Manifest.of(work_of([]), {}, "jsonl")
     with (
         pytest.raises(UsageError, match="would be read as part of the input"),
-        behind_url.open_behind_url(URL, manifest, ["memory://results/"]),
+        object_store.open_behind_url(URL, manifest, ["memory://results/"]),
     ):
         pass

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.workflows.scale.errors import WorkersFailedError
-from sciextract.workflows.scale.health import MOST_FAILURES, MOST_STARTS, Health
-from sciextract.workflows.scale.predicting import Outcome
-from sciextract.workflows.scale.seam import Counts, Problem
+from sciextract.scale.interface import Counts, Problem, WorkersFailedError
+from sciextract.scale.predicting import Outcome
+from sciextract.scale.worker_pool import MOST_FAILURES, MOST_STARTS, Health
 
 GOOD = Outcome(b"{}\n", Counts(documents=1))
 LOST = Outcome(b"", Counts(quarantined=1), Problem("quarantined", "x:1: no shape"))

@@ -26,13 +26,11 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.formats import read
-from sciextract.workflows.scale.errors import InputChangedError
-from sciextract.workflows.scale.folder.lock import locked
-from sciextract.workflows.scale.into_parts import annotate_into_parts
-from sciextract.workflows.scale.processes import ProcessEngine
-from sciextract.workflows.scale.report import ManyListener, ManyReport
-from sciextract.workflows.scale.request import Request
-from sciextract.workflows.scale.seam import Engine
+from sciextract.scale.interface import Engine, InputChangedError
+from sciextract.scale.parts_folder import locked
+from sciextract.scale.processes import ProcessEngine
+from sciextract.scale.request import ManyListener, ManyReport, Request
+from sciextract.scale.run import annotate_into_parts
 from tests.shared_data import ROOT
 from tests.unit.workflows.scale.predictors import IDENTIFIED
 from tests.unit.workflows.scale.support import (
@@ -249,7 +247,7 @@ def alive(parent: int) -> list[int]:
             words = (each / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"sciextract.workflows.scale.worker" in words and str(parent).encode() in words:
+        if b"sciextract.scale.worker" in words and str(parent).encode() in words:
             found.append(int(each.name))
     return found
 

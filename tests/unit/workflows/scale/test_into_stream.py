@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode, OutputError, UsageError
+from sciextract.scale.processes import ProcessEngine
+from sciextract.scale.request import ManyListener, ManyReport
+from sciextract.scale.run import annotate_into_stream
 from sciextract.workflows.annotate_job import Target
-from sciextract.workflows.scale.into_stream import annotate_into_stream
-from sciextract.workflows.scale.processes import ProcessEngine
-from sciextract.workflows.scale.report import ManyListener, ManyReport
 from tests.unit.workflows.scale.support import (
     InProcess,
     expected,

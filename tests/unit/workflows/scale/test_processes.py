@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.workflows.scale.errors import WorkerRefusedError, WorkersFailedError
-from sciextract.workflows.scale.processes import ProcessEngine
-from sciextract.workflows.scale.seam import ChunkResult
+from sciextract.scale.interface import ChunkResult, WorkerRefusedError, WorkersFailedError
+from sciextract.scale.processes import ProcessEngine
 from tests.unit.workflows.scale.support import expected, given, lines, work_of
 
 

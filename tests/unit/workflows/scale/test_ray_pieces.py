@@ -16,17 +16,24 @@ import pytest
 
 from sciextract import __version__
 from sciextract.errors import MissingExtraError, SciextractError, UsageError
-from sciextract.inference.folder import manifest_hash, open_folder
+from sciextract.inference.model_folder import manifest_hash, open_folder
 from sciextract.resources import bundled_models
+from sciextract.scale.interface import Shard
+from sciextract.scale.ray import engine as model_actor
+from sciextract.scale.ray import nodes
+from sciextract.scale.ray.engine import (
+    ModelActor,
+    Parcel,
+    RayEngine,
+    Refusal,
+    ShardReader,
+    packed,
+    readable_there,
+    unpacked,
+)
+from sciextract.scale.ray.nodes import received, ship
+from sciextract.scale.shards import remaining_chunks
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.scale.ray import model_actor, nodes
-from sciextract.workflows.scale.ray.engine import RayEngine
-from sciextract.workflows.scale.ray.model_actor import ModelActor
-from sciextract.workflows.scale.ray.parcels import Parcel, Refusal, packed, unpacked
-from sciextract.workflows.scale.ray.reading import ShardReader, readable_there
-from sciextract.workflows.scale.ray.shipping import received, ship
-from sciextract.workflows.scale.seam import Shard
-from sciextract.workflows.scale.shards import remaining_chunks
 from tests.unit.workflows.scale.support import given, lines, work_of
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")

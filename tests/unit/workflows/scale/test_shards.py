@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats import BadRecord, read
 from sciextract.formats.lazy import read_lazily
-from sciextract.workflows.scale.errors import InputChangedError
-from sciextract.workflows.scale.shards import (
+from sciextract.scale.interface import InputChangedError
+from sciextract.scale.shards import (
     SHARD_BYTES,
     check_unchanged,
     plan_shards,

@@ -12,10 +12,9 @@ import pytest
 from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
-from sciextract.workflows.scale.health import Health
-from sciextract.workflows.scale.slot import Slot
-from sciextract.workflows.scale.tasks import Done, Result, Task
-from sciextract.workflows.scale.worker_process import WorkerDiedError, WorkerProcess
+from sciextract.scale.predicting import Done, Result, Task
+from sciextract.scale.worker_pool import Health, Slot
+from sciextract.scale.worker_process import WorkerDiedError, WorkerProcess
 
 TIMEOUT = 5.0
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
+from sciextract.retraining.snapshot import Snapshot, Split, TrainingDocument
+from sciextract.retraining.snapshot.documents import split_of
 from sciextract.store import Project
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.snapshot import Snapshot, Split, TrainingDocument
-from sciextract.workflows.snapshot.splitting import split_of
+from sciextract.store.rows import Layer
 from tests.unit.store.projects import (
     cluster,
     document,

@@ -12,17 +12,17 @@ import pytest
 from sciextract.documents.annotations import Annotations, Cluster, State
 from sciextract.documents.document import Document
 from sciextract.errors import OutputError, SchemaError, TrainingDataError
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, LinkRef
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.snapshot import (
+from sciextract.retraining.snapshot import (
     Split,
     build_snapshot,
     gathering,
     read_snapshot,
     read_undecided,
 )
-from sciextract.workflows.snapshot.remarks import too_few_to_compare
+from sciextract.retraining.snapshot.manifest import too_few_to_compare
+from sciextract.store import Project, open_project
+from sciextract.store.actions.api import EntityRef, LinkRef
+from sciextract.store.rows import Layer
 from tests.shared_data import ROOT
 from tests.unit.store.projects import (
     document,

@@ -15,9 +15,7 @@ from sciextract.errors import (
     TrainingDataError,
     UsageError,
 )
-from sciextract.store import Project
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.snapshot import (
+from sciextract.retraining.snapshot import (
     Origin,
     Snapshot,
     Split,
@@ -25,6 +23,8 @@ from sciextract.workflows.snapshot import (
     read_snapshot,
     read_undecided,
 )
+from sciextract.store import Project
+from sciextract.store.rows import Layer
 from tests.unit.store.projects import put
 from tests.unit.workflows.snapshot.abstracts import (
     gold_file,

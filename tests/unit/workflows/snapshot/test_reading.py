@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import TrainingDataError
+from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot, read_undecided
 from sciextract.store import Project
-from sciextract.workflows.snapshot import Split, build_snapshot, read_snapshot, read_undecided
 from tests.unit.workflows.snapshot.abstracts import put_gold, texts
 
 

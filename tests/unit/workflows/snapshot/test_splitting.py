@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import State
+from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
+from sciextract.retraining.snapshot.documents import place_of, split_of
 from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.snapshot import Split, build_snapshot, read_snapshot
-from sciextract.workflows.snapshot.splitting import place_of, split_of
+from sciextract.store.rows import Layer
 from tests.unit.store.projects import guess, place, predict, put
 from tests.unit.workflows.snapshot.abstracts import placed, put_gold, sha256, texts
 

@@ -7,8 +7,8 @@ import pytest
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.store.state.rows import Layer
-from sciextract.workflows.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
+from sciextract.retraining.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
+from sciextract.store.rows import Layer
 from tests.unit.store.projects import cluster, document, entity, relation, said
 
 POSITIVE, NEGATIVE, MASKED = Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sciextract_trainer.distillation.command import run_distillation
-from sciextract_trainer.distillation.config import DistilConfig, load_distil_config
+from sciextract_trainer.distillation.pair import DistilConfig, load_distil_config, run_distillation
 from sciextract_trainer.making.products import EncoderMade, Product
 from sciextract_trainer.making.stage import Stage
 from sciextract_trainer.making.stages.steps import minutes_left, require_last_step

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.data.soft import SoftDocument, load_targets
+from sciextract_trainer.distillation.labelling import open_panel
+from sciextract_trainer.distillation.task import LABELS, Texts, label_texts
 from sciextract_trainer.making.products import LabelsMade, NetworkMade, Product
 from sciextract_trainer.making.stage import Stage
-from sciextract_trainer.teaching.distillation import LABELS, Texts, label_texts
-from sciextract_trainer.teaching.teachers import open_panel
 
 if TYPE_CHECKING:
     from sciextract_trainer.making.workshop import Workshop

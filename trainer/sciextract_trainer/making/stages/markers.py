@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
-from sciextract.inference.folder import open_folder
+from sciextract.inference.model_folder import open_folder
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.checkpoint import load_encoder_weights, load_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.gold import read_gold
+from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.families import MARKERS
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.making.products import EncoderMade, MarkersMade, NetworkMade, Product
@@ -24,7 +25,6 @@ from sciextract_trainer.markers.batches import marked_examples
 from sciextract_trainer.markers.mentions import MentionsOf, Proposed
 from sciextract_trainer.markers.scoring import MarkerScorer
 from sciextract_trainer.run import find_recipe
-from sciextract_trainer.teaching.teachers import load_pipeline
 
 if TYPE_CHECKING:
     from sciextract_trainer.making.workshop import Workshop

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sciextract.inference.folder import (
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import (
     CARD,
     CONFIG,
     GRAPHS,
@@ -17,15 +18,14 @@ from sciextract.inference.folder import (
     open_folder,
     write_manifest,
 )
-from sciextract.inference.model_config import ModelConfig
 from sciextract_trainer.build import build_network, load_piece_rules
 from sciextract_trainer.card import model_card
 from sciextract_trainer.checkpoint import load_weights
 from sciextract_trainer.families import labels_for
-from sciextract_trainer.full_disk import explained
+from sciextract_trainer.files import explained
 from sciextract_trainer.making.products import NetworkMade
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.warm_start.start_model import WEIGHTS
+from sciextract_trainer.warm_start import WEIGHTS
 
 if TYPE_CHECKING:
     from sciextract_trainer.making.workshop import Workshop

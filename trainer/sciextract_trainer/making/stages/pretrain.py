@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sciextract_trainer.making.products import EncoderMade, Product
 from sciextract_trainer.making.stage import Stage
 from sciextract_trainer.making.stages.steps import minutes_left, require_last_step
-from sciextract_trainer.pretrain.command import run_pretraining
-from sciextract_trainer.pretrain.config import PretrainConfig, load_pretrain_config
+from sciextract_trainer.pretraining.command import run_pretraining
+from sciextract_trainer.pretraining.steps import PretrainConfig, load_pretrain_config
 from sciextract_trainer.run import find_recipe
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sciextract_trainer.distillation.task import LABELS
 from sciextract_trainer.making.products import LabelsMade, MarkersMade, Product
 from sciextract_trainer.making.stage import Stage
 from sciextract_trainer.making.stages.label import count_labels, read_labels
 from sciextract_trainer.making.stages.markers import open_scorer
 from sciextract_trainer.markers.mentions import LEAST
 from sciextract_trainer.markers.relabel import Second, relabel_softly
-from sciextract_trainer.teaching.distillation import LABELS
 
 if TYPE_CHECKING:
     from sciextract_trainer.making.workshop import Workshop

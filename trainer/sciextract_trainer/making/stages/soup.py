@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from safetensors.torch import load_file, save_file
 
 from sciextract.errors import ModelMismatchError
-from sciextract_trainer.full_disk import replacing
+from sciextract_trainer.files import replacing
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.making.products import NetworkMade, Product
 from sciextract_trainer.making.stage import Stage

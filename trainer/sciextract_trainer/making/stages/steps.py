@@ -9,7 +9,7 @@ from pathlib import Path
 from safetensors import safe_open
 
 from sciextract_trainer.checkpoint import WEIGHTS
-from sciextract_trainer.slices import TimeIsUp
+from sciextract_trainer.sessions import TimeIsUp
 
 
 def minutes_left(until: float) -> float:

@@ -11,14 +11,14 @@ import torch
 from torch import nn
 
 from sciextract.inference.pipeline import Labels
-from sciextract.workflows.runs import Run
+from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import PieceRules, load_piece_rules
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.batches import Sized
+from sciextract_trainer.data.examples import Sized
 from sciextract_trainer.families import labels_for
 from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
-from sciextract_trainer.record import recorded
+from sciextract_trainer.sessions import recorded
 
 if TYPE_CHECKING:
     from sciextract_trainer.making.workshop import Workshop

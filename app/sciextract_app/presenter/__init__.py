@@ -1,1 +1,0 @@
-"""What the review desk shows and what its keys do, in plain Python: no terminal, no widgets."""

@@ -1,1 +1,0 @@
-"""What a model said about the open abstract, against what holds there now."""

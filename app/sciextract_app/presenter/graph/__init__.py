@@ -1,1 +1,0 @@
-"""What the view of a knowledge graph shows, without a terminal."""

@@ -1,1 +1,0 @@
-"""One abstract as two sources have it, side by side."""

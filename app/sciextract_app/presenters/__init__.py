@@ -1,0 +1,1 @@
+"""What is shown and what keys do, in plain Python: no terminal, no SQL."""

@@ -1,0 +1,310 @@
+"""Adjudication without its screen: keys go in, values to show come out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from sciextract.errors import SciextractError
+from sciextract.metrics.differences import Layer
+from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.project import Project
+from sciextract.workflows.adjudicate import Verdict
+from sciextract.workflows.disagreements import Decisions, OtherSide
+from sciextract_app.presenters import adjudication_keys, two_sides
+from sciextract_app.presenters.actions import BY_ID, Action, keymap, plain
+from sciextract_app.presenters.adjudication_documents import (
+    OTHER,
+    Abstract,
+    Backlog,
+    Waiting,
+    backlog_of,
+    read_abstract,
+)
+from sciextract_app.presenters.adjudication_keys import verdict_words
+from sciextract_app.presenters.state import MOST_SECONDS, Clock
+from sciextract_app.presenters.two_sides import TwoSides, source_words
+from sciextract_app.presenters.view_models import Feedback, Hint, Mode, counted_many, problem
+
+HELP: tuple[tuple[str, str], ...] = (
+    ("accept", "the side in focus is right, the next difference comes"),
+    ("reject", "the side in focus is wrong: the other one is right"),
+    ("next-mention", "the focus to the other side; ← and → to a certain one"),
+    ("next-undecided", "next difference, without deciding this one"),
+    ("previous-undecided", "previous difference"),
+    ("accept-above", "all differences of this abstract, after a question"),
+    ("undo", "take back the last decision, also one of yesterday"),
+    ("redo", "decide again what was taken back"),
+    ("next-abstract", "next abstract that the other side has spoken about"),
+    ("previous-abstract", "previous one"),
+    ("done", "next abstract with differences"),
+    ("adjudicate", "hold the project against somebody else"),
+    ("guideline", "what counts as which type"),
+)
+"""Action ids, and what they mean here."""
+
+
+def footer(desk: Adjudication) -> tuple[Hint, ...]:
+    """The most important keys first; those that would be refused now are not live."""
+    if desk.mode is Mode.CONFIRM:
+        return (Hint("Enter", "do it"), Hint("o", "the other side"), Hint("Esc", "do not"))
+    return tuple(_hints(desk))
+
+
+def _hints(desk: Adjudication) -> Iterator[Hint]:
+    some = desk.now is not None
+    many = desk.abstract is not None and len(desk.abstract.waiting) > 1
+    yield _of("accept", verdict_words(desk, desk.on) if some else "accept", some)
+    yield _of("reject", verdict_words(desk, OTHER[desk.on]) if some else "reject", some)
+    yield _of("next-mention", "other side", some)
+    yield _of("next-undecided", "next", many)
+    yield _of("accept-above", "all here", some)
+    yield _of("done", "next abstract", True)
+    yield Hint("Esc", "desk")
+    yield _of("undo", "undo", True)
+    yield _of("adjudicate", "against whom", True)
+    yield _of("help", "keys", True)
+
+
+def _of(action_id: str, words: str, live: bool) -> Hint:
+    return Hint(BY_ID[action_id].key, words, live)
+
+
+def help_rows(keys: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Key, words and group of everything that can be done here.
+
+    Args:
+        keys: The keys of each action, as they are written for people.
+    """
+    rows = [(keys.get(each, "none"), words, "two sides") for each, words in HELP]
+    return [*rows, ("Esc", "back to the desk, at this abstract", "two sides")]
+
+
+LEAVE, CHOOSE = "leave", "adjudicate"
+"""What the screen is asked for: to go back to the desk, to choose another side."""
+_PASSED_ON = frozenset({"guideline", "help", "palette", "quit", CHOOSE})
+
+
+class Adjudication:
+    """One person before the differences between the project and others.
+
+    Args:
+        project: The open project.
+        sides: Whom to hold it against.
+        number: The abstract to begin with, if something waits in it.
+        keys: Keys by action id that replace the default ones.
+        clock: Seconds, for the time spent on a decision.
+
+    Attributes:
+        sides: Whom the project is held against.
+        number: The open abstract, 0 for none.
+        mode: What the next key means: ``confirm`` while a question waits.
+        backlog: What waits in which abstract.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        sides: Sequence[OtherSide],
+        number: int = 0,
+        *,
+        keys: Mapping[str, str] | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.project = project
+        self.decisions = Decisions(project)
+        self.mode = Mode.REVIEW
+        self.number = 0
+        self.asked: Verdict = "mine"
+        self._keys = keymap(keys)
+        self._clock = clock
+        self._since = clock()
+        self._seen = project.data_version()
+        self._abstract: Abstract | None = None
+        self._now: Waiting | None = None
+        self._turned = False
+        self.choose(sides, number)
+
+    def choose(self, sides: Sequence[OtherSide], number: int = 0) -> Feedback:
+        """Hold the project against others; stays in the abstract if something waits in it."""
+        self.sides = tuple(sides)
+        self.backlog: Backlog = backlog_of(self.project, self.sides, self.decisions)
+        return self._guarded(partial(self._begin, number or self.number))
+
+    @property
+    def abstract(self) -> Abstract | None:
+        """The open abstract as it was last read."""
+        return self._abstract
+
+    @property
+    def now(self) -> Waiting | None:
+        """The present difference, ``None`` when nothing waits in the abstract."""
+        return self._now
+
+    @property
+    def on(self) -> Verdict:
+        """The side that Enter accepts: mine where both have something, else the one that has it."""
+        usual: Verdict = (
+            "theirs" if self._now and self._now.dispute.difference.first is None else "mine"
+        )
+        return OTHER[usual] if self._turned else usual
+
+    @property
+    def item(self) -> ItemRef | None:
+        """What the project has of the present difference, for the desk."""
+        one = self._now.dispute.difference if self._now else None
+        if one is None or one.first is None:
+            return None
+        if one.layer is Layer.LINK:
+            return LinkRef(one.first.id, one.first.entities[1])
+        return EntityRef(one.first.id) if one.layer is Layer.ENTITY else RelationRef(one.first.id)
+
+    def press(self, key: str) -> Feedback:
+        """Do what a key means now; what is refused comes back as a problem, never as an exception."""
+        return self._guarded(partial(self._press, plain(key)))
+
+    def refresh(self) -> Feedback:
+        """Read anew what other processes have changed; the focus stays."""
+        return self._guarded(self._refresh)
+
+    def is_stale(self) -> bool:
+        """Whether another connection has written since the last look."""
+        return self.project.data_version() != self._seen
+
+    def learn(self, counts: Mapping[int, int]) -> None:
+        """Take what a worker counted in other abstracts."""
+        self.backlog.learn(counts)
+
+    def view(self) -> TwoSides:
+        """Everything that is drawn."""
+        schema = self.project.schema
+        here, there = two_sides.sides_of(self._abstract, self._now, self.on, schema)
+        against = ", ".join(source_words(each.name) for each in self.sides)
+        title = f"{self.project.path.name} ⇄ {against}"
+        lines = two_sides.lines_of(self._abstract, self._now, schema)
+        return TwoSides(title, self._counts(), here, there, lines)
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something now."""
+        return footer(self)
+
+    def read(self, number: int) -> bool:
+        """Read an abstract, and note how much waits in it; says whether it is in the project."""
+        found = read_abstract(self.project, number, self.sides, self.decisions)
+        if found is None:
+            self._seen = self.project.data_version()
+            self._abstract, self.number = None, 0
+            self.backlog.note(number, 0)
+        else:
+            self.show(found)
+        return found is not None
+
+    def show(self, abstract: Abstract) -> None:
+        """Make an abstract that was just read the open one."""
+        self._seen = self.project.data_version()
+        self._abstract, self.number = abstract, abstract.draft.stored.number
+        self.backlog.note(self.number, len(abstract.waiting))
+
+    def look_at(self, waiting: Waiting | None) -> None:
+        """Make a difference the present one."""
+        if waiting is None or self._now is None or waiting.id != self._now.id:
+            self._since, self._turned = self._clock(), False
+        self._now = waiting
+
+    def open(self, number: int) -> Feedback:
+        """Open an abstract at its first difference."""
+        if not self.read(number) or self._abstract is None:
+            self._now = None
+            return problem(f"The project has no abstract {number} (any more)")
+        self.look_at(next(iter(self._abstract.waiting), None))
+        return Feedback(moved=True)
+
+    def go_to(self, index: int) -> Feedback:
+        """Make the difference at a place of the list the present one."""
+        waiting = self._abstract.waiting if self._abstract else []
+        if self.mode is Mode.REVIEW and index < len(waiting):
+            self.look_at(waiting[index])
+        return Feedback()
+
+    def turn_side(self, verdict: Verdict | None = None) -> None:
+        """Let the keys speak of the other side, or of a certain one."""
+        if verdict != self.on:
+            self._turned = not self._turned
+
+    def seconds(self) -> float:
+        """Time since the difference came up."""
+        now = self._clock()
+        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
+        return round(spent, 1)
+
+    def _counts(self) -> tuple[str, ...]:
+        here = self._abstract.waiting if self._abstract else []
+        known = self.backlog
+        left = f"{known.total:,} left in {counted_many(known.abstracts, 'abstract')}"
+        if known.counted < len(known.numbers):
+            left += f" of the first {known.counted:,} of {len(known.numbers):,} compared"
+        if self._abstract is None or self._now is None:
+            return "none here", left
+        return f"{self._abstract.index(self._now) + 1} of {len(here)} here", left
+
+    def _guarded(self, work: Callable[[], Feedback]) -> Feedback:
+        try:
+            return work()
+        except SciextractError as error:
+            self.mode = Mode.REVIEW
+            return problem(f"{error.message}. {error.hint}" if error.hint else error.message)
+
+    def _begin(self, number: int) -> Feedback:
+        """The abstract if something waits in it, else the next one where something does, else the abstract."""
+        feedback = self.open(number) if number else Feedback()
+        if self._now is None:
+            feedback = adjudication_keys.next_waiting(self)
+        if self.number == 0 and self.backlog.numbers:
+            return self.open(self.backlog.numbers[0])
+        return feedback
+
+    def _press(self, key: str) -> Feedback:
+        action = self._keys.get(key)
+        if self.mode is Mode.CONFIRM:
+            return adjudication_keys.answer(self, key, action)
+        if key == "escape":
+            return Feedback(request=LEAVE)
+        if action is not None and action.request in _PASSED_ON:
+            return Feedback(request=action.request)
+        handler = _HANDLERS.get(action.id) if action else None
+        if action is None or handler is None:
+            return problem(f"{key} does nothing here: ? shows the keys, Esc goes to the desk")
+        return handler(self, action)
+
+    def _refresh(self) -> Feedback:
+        before = self._now
+        if self.number and not self.read(self.number):
+            self.look_at(None)
+            return Feedback("The abstract is not in the project any more", moved=True)
+        if before is None or self._abstract is None:
+            return Feedback()
+        same = self._abstract.find(before.id)
+        self.look_at(same or self._abstract.from_place(before.place))
+        return Feedback("" if same else "The difference is gone: somebody else has changed this")
+
+
+Handler = Callable[[Adjudication, Action], Feedback]
+_HANDLERS: Mapping[str, Handler] = {
+    "accept": adjudication_keys.accept,
+    "reject": adjudication_keys.reject,
+    "accept-above": adjudication_keys.ask_all,
+    "next-mention": adjudication_keys.other_side,
+    "previous-mention": adjudication_keys.other_side,
+    "next-token": adjudication_keys.certain_side,
+    "previous-token": adjudication_keys.certain_side,
+    "next-undecided": adjudication_keys.step,
+    "previous-undecided": adjudication_keys.step,
+    "next-item": adjudication_keys.step,
+    "previous-item": adjudication_keys.step,
+    "next-abstract": adjudication_keys.step_abstract,
+    "previous-abstract": adjudication_keys.step_abstract,
+    "done": adjudication_keys.next_abstract,
+    "undo": adjudication_keys.undo,
+    "redo": adjudication_keys.redo,
+}

@@ -1,0 +1,309 @@
+"""The view of a model and a person side by side: keys go in, values to show come out; nothing is changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sciextract.documents.annotations import State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
+from sciextract.metrics.differences import Difference, Layer, Said, Side, differences
+from sciextract.store.document_state import Draft
+from sciextract.store.ingest import said_by
+from sciextract.store.project import Project
+from sciextract.store.rows import EntityRow, LinkRow, RelationRow
+from sciextract.store.sqlite import translated
+from sciextract.store.views import WITH_UNDECIDED, annotated
+from sciextract_app.presenters import two_sides
+from sciextract_app.presenters.actions import keymap, plain
+from sciextract_app.presenters.document_view import newest_run
+from sciextract_app.presenters.two_sides import (
+    HERE,
+    DifferenceLine,
+    Place,
+    SideView,
+    TwoSides,
+    letters_of,
+    passage_of,
+)
+from sciextract_app.presenters.view_models import Feedback, Hint, Mode, Passage, problem
+
+Row = EntityRow | RelationRow | LinkRow
+
+
+class Fate(StrEnum):
+    """What became of an item."""
+
+    KEPT = "kept"
+    EDITED = "edited"
+    REJECTED = "rejected"
+    LEFT_OUT = "left out"
+    ADDED = "added"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Fates:
+    """A model and a person about one abstract.
+
+    Attributes:
+        mine: What holds now, with what is undecided.
+        theirs: What the model said.
+        changed: Where the two differ, in text order, with what became of it.
+        counts: Items of all layers by what became of them.
+    """
+
+    mine: AnnotatedDocument
+    theirs: AnnotatedDocument
+    changed: tuple[tuple[Difference, Fate], ...]
+    counts: Mapping[tuple[Layer, Fate], int]
+
+
+def fates(
+    draft: Draft,
+    theirs: AnnotatedDocument,
+    sources: Mapping[int, str],
+    symmetric: frozenset[str],
+) -> Fates:
+    """Compare a document with what a model said about it.
+
+    Args:
+        draft: The document.
+        theirs: The same text with the model's items.
+        sources: Names of all sources by number.
+        symmetric: Relation labels without direction.
+    """
+    mine = annotated(draft, sources, WITH_UNDECIDED)
+    found = differences([mine], [theirs], symmetric)
+    changed = tuple((each, _fate(draft, each)) for each in found)
+    counts = Counter((each.layer, fate) for each, fate in changed)
+    counts.update(_unchanged(draft, mine, found, symmetric))
+    return Fates(mine, theirs, changed, counts)
+
+
+def _fate(draft: Draft, one: Difference) -> Fate:
+    if one.first is None:
+        gone = one.second is not None and _is_rejected(draft, one.layer, one.second)
+        return Fate.REJECTED if gone else Fate.LEFT_OUT
+    if _is_undecided(draft, one.layer, one.first):
+        return Fate.UNDECIDED
+    return Fate.ADDED if one.second is None else Fate.EDITED
+
+
+def _unchanged(
+    draft: Draft, mine: AnnotatedDocument, found: Sequence[Difference], symmetric: frozenset[str]
+) -> Iterator[tuple[Layer, Fate]]:
+    """Items that both have: kept, or not decided yet."""
+    differing = {(each.layer, each.first) for each in found if each.first is not None}
+    side = Side(mine)
+    layers = (
+        (Layer.ENTITY, side.entities()),
+        (Layer.RELATION, side.relations(symmetric)),
+        (Layer.LINK, side.links()),
+    )
+    for layer, items in layers:
+        for said in {item.said for item in items}:
+            if (layer, said) not in differing:
+                waits = _is_undecided(draft, layer, said)
+                yield layer, Fate.UNDECIDED if waits else Fate.KEPT
+
+
+def _is_undecided(draft: Draft, layer: Layer, said: Said) -> bool:
+    return any(row.state is State.UNDECIDED for row in _rows(draft, layer, said))
+
+
+def _rows(draft: Draft, layer: Layer, said: Said) -> list[Row]:
+    """The row of an item of the project; of a link both mentions' places in the cluster."""
+    found: list[Row | None] = []
+    match layer:
+        case Layer.ENTITY:
+            found = [draft.entity(said.id)]
+        case Layer.RELATION:
+            found = [draft.relation(said.id)]
+        case Layer.LINK:
+            found = [draft.link(said.id, each) for each in said.entities]
+    return [row for row in found if row is not None]
+
+
+def _is_rejected(draft: Draft, layer: Layer, said: Said) -> bool:
+    """Whether the project has the same item as one that a person rejected."""
+    if layer is Layer.ENTITY:
+        twins = [row for row in draft.on_fragments(said.fragments[0]) if row.label == said.label]
+        return any(row.state is State.REJECTED for row in twins)
+    heads, tails = ({row.id for row in draft.on_fragments(each)} for each in said.fragments)
+    if layer is Layer.LINK:
+        return any(row.state is State.REJECTED for row in draft.links if row.entity_id in tails)
+    same = [row for row in draft.relations if row.head in heads and row.tail in tails]
+    return any(row.state is State.REJECTED and row.label == said.label for row in same)
+
+
+LEAVE = "leave"
+_STATES = {
+    Fate.KEPT: State.ACCEPTED,
+    Fate.EDITED: State.EDITED,
+    Fate.REJECTED: State.REJECTED,
+    Fate.LEFT_OUT: State.REJECTED,
+    Fate.UNDECIDED: State.UNDECIDED,
+}
+_STEPS = {"next-undecided": 1, "next-item": 1, "previous-undecided": -1, "previous-item": -1}
+_PASSED_ON = frozenset({"guideline", "help", "palette", "quit"})
+
+
+class Comparison:
+    """What a model said about an abstract beside what holds there now.
+
+    Args:
+        project: The open project.
+        number: The abstract.
+        model: The model's run.
+        found: What became of what it said.
+        keys: Keys by action id that replace the default ones.
+    """
+
+    mode = Mode.REVIEW
+
+    def __init__(
+        self,
+        project: Project,
+        number: int,
+        model: str,
+        found: Fates,
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        self.number = number
+        self._title = f"{project.path.name} ⇄ {two_sides.source_words(model)}"
+        self._name = two_sides.source_words(model)
+        self._schema = project.schema
+        self._found = found
+        self._letters = letters_of(found.mine, found.theirs)
+        self._keys = keymap(keys)
+        self._at = 0
+
+    @property
+    def now(self) -> tuple[Difference, Fate] | None:
+        """The present difference, ``None`` when the two agree."""
+        return self._found.changed[self._at] if self._found.changed else None
+
+    def press(self, key: str) -> Feedback:
+        """Walk through the differences, or leave."""
+        found = plain(key)
+        action = self._keys.get(found)
+        wanted = action.id if action else ""
+        if found == "escape" or wanted == "compare":
+            return Feedback(request=LEAVE)
+        if action is not None and action.request in _PASSED_ON:
+            return Feedback(request=action.request)
+        if wanted not in _STEPS:
+            return problem(
+                f"{key} does nothing here: this only shows; d or Esc goes back to the desk"
+            )
+        if self._found.changed:
+            self._at = (self._at + _STEPS[wanted]) % len(self._found.changed)
+        return Feedback()
+
+    def view(self) -> TwoSides:
+        """Everything that is drawn."""
+        lines = tuple(
+            self._line(each, fate, place == self._at)
+            for place, (each, fate) in enumerate(self._found.changed)
+        )
+        sides = (
+            SideView(HERE, self._passage(mine=True), self._said(mine=True)),
+            SideView(*(self._name, self._passage(mine=False), self._said(mine=False))),
+        )
+        return TwoSides(self._title, self._counts(), *sides, lines)
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something now."""
+        some = len(self._found.changed) > 1
+        return Hint("Tab", "next", some), Hint("Shift+Tab", "back", some), Hint("d Esc", "desk")
+
+    def _counts(self) -> tuple[str, ...]:
+        """How much became what, over all layers."""
+        totals = {
+            fate: sum(count for (_, each), count in self._found.counts.items() if each is fate)
+            for fate in Fate
+        }
+        return tuple(f"{count} {fate}" for fate, count in totals.items() if count)
+
+    def _line(self, one: Difference, fate: Fate, focused: bool) -> DifferenceLine:
+        kind = f"{two_sides.layer_word(one)}: {fate}"
+        if fate is Fate.EDITED:
+            kind = f"{kind}, {two_sides.kind_words(one, self._found.mine, self._found.theirs)}"
+        words = [self._words(one, side) for side in (True, False)]
+        return DifferenceLine(kind, words[0], words[1], focused)
+
+    def _words(self, one: Difference, mine: bool) -> str:
+        text = self._found.mine.document.text
+        said = one.first if mine else one.second
+        return two_sides.said_words(said, one.layer, text, self._schema.symmetric_labels)
+
+    def _said(self, *, mine: bool) -> tuple[str, ...]:
+        if self.now is None:
+            return ("no difference",)
+        one, fate = self.now
+        side = self._found.mine if mine else self._found.theirs
+        said = one.first if mine else one.second
+        cluster = two_sides.company(said, side) if said and one.layer is Layer.LINK else None
+        letters = self._letters[0 if mine else 1]
+        more = two_sides.cluster_words(cluster, letters[cluster.id], side) if cluster else ""
+        return (self._words(one, mine), more or (str(fate) if mine else ""))
+
+    def _passage(self, *, mine: bool) -> Passage:
+        side = self._found.mine if mine else self._found.theirs
+        focused: tuple[Place, ...] = ()
+        at: Span | None = None
+        if self.now is not None:
+            one = self.now[0]
+            said, other = (one.first, one.second) if mine else (one.second, one.first)
+            focused = said.fragments if said else ()
+            places = focused or (other.fragments if other else ())
+            at = min((each[0] for each in places), default=None)
+        return passage_of(
+            *(side, self._schema, self._letters[0 if mine else 1]),
+            focused=focused,
+            partners=self._differing(mine),
+            at=at,
+            states=None if mine else self._states(side),
+        )
+
+    def _differing(self, mine: bool) -> set[Place]:
+        """Mentions that only this side has so: their brackets are reversed."""
+        entities = (each for each, _ in self._found.changed if each.layer is Layer.ENTITY)
+        said = (each.first if mine else each.second for each in entities)
+        return {each.fragments[0] for each in said if each is not None}
+
+    def _states(self, side: AnnotatedDocument) -> dict[str, State]:
+        """What became of each of the model's mentions."""
+        undecided = {
+            each.fragments
+            for each in self._found.mine.annotations.entities
+            if each.state is State.UNDECIDED
+        }
+        found = {
+            each.id: State.UNDECIDED if each.fragments in undecided else State.ACCEPTED
+            for each in side.annotations.entities
+        }
+        for each, fate in self._found.changed:
+            if each.layer is Layer.ENTITY and each.second is not None:
+                found[each.second.id] = _STATES[fate]
+        return found
+
+
+def compare(
+    project: Project, number: int, keys: Mapping[str, str] | None = None
+) -> Comparison | None:
+    """The newest model run on an abstract beside what holds; ``None`` when no model has seen it."""
+    with translated(project.path):
+        run = newest_run(project.connection, number)
+        said = said_by(project.connection, number, run) if run else None
+        sources = project.sources
+    if run is None or said is None:
+        return None
+    draft = project.draft(number)
+    theirs = AnnotatedDocument(draft.stored.document, said)
+    found = fates(draft, theirs, sources, project.schema.symmetric_labels)
+    return Comparison(project, number, sources[run], found, keys)

@@ -1,0 +1,305 @@
+"""The pages of the statistics, gathered one after the other, what is quick to count first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import accumulate
+from statistics import fmean, quantiles
+
+from sciextract.metrics.agreement_report import AgreementReport, F1Agreement
+from sciextract.store import Project
+from sciextract.store.statistics import (
+    LabelRow,
+    LabelStates,
+    ReliabilityBin,
+    calibration_error,
+    done_by_day,
+    label_states,
+    labels_of,
+    reliability_of,
+    seconds_of_done,
+)
+from sciextract.workflows.agreement import WithSource
+from sciextract_app.presenters.session import totals
+from sciextract_app.presenters.view_models import counted_many
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementBar:
+    """One figure.
+
+    Attributes:
+        name: What it measures, or a source where there is no value.
+        share: 0 to 1; ``None`` for a line of words.
+        after: The figure with its 95 % interval.
+    """
+
+    name: str
+    share: float | None = None
+    after: str = ""
+
+
+def agreement_bars(found: WithSource) -> list[AgreementBar]:
+    """A source's name and its figures."""
+    name = _name(found.name)
+    if found.report is None:
+        return [AgreementBar(f"{name}: no abstract that both have decided")]
+    report = found.report
+    many = (
+        f"{report.documents:,} of {found.comparable:,}"
+        if found.comparable > report.documents
+        else f"{report.documents:,}"
+    )
+    word = "abstract" if many == "1" else "abstracts"
+    return [AgreementBar(f"{name}: {many} {word}"), *_figures(report)]
+
+
+def _name(source: str) -> str:
+    """A source for people: the kind, then its name without the number of the run.
+
+    >>> _name("model:sci@1f0c2a9b/01M7Y"), _name("import:maria.sciextract")
+    ('model sci@1f0c2a9b', 'file maria.sciextract')
+    """
+    kind, _, rest = source.partition(":")
+    return f"model {rest.partition('/')[0]}" if kind == "model" else f"file {rest}"
+
+
+def _figures(report: AgreementReport) -> Iterator[AgreementBar]:
+    yield _f1("entities, exact", report.spans.exact)
+    yield _f1("entities, overlapping", report.spans.overlap)
+    kappa = report.tokens.all
+    if kappa.kappa is not None:
+        spread = kappa.interval
+        around = f" [{spread.low:.2f} to {spread.high:.2f}]" if spread else ""
+        yield AgreementBar(
+            "tokens, Cohen's kappa", max(0.0, kappa.kappa), f"{kappa.kappa:.2f}{around}"
+        )
+    yield _f1("relations", report.relations.strict)
+    yield _f1("relations, shared spans", report.relations.shared_spans)
+    yield _f1("coreference (CoNLL)", report.coreference.conll)
+
+
+def _f1(name: str, found: F1Agreement) -> AgreementBar:
+    if found.f1 is None:
+        return AgreementBar(name, 0.0, "none")
+    around = f" [{found.interval.low:.1f} to {found.interval.high:.1f}]" if found.interval else ""
+    return AgreementBar(name, found.f1 / 100, f"{found.f1:.1f}{around}")
+
+
+KINDS = {"entity": "Entities", "relation": "Relations", "link": "Coreference"}
+OUTCOMES = ("accepted", "edited", "rejected")
+STATES = ("accepted", "edited", "added", "imported", "undecided", "rejected")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelBar:
+    """A label's numbers.
+
+    Attributes:
+        name: The label; a heading where there are no counts.
+        counts: One number per part of the bar.
+        after: Words behind the bar.
+    """
+
+    name: str
+    counts: tuple[int, ...] = ()
+    after: str = ""
+
+
+def acceptance_bars(rows: Iterable[LabelRow]) -> list[LabelBar]:
+    """Per label what became of the model's decided items: accepted, edited, rejected."""
+    known = list(rows)
+    return _by_kind([(row.kind, row.label, _outcome(row)) for row in known])
+
+
+def state_bars(rows: Iterable[LabelStates]) -> list[LabelBar]:
+    """Per label the items in each state, in the order of :data:`STATES`."""
+    return _by_kind([(row.kind, row.label, _states(row)) for row in rows])
+
+
+def _by_kind(rows: Sequence[tuple[str, str, LabelBar]]) -> list[LabelBar]:
+    found: list[LabelBar] = []
+    for kind, heading in KINDS.items():
+        bars = [bar for each, _, bar in rows if each == kind]
+        if bars:
+            found += [LabelBar(heading), *bars]
+    return found
+
+
+def _outcome(row: LabelRow) -> LabelBar:
+    decided = row.accepted + row.edited + row.rejected
+    share = "  none" if row.acceptance is None else f"{row.acceptance * 100:4.0f} %"
+    after = f"{share} of {decided:,}, {row.added:,} missed"
+    return LabelBar(row.label or "links", (row.accepted, row.edited, row.rejected), after)
+
+
+def _states(row: LabelStates) -> LabelBar:
+    counts = tuple(row.states.get(state, 0) for state in STATES)
+    waiting = row.states.get("undecided", 0)
+    after = f"{sum(counts):,}, {waiting:,} undecided"
+    return LabelBar(row.label or "links", counts, after)
+
+
+_MOST_DAYS = 60
+"""A longer time is shown in weeks."""
+_RECENT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPage:
+    """How the work goes on.
+
+    Attributes:
+        summary: Lines of words.
+        unit: ``day`` or ``week``.
+        first: The first day, empty without any.
+        last: The last day.
+        counts: Abstracts marked as done, per unit without gaps.
+        sums: Abstracts that were done at the end of each.
+        documents: All abstracts.
+    """
+
+    summary: tuple[str, ...]
+    unit: str
+    first: str
+    last: str
+    counts: tuple[int, ...]
+    sums: tuple[int, ...]
+    documents: int
+
+
+def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> ProgressPage:
+    """The page from abstracts done by UTC day (``YYYY-MM-DD``)."""
+    summary = [
+        f"{done:,} of {counted_many(documents, 'abstract')} done",
+        *_pace(done, documents, by_day),
+    ]
+    if not by_day:
+        summary.append("D marks an abstract as done; the days appear here")
+        return ProgressPage(tuple(summary), "day", "", "", (), (), documents)
+    days = sorted(date.fromisoformat(each) for each in by_day)
+    step, unit = (1, "day") if (days[-1] - days[0]).days < _MOST_DAYS else (7, "week")
+    counts = [0] * ((days[-1] - days[0]).days // step + 1)
+    for day in days:
+        counts[(day - days[0]).days // step] += by_day[day.isoformat()]
+    before = max(0, done - sum(counts))
+    sums = tuple(min(documents, before + each) for each in accumulate(counts))
+    ends = (days[0].isoformat(), (days[0] + timedelta(step * (len(counts) - 1))).isoformat())
+    return ProgressPage(tuple(summary), unit, *ends, tuple(counts), sums, documents)
+
+
+def _pace(done: int, documents: int, by_day: Mapping[str, int]) -> list[str]:
+    left = documents - done
+    recent = [by_day[day] for day in sorted(by_day)][-_RECENT:]
+    if not recent or left <= 0:
+        return []
+    rate = fmean(recent)
+    words = f"{rate:,.0f} on a day of work lately" if rate >= 1 else "fewer than one a day lately"
+    return [f"{words}: {counted_many(-(-left // max(1, round(rate))), 'more day')} of work to go"]
+
+
+_MOST_BARS = 24
+_WIDTHS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
+
+
+@dataclass(frozen=True, slots=True)
+class TimePage:
+    """Time per abstract.
+
+    Attributes:
+        summary: Lines of words.
+        width_s: Seconds that each count stands for.
+        counts: Abstracts per so many seconds, the last one with all that took longer.
+    """
+
+    summary: tuple[str, ...]
+    width_s: int
+    counts: tuple[int, ...]
+
+
+def time_page(seconds: Sequence[float]) -> TimePage:
+    """The page from recorded seconds of abstracts that are done, shortest first."""
+    if not seconds:
+        words = "no abstract is done yet, or none with recorded time"
+        return TimePage((words, "the desk records the time between keys"), 1, ())
+    width = next((w for w in _WIDTHS if _high(seconds) <= w * _MOST_BARS), _WIDTHS[-1])
+    counts = [0] * min(_MOST_BARS, int(_high(seconds) // width) + 1)
+    for each in seconds:
+        counts[min(len(counts) - 1, int(each // width))] += 1
+    return TimePage((_summary(seconds),), width, tuple(counts))
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    >>> duration(42), duration(100), duration(7300)
+    ('42 s', '1 min 40 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+    minutes = whole // 60
+    return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
+
+
+def _high(seconds: Sequence[float]) -> float:
+    """The time within which 95 of 100 abstracts are done: single long ones do not flatten the rest."""
+    return seconds[min(len(seconds) - 1, int(len(seconds) * 0.95))]
+
+
+def _summary(seconds: Sequence[float]) -> str:
+    if len(seconds) == 1:
+        return f"1 abstract done, in {duration(seconds[0])}"
+    low, middle, high = quantiles(seconds, n=4, method="inclusive")
+    return (
+        f"{len(seconds):,} abstracts done: half of them within {duration(middle)}, "
+        f"half between {duration(low)} and {duration(high)}"
+    )
+
+
+PAGES = ("progress", "acceptance", "calibration", "time", "labels", "agreement")
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationPage:
+    """How honest the model's scores are.
+
+    Attributes:
+        bins: Decided items by score.
+        error: Expected calibration error, 0 to 1; ``None`` without decisions.
+    """
+
+    bins: tuple[ReliabilityBin, ...]
+    error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptancePage:
+    """Per label what became of the models' items."""
+
+    bars: tuple[LabelBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsPage:
+    """Per label the items in each state."""
+
+    bars: tuple[LabelBar, ...]
+
+
+Page = ProgressPage | AcceptancePage | CalibrationPage | TimePage | LabelsPage
+
+
+def gather(project: Project) -> Iterator[tuple[str, Page]]:
+    """Names and pages; in a large project some take seconds, so they are gathered beside the keys."""
+    known = totals(project.connection)
+    yield "progress", progress_page(known.done, known.documents, done_by_day(project))
+    yield "time", time_page(seconds_of_done(project))
+    bins = reliability_of(project)
+    yield "calibration", CalibrationPage(tuple(bins), calibration_error(bins))
+    yield "labels", LabelsPage(tuple(state_bars(label_states(project))))
+    yield "acceptance", AcceptancePage(tuple(acceptance_bars(labels_of(project))))

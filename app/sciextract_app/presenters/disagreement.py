@@ -1,0 +1,180 @@
+"""How far the sources of an abstract differ about an item: models, imported files, merged projects."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sciextract.documents.annotations import Candidates
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
+from sciextract.metrics.counts import Mention
+from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.documents import decode_annotations
+from sciextract.store.events import UNDONE
+from sciextract.workflows.active.uncertainty import MEASURES, Task, decisions
+from sciextract_app.presenters.document_view import Scene
+
+if TYPE_CHECKING:
+    from sciextract.metrics.differences import Side
+
+
+_LATEST = f"""SELECT max(a.id) FROM annotation_set a JOIN event e ON e.id = a.event_id
+    WHERE a.document_id = ? AND NOT {UNDONE} GROUP BY a.source_id ORDER BY 1 DESC LIMIT ?"""
+MOST_SOURCES = 8
+"""Sources that are compared, the latest ones: a project that was often retrained has many runs."""
+
+Said = tuple[str, tuple[Mention, ...], str]
+"""Kind, mentions and label of something that a source said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """What the sources of an abstract said.
+
+    Attributes:
+        speaking: How many sources said anything of a kind. One that is silent about a whole layer may never
+            have looked at it, which is no disagreement.
+        said: How many sources said a mention or a relation.
+        homes: The cluster of every mention that has one, by source.
+        symmetric: Relation labels without direction.
+    """
+
+    speaking: Counter[str] = field(default_factory=Counter)
+    said: Counter[Said] = field(default_factory=Counter)
+    homes: list[dict[Mention, int]] = field(default_factory=list)
+    symmetric: frozenset[str] = frozenset()
+
+    def dissent(self, scene: Scene, item: ItemRef) -> float:
+        """How far they differ: 0 where all say the same, 1 where half of them do.
+
+        A form of query by committee (Seung, Opper and Sompolinsky 1992), with the share of the votes for what
+        is shown in the place of the entropy over all labels (Dagan and Engelson 1995).
+        """
+        if isinstance(item, LinkRef):
+            return _dissent(self._together(scene, item), len(self.homes))
+        told = _told(scene, item, self.symmetric)
+        return _dissent(self.said[told], self.speaking[told[0]])
+
+    def _together(self, scene: Scene, link: LinkRef) -> int:
+        """How many sources have a mention in one cluster with the one before it, the first with the second."""
+        ids = [each.entity_id for each in scene.members[link.cluster_id]]
+        place = max(1, ids.index(link.entity_id))
+        pair = [_mention(scene, each) for each in ids[place - 1 : place + 1]]
+        found = [{home.get(each, -1) for each in pair} for home in self.homes]
+        return sum(len(each) == 1 and -1 not in each for each in found)
+
+
+class Dissent:
+    """The votes on the open abstract; decoded once, not after every key."""
+
+    def __init__(self) -> None:
+        self._sets: tuple[int, tuple[int, ...]] = (0, ())
+        self._votes = Votes()
+
+    def of(self, connection: sqlite3.Connection, scene: Scene) -> Votes:
+        """What the sources say of an abstract; runs and imports that were undone say nothing."""
+        number = scene.draft.stored.number
+        rows = connection.execute(_LATEST, (number, MOST_SOURCES))
+        wanted = (number, tuple(row[0] for row in rows))
+        if wanted != self._sets:
+            self._votes = _count(scene, [_body(connection, each) for each in wanted[1]])
+            self._sets = wanted
+        return self._votes
+
+
+def _body(connection: sqlite3.Connection, set_id: int) -> bytes:
+    query = "SELECT body FROM annotation_set WHERE id = ?"
+    return bytes(connection.execute(query, (set_id,)).fetchone()[0])
+
+
+def _count(scene: Scene, bodies: Iterable[bytes]) -> Votes:
+    from sciextract.metrics.differences import Side
+    from sciextract.workflows.disagreements import decided_part
+
+    votes = Votes(symmetric=scene.schema.symmetric_labels)
+    document = scene.draft.stored.document
+    for body in bodies:
+        said = decided_part(decode_annotations(body, candidates=False))
+        side = Side(AnnotatedDocument(document, said))
+        things = set(_things(side, votes.symmetric))
+        votes.said.update(things)
+        votes.speaking.update({kind for kind, _, _ in things})
+        home = {each: place for place, cluster in enumerate(side.partition()) for each in cluster}
+        if home:
+            votes.homes.append(home)
+    return votes
+
+
+def _things(side: Side, symmetric: frozenset[str]) -> Iterator[Said]:
+    for item in side.entities():
+        yield "entity", item.mentions, item.label
+    for item in side.relations(symmetric):
+        yield "relation", item.mentions, item.label
+
+
+def _told(scene: Scene, item: EntityRef | RelationRef, symmetric: frozenset[str]) -> Said:
+    """An item as the sources say it."""
+    if isinstance(item, EntityRef):
+        return "entity", (_mention(scene, item.id),), scene.by_id[item.id].label
+    row = scene.relation_by_id[item.id]
+    ends = [_mention(scene, row.head), _mention(scene, row.tail)]
+    return "relation", tuple(sorted(ends) if row.label in symmetric else ends), row.label
+
+
+def _mention(scene: Scene, entity_id: str) -> Mention:
+    row = scene.by_id.get(entity_id) or scene.draft.entity(entity_id)
+    edges = [(each.char_start, each.char_end) for each in row.fragments] if row else []
+    return tuple(edge for fragment in edges for edge in fragment)
+
+
+def _dissent(votes: int, voters: int) -> float:
+    """0 where nobody or only one speaks, too."""
+    return 1 - abs(2 * votes / voters - 1) if voters > 1 else 0.0
+
+
+Place = tuple[Task, tuple[Span, ...]]
+
+
+class Doubts:
+    """The probabilities of everything that the newest model run considered in an abstract.
+
+    Args:
+        candidates: What it considered, ``None`` when no model has seen the abstract.
+    """
+
+    def __init__(self, candidates: Candidates | None) -> None:
+        self._known: dict[Place, tuple[float, ...]] = {
+            (each.task, each.place): each.probabilities
+            for each in (decisions(candidates) if candidates else ())
+        }
+
+    def of(self, scene: Scene, measure: str, item: ItemRef) -> float:
+        """The doubt about an item; where the run has nothing at its place, that of its score alone.
+
+        Args:
+            scene: The abstract.
+            measure: ``entropy``, ``margin`` or ``least-confidence``.
+            item: An item of the scene.
+        """
+        row = scene.row(item)
+        score = row.score if row and row.score is not None else 1.0
+        return MEASURES[measure](self._known.get(_place(scene, item), (1 - score, score)))
+
+
+def _place(scene: Scene, item: ItemRef) -> Place:
+    if isinstance(item, EntityRef):
+        return Task.ENTITY, _fragments(scene, item.id)
+    if isinstance(item, RelationRef):
+        row = scene.relation_by_id[item.id]
+        first, second = sorted((row.head, row.tail), key=scene.place)
+        return Task.RELATION, (*_fragments(scene, first), *_fragments(scene, second))
+    return Task.COREFERENCE, _fragments(scene, item.entity_id)
+
+
+def _fragments(scene: Scene, entity_id: str) -> tuple[Span, ...]:
+    row = scene.by_id.get(entity_id)
+    return row.fragments if row else ()

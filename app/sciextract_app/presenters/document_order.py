@@ -1,0 +1,328 @@
+"""Which abstract comes next: in the project's order, in the order of a list, or along a saved queue."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from bisect import bisect_left
+from collections.abc import Sequence
+from enum import StrEnum
+
+from sciextract.store import search
+from sciextract.store.project import Project
+from sciextract.store.queries import SavedQueue, present
+from sciextract.store.search import Query
+from sciextract.store.sqlite import from_sql, translated
+from sciextract_app.presenters.view_models import ListRow
+
+_OPEN = "NOT (entities = 'done' AND relations = 'done' AND coreference = 'done')"
+_ANY = "1"
+_CHUNK = 500
+
+
+class Route:
+    """The way through the abstracts; those that went out of the project are passed over.
+
+    Args:
+        connection: The project's connection.
+        numbers: The abstracts in the order in which they are worked on, ``None`` for the project's own.
+
+    Attributes:
+        numbers: The same.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, numbers: Sequence[int] | None = None
+    ) -> None:
+        self._connection = connection
+        self.numbers = numbers
+        self._places = {number: place for place, number in enumerate(numbers or ())}
+
+    @property
+    def of(self) -> str:
+        """What it leads through, for messages: empty for all abstracts."""
+        return ""
+
+    def visit(self, number: int) -> None:
+        """The person has opened an abstract."""
+
+    def beside(self, number: int, step: int) -> int | None:
+        """The next (1) or previous (-1) abstract, ``None`` at the ends."""
+        if number in self._places:
+            return self._first_of(self._beyond(self._places[number], step), _ANY)
+        sign, order = (">", "ASC") if step > 0 else ("<", "DESC")
+        return self._first(f"document_id {sign} ?", order, number)
+
+    def not_done_after(self, number: int) -> int | None:
+        """The next abstract that is not done in every layer; at the end the first such one."""
+        if number in self._places:
+            found = self._not_done_beyond(self._places[number])
+            if found is not None:
+                return found
+        later = self._first(f"document_id > ? AND {_OPEN}", "ASC", number)
+        return later or self._first(f"document_id <> ? AND {_OPEN}", "ASC", number)
+
+    def first(self) -> int | None:
+        """Where to begin: the first abstract of the list, else the first that is not done, or at all."""
+        if self.numbers and (found := self._first_of(self.numbers, _ANY)):
+            return found
+        return self._first(f"document_id > ? AND {_OPEN}", "ASC", 0) or self._first(
+            "document_id > ?", "ASC", 0
+        )
+
+    def _not_done_beyond(self, place: int) -> int | None:
+        behind = self._first_of(self._beyond(place, 1), _OPEN)
+        return behind or self._first_of((self.numbers or ())[:place], _OPEN)
+
+    def _beyond(self, place: int, step: int) -> Sequence[int]:
+        numbers = self.numbers or ()
+        return numbers[place + 1 :] if step > 0 else numbers[:place][::-1]
+
+    def _first_of(self, numbers: Sequence[int], condition: str) -> int | None:
+        for start in range(0, len(numbers), _CHUNK):
+            row = self._connection.execute(
+                f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
+                WHERE {condition} ORDER BY j.key LIMIT 1""",
+                (json.dumps(numbers[start : start + _CHUNK]),),
+            ).fetchone()
+            if row is not None:
+                return int(row[0])
+        return None
+
+    def _first(self, condition: str, order: str, number: int) -> int | None:
+        row = self._connection.execute(
+            f"SELECT document_id FROM progress WHERE {condition} ORDER BY document_id {order} LIMIT 1",
+            (number,),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+
+class QueueRoute(Route):
+    """Along a saved queue: it goes on where the person stopped, and never leads out of it.
+
+    From an abstract that is not in the queue the next one and the previous one are the one where they stopped.
+
+    Args:
+        connection: The project's connection.
+        queue: The queue.
+        stopped: The abstract of the queue that was open last, 0 for none.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, queue: SavedQueue, stopped: int = 0) -> None:
+        super().__init__(connection, queue.numbers)
+        self.name = queue.name
+        self._place = self._places.get(stopped, 0)
+        self._living: list[int] = []
+        self.refresh()
+
+    @property
+    def of(self) -> str:
+        """The queue, by its name."""
+        return f" of the queue {self.name}"
+
+    @property
+    def last(self) -> int:
+        """The abstract of the queue that was open last, or where it begins."""
+        return self.numbers[self._place] if self.numbers else 0
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """The place of :attr:`last`, from one, and how many abstracts of the queue are in the project."""
+        behind = bisect_left(self._living, self._place)
+        return min(behind + 1, len(self._living)), len(self._living)
+
+    def refresh(self) -> None:
+        """Look which abstracts of the queue are in the project now."""
+        there = present(self._connection, tuple(self.numbers or ()))
+        self._living = [self._places[each] for each in there]
+
+    def visit(self, number: int) -> None:
+        """The person has opened an abstract; one of the queue is where they stopped."""
+        self._place = self._places.get(number, self._place)
+
+    def beside(self, number: int, step: int) -> int | None:
+        """The next (1) or previous (-1) abstract of the queue, ``None`` at its ends."""
+        return super().beside(number, step) if number in self._places else self.first()
+
+    def not_done_after(self, number: int) -> int | None:
+        """The next abstract of the queue that is not done; at its end the first such one."""
+        if number in self._places:
+            return self._not_done_beyond(self._places[number])
+        behind = self._first_of(self._all[self._place :], _OPEN)
+        return behind or self._first_of(self._all[: self._place], _OPEN)
+
+    def first(self) -> int | None:
+        """Where the person stopped; when that is gone what comes after it, else what is left."""
+        numbers = self._all
+        behind = self._first_of(numbers[self._place :], _ANY)
+        return behind or self._first_of(numbers[: self._place][::-1], _ANY)
+
+    @property
+    def _all(self) -> Sequence[int]:
+        return self.numbers or ()
+
+
+class Sort(StrEnum):
+    """The order of the list."""
+
+    TEXT = "as they came"
+    YEAR = "newest first"
+    UNCERTAINTY = "most uncertain first"
+    UNDECIDED = "most undecided first"
+    DISAGREEMENT = "most disagreement first"
+    STATUS = "least done first"
+    RANDOM = "random"
+
+
+_DONE = "(p.entities = 'done') + (p.relations = 'done') + (p.coreference = 'done')"
+_BEGUN = (
+    "(p.entities <> 'untouched') + (p.relations <> 'untouched') + (p.coreference <> 'untouched')"
+)
+_ORDERED = {
+    Sort.TEXT: "SELECT document_id FROM progress ORDER BY document_id",
+    Sort.YEAR: """SELECT p.document_id FROM progress p JOIN document d ON d.id = p.document_id
+        ORDER BY d.year IS NULL, d.year DESC, p.document_id""",
+    Sort.UNCERTAINTY: "SELECT document_id FROM summary ORDER BY uncertainty DESC, document_id",
+    Sort.UNDECIDED: "SELECT document_id FROM summary ORDER BY undecided DESC, document_id",
+    Sort.DISAGREEMENT: "SELECT document_id FROM summary ORDER BY disagreements DESC, document_id",
+    Sort.RANDOM: "SELECT document_id FROM progress",
+    Sort.STATUS: f"SELECT p.document_id FROM progress p ORDER BY {_DONE}, {_BEGUN}, p.document_id",
+}
+_PAGE = """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
+        s.entities + s.relations + s.clusters, s.uncertainty, p.flagged
+    FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
+    JOIN summary s ON s.document_id = d.id ORDER BY j.key"""
+EVERYTHING = Query()
+
+
+class Listing:
+    """Abstracts that fit a query, in an order that stays as it is until :meth:`load` is called again.
+
+    The numbers of all rows are read once, since far pages by ``OFFSET`` take as long as everything before
+    them; rows are read by page and always show the present state. With a connection of its own a listing
+    can be loaded in another thread.
+
+    Args:
+        project: The open project.
+        connection: Another connection to it, for the thread that the listing is used in.
+
+    Attributes:
+        sort: The order.
+        query: What the abstracts fit.
+        seed: Of the random order.
+    """
+
+    def __init__(self, project: Project, connection: sqlite3.Connection | None = None) -> None:
+        self._path = project.path
+        self._connection = connection or project.connection
+        self._numbers: list[int] = []
+        self._places: dict[int, int] = {}
+        self._given: tuple[int, ...] | None = None
+        self.sort = Sort.TEXT
+        self.query = EVERYTHING
+        self.seed = 0
+        self.load()
+
+    @property
+    def numbers(self) -> list[int]:
+        """All rows' abstracts in order: the route for :meth:`~sciextract_app.presenters.desk.Desk.follow`."""
+        return self._numbers
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it shows the whole project in its own order."""
+        return self._given is None and self.sort is Sort.TEXT and self.query == EVERYTHING
+
+    def load(
+        self, sort: Sort | None = None, query: Query | None = None, seed: int | None = None
+    ) -> None:
+        """Read which abstracts there are, and their order; without arguments as it was.
+
+        With words in the query and :attr:`Sort.TEXT` those that fit best come first. The random order of a
+        seed is always the same, and abstracts that come later do not change that of the others.
+        """
+        if sort is not None or query is not None:
+            self._given = None
+        self.sort = sort or self.sort
+        self.query = self.query if query is None else query
+        self.seed = self.seed if seed is None else seed
+        with translated(self._path):
+            self._numbers = self._wanted()
+        self._places = {}
+
+    def show(self, numbers: Sequence[int]) -> None:
+        """List these abstracts, such as those of a queue, until another order or query is wanted."""
+        self._given = tuple(numbers)
+        self.sort, self.query = Sort.TEXT, EVERYTHING
+        self.load()
+
+    def show_all(self) -> None:
+        """List the whole project in its own order."""
+        self.load(Sort.TEXT, EVERYTHING)
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self._numbers)
+
+    def place(self, number: int) -> int | None:
+        """The row of an abstract, ``None`` when it is not in the list."""
+        if len(self._places) != len(self._numbers):
+            self._places = {each: place for place, each in enumerate(self._numbers)}
+        return self._places.get(number)
+
+    def page(self, offset: int, limit: int, current: int = 0) -> list[ListRow]:
+        """Some rows, as the project is now.
+
+        Args:
+            offset: The first one.
+            limit: At most so many; abstracts that went out of the project since are left out.
+            current: The open abstract.
+        """
+        numbers = self._numbers[max(offset, 0) : max(offset, 0) + limit]
+        with translated(self._path):
+            rows = self._connection.execute(_PAGE, (json.dumps(numbers),)).fetchall()
+        return [_row(row, current) for row in rows]
+
+    def _wanted(self) -> list[int]:
+        if self._given is not None:
+            return list(present(self._connection, self._given))
+        return self._ordered() if self.query == EVERYTHING else self._found()
+
+    def _ordered(self) -> list[int]:
+        numbers = [row[0] for row in self._connection.execute(_ORDERED[self.sort])]
+        if self.sort is Sort.RANDOM:
+            numbers.sort(key=self._chance)
+        return numbers
+
+    def _chance(self, number: int) -> bytes:
+        return hashlib.blake2b(f"{self.seed} {number}".encode(), digest_size=8).digest()
+
+    def _found(self) -> list[int]:
+        hits = [hit.number for hit in search.find(self._connection, self.query, limit=-1)]
+        if self.sort is Sort.TEXT:
+            return hits
+        wanted = set(hits)
+        return [number for number in self._ordered() if number in wanted]
+
+
+def _row(
+    row: tuple[int, str | bytes, int | None, str, str, str, int, int, float, int], current: int
+) -> ListRow:
+    (
+        number,
+        title,
+        year,
+        entities,
+        relations,
+        coreference,
+        undecided,
+        items,
+        uncertainty,
+        flagged,
+    ) = row
+    layers = (entities, relations, coreference)
+    return ListRow(
+        *(number, from_sql(title), year, layers, undecided, items, uncertainty),
+        *(bool(flagged), number == current),
+    )

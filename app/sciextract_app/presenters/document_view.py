@@ -1,0 +1,310 @@
+"""An abstract as the desk last read it: live rows with the lookups that every view needs."""
+
+from __future__ import annotations
+
+import sqlite3
+import string
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+
+from sciextract.documents.annotations import Candidates, SpanCandidate, State
+from sciextract.documents.document import TokenTable
+from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.spans import Span
+from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.document_state import Draft, in_text_order
+from sciextract.store.events import UNDONE
+from sciextract.store.ingest import said_by
+from sciextract.store.rows import EntityRow, LinkRow, ProgressRow, RelationRow
+
+Item = EntityRow | RelationRow | LinkRow
+
+
+class Scene:
+    """Everything that is not rejected in one abstract; never changed, only read anew.
+
+    Args:
+        draft: The abstract with its rows.
+        schema: The label schema that holds now.
+        sources: Names of all sources by number.
+    """
+
+    def __init__(self, draft: Draft, schema: LabelSchema, sources: Mapping[int, str]) -> None:
+        self.draft = draft
+        self.schema = schema
+        self.sources = sources
+        self.entities = [row for row in draft.entities if row.state is not State.REJECTED]
+        self.relations = [row for row in draft.relations if row.state is not State.REJECTED]
+        self.links = [row for row in draft.links if row.state is not State.REJECTED]
+        self.by_id = {row.id: row for row in self.entities}
+        self.relation_by_id = {row.id: row for row in self.relations}
+
+    @property
+    def text(self) -> str:
+        """The exact text."""
+        return self.draft.text
+
+    @property
+    def tokens(self) -> TokenTable:
+        """Its tokens."""
+        return self.draft.stored.document.tokens
+
+    @property
+    def progress(self) -> ProgressRow:
+        """Completeness, flag and note."""
+        return self.draft.progress or ProgressRow()
+
+    @cached_property
+    def members(self) -> dict[str, list[LinkRow]]:
+        """Mentions of every cluster, in text order."""
+        found: defaultdict[str, list[LinkRow]] = defaultdict(list)
+        for link in self.links:
+            found[link.cluster_id].append(link)
+        for links in found.values():
+            links.sort(key=lambda link: self.place(link.entity_id))
+        return dict(sorted(found.items(), key=lambda pair: self.place(pair[1][0].entity_id)))
+
+    @cached_property
+    def on_fragments(self) -> dict[tuple[Span, ...], list[EntityRow]]:
+        """The mentions on certain fragments, rejected ones too."""
+        found: defaultdict[tuple[Span, ...], list[EntityRow]] = defaultdict(list)
+        for row in self.draft.all_entities:
+            found[row.fragments].append(row)
+        return dict(found)
+
+    @cached_property
+    def homes(self) -> dict[str, list[LinkRow]]:
+        """The cluster links of every mention that has some."""
+        found: defaultdict[str, list[LinkRow]] = defaultdict(list)
+        for link in self.links:
+            found[link.entity_id].append(link)
+        return dict(found)
+
+    @cached_property
+    def relations_of(self) -> dict[str, list[RelationRow]]:
+        """The relations of every mention that has some."""
+        found: defaultdict[str, list[RelationRow]] = defaultdict(list)
+        for relation in self.relations:
+            for end in {relation.head, relation.tail}:
+                found[end].append(relation)
+        return dict(found)
+
+    def place(self, entity_id: str) -> tuple[int, int, str]:
+        """Where a mention comes in the text: by start, longer ones first."""
+        row = self.by_id.get(entity_id) or self.draft.entity(entity_id)
+        return in_text_order(row) if row else (0, 0, entity_id)
+
+    def surface(self, entity_id: str) -> str:
+        """A mention's string."""
+        row = self.by_id.get(entity_id) or self.draft.entity(entity_id)
+        return row.surface(self.text) if row else "?"
+
+    def row(self, item: ItemRef | None) -> Item | None:
+        """The live row of an item; ``None`` when it is rejected or gone."""
+        match item:
+            case EntityRef(id=entity_id):
+                return self.by_id.get(entity_id)
+            case RelationRef(id=relation_id):
+                return self.relation_by_id.get(relation_id)
+            case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
+                links = self.homes.get(entity_id, ())
+                return next((each for each in links if each.cluster_id == cluster_id), None)
+        return None
+
+    def mention_of(self, item: ItemRef | None) -> str | None:
+        """The mention that an item is about: itself, a relation's head, a link's mention."""
+        row = self.row(item)
+        if isinstance(row, EntityRow):
+            return row.id
+        if isinstance(row, RelationRow):
+            return row.head
+        return row.entity_id if row else None
+
+    def anchor(self, item: ItemRef) -> str | None:
+        """The mention at which an item is judged: for a relation its later argument."""
+        row = self.row(item)
+        if isinstance(row, RelationRow):
+            return max(row.head, row.tail, key=self.place)
+        return self.mention_of(item)
+
+    def token_at(self, char: int) -> int:
+        """The token on or before a character; 0 before the first one."""
+        starts = bisect_right(self.tokens.spans, char, key=lambda span: span.char_start)
+        return max(0, starts - 1)
+
+    def token_span(self, token: int) -> Span:
+        """A token's characters; an empty span where there are no tokens."""
+        return self.tokens.spans[token] if 0 <= token < len(self.tokens) else Span(0, 0)
+
+    def covering(self, char: int) -> list[EntityRow]:
+        """Mentions over a character, the shortest first."""
+        found = [row for row in self.entities if any(_has(each, char) for each in row.fragments)]
+        return sorted(found, key=lambda row: row.char_end - row.char_start)
+
+    def touching(self, span: Span) -> list[EntityRow]:
+        """Mentions that share a character with a span, the shortest first."""
+        found = [row for row in self.entities if any(each.overlaps(span) for each in row.fragments)]
+        return sorted(found, key=lambda row: row.char_end - row.char_start)
+
+
+def _has(span: Span, char: int) -> bool:
+    return span.char_start <= char < span.char_end
+
+
+ALL = [each for each in string.ascii_letters if each not in "cC"]
+NO_LETTER = "*"
+"""What a cluster has when the letters have run out; it is reached through one of its mentions."""
+
+
+class Letters:
+    """Which cluster has which letter."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, str] = {}
+
+    def give(self, scene: Scene) -> None:
+        """Give letters to clusters that have none, in text order; those that went keep theirs."""
+        for cluster_id in scene.members:
+            if cluster_id not in self._of and len(self._of) < len(ALL):
+                self._of[cluster_id] = ALL[len(self._of)]
+
+    def of(self, cluster_id: str) -> str:
+        """A cluster's letter."""
+        return self._of.get(cluster_id, NO_LETTER)
+
+    def cluster(self, letter: str, scene: Scene) -> str | None:
+        """The living cluster of that letter."""
+        return next((each for each in scene.members if self._of.get(each) == letter), None)
+
+
+_NEWEST = f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+    JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
+    ORDER BY a.id DESC LIMIT 1"""
+_MODEL = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
+
+
+class Considered:
+    """Candidates of the newest run that is not undone; decoded once, not after every key."""
+
+    def __init__(self) -> None:
+        self._set = 0
+        self._found: Candidates | None = None
+
+    def of(self, connection: sqlite3.Connection, number: int) -> Candidates | None:
+        """What a model considered in an abstract, ``None`` when none has seen it."""
+        row = connection.execute(_NEWEST, (number,)).fetchone()
+        wanted = row[0] if row else 0
+        if wanted != self._set:
+            said = said_by(connection, number, row[1]) if row else None
+            self._set, self._found = wanted, said.candidates if said else None
+        return self._found
+
+
+def newest_run(connection: sqlite3.Connection, number: int) -> int | None:
+    """The source of the newest run on an abstract that is not undone, ``None`` for none."""
+    row = connection.execute(_NEWEST, (number,)).fetchone()
+    return int(row[1]) if row else None
+
+
+def newest_model(connection: sqlite3.Connection) -> str:
+    """The name of the model that predicted last, empty for none."""
+    row = connection.execute(_MODEL).fetchone()
+    return str(row[0]) if row else ""
+
+
+def offered(scene: Scene, candidates: Candidates | None, char: int) -> list[SpanCandidate]:
+    """Spans that are no items yet: those under the cursor first, then sentence by sentence, likelier ones first.
+
+    Sentences before the cursor come last. What a person rejected is not offered again.
+    """
+    found = [each for each in (candidates.spans if candidates else ()) if _is_new(scene, each)]
+    return sorted(found, key=lambda each: _order(scene, each, char))
+
+
+def _is_new(scene: Scene, candidate: SpanCandidate) -> bool:
+    allowed = scene.schema.entity_labels
+    likely = [each.label for each in candidate.labels if each.label in allowed]
+    rows = scene.on_fragments.get((candidate.span,), [])
+    taken = any(row.state is not State.REJECTED or row.label in likely[:1] for row in rows)
+    return bool(likely) and not taken and candidate.span.char_end <= len(scene.text)
+
+
+def _order(
+    scene: Scene, candidate: SpanCandidate, char: int
+) -> tuple[bool, bool, int, float, int, int]:
+    span = candidate.span
+    under = span.char_start <= char < span.char_end
+    sentence = scene.tokens.sentence_of(scene.token_at(span.char_start))
+    score = max(each.score for each in candidate.labels)
+    return not under, span.char_end <= char, sentence, -score, span.char_start, span.char_end
+
+
+NO_LABEL = "·"
+
+
+def entity_type(schema: LabelSchema, label: str) -> EntityType | None:
+    """The entity type of that label, ``None`` when the schema has none."""
+    return next((each for each in schema.entities if each.label == label), None)
+
+
+def relation_type(schema: LabelSchema, label: str) -> RelationType | None:
+    """The relation type of that label, ``None`` when the schema has none."""
+    return next((each for each in schema.relations if each.label == label), None)
+
+
+def letter(schema: LabelSchema, label: str) -> str:
+    """The letter that stands for an entity type."""
+    found = entity_type(schema, label)
+    return found.key if found else (label[:1].lower() or NO_LABEL)
+
+
+def by_digit(labels: tuple[str, ...], digit: str) -> str | None:
+    """The label at a place from 1."""
+    place = int(digit)
+    return labels[place - 1] if 0 < place <= len(labels) else None
+
+
+def by_letter(types: tuple[EntityType, ...] | tuple[RelationType, ...], key: str) -> str | None:
+    """The label with that key."""
+    return next((each.label for each in types if each.key == key), None)
+
+
+def legal(schema: LabelSchema, head: EntityRow, tail: EntityRow) -> tuple[str, ...]:
+    """Relations that may lead from one mention to another; all, where the schema does not know a type."""
+    if not {head.label, tail.label} <= set(schema.entity_labels):
+        return schema.relation_labels
+    return schema.legal_relations(head.label, tail.label)
+
+
+def best_relation(
+    candidates: Candidates | None, head: EntityRow, tail: EntityRow, allowed: tuple[str, ...]
+) -> str | None:
+    """The model's best label among the allowed ones, else the first of these."""
+    ends = (_hull(head), _hull(tail))
+    for pair in candidates.pairs if candidates else ():
+        if (pair.head, pair.tail) == ends:
+            found = [each for each in pair.labels if each.label in allowed]
+            if found:
+                return max(found, key=lambda each: each.score).label
+    return allowed[0] if allowed else None
+
+
+def best_entity(candidates: Candidates | None, span: Span, allowed: tuple[str, ...]) -> str | None:
+    """The model's best label for a span, ``None`` when it says nothing about it."""
+    for candidate in candidates.spans if candidates else ():
+        if candidate.span == span:
+            found = [each for each in candidate.labels if each.label in allowed]
+            return max(found, key=lambda each: each.score).label if found else None
+    return None
+
+
+def type_keys(labels: tuple[str, ...]) -> str:
+    """The digits that pick a label, as the footer shows them."""
+    count = min(len(labels), 9)
+    return {0: "", 1: "1"}.get(count, f"1-{count}")
+
+
+def _hull(row: EntityRow) -> Span:
+    return Span(row.char_start, row.char_end)

@@ -1,0 +1,153 @@
+"""The order in which items of all layers are reviewed."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+
+from sciextract.documents.annotations import State
+from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.document_state import in_text_order
+from sciextract.store.rows import LinkRow
+from sciextract_app.presenters.document_view import Scene
+
+Key = tuple[float | int | str, ...]
+Dissent = Callable[[ItemRef], float]
+"""How far the sources of the abstract differ about an item: 0 not at all, 1 as far as they can."""
+Doubt = Callable[[ItemRef], float]
+"""How unsure the model was about an item, over all that it could have been: 0 not at all."""
+_ENTITY, _RELATION, _LINK = 0, 1, 2
+
+
+class Order(StrEnum):
+    """How the undecided items of an abstract follow each other."""
+
+    TEXT = "text"
+    UNCERTAINTY = "uncertainty"
+    ENTROPY = "entropy"
+    MARGIN = "margin"
+    LEAST_CONFIDENCE = "least-confidence"
+    DISAGREEMENT = "disagreement"
+    RANDOM = "random"
+
+
+BY_DOUBT = frozenset({Order.ENTROPY, Order.MARGIN, Order.LEAST_CONFIDENCE})
+"""Orders by all that a model held possible at the place of an item, not by the score of what is shown alone."""
+
+
+class Queue:
+    """All items of a scene in text order, and the undecided ones in a chosen order.
+
+    Args:
+        scene: The abstract.
+        order: How undecided items follow each other.
+        seed: Of the random order.
+        dissent: For the order by disagreement; without it sources agree about everything.
+        doubt: For the orders by entropy, margin and least confidence; without it nothing is in doubt.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        order: Order = Order.TEXT,
+        seed: int = 0,
+        dissent: Dissent | None = None,
+        doubt: Doubt | None = None,
+    ) -> None:
+        self._scene = scene
+        self._order = order
+        self._seed = seed
+        self._dissent = dissent
+        self._doubt = doubt
+        placed = sorted((self.place(item), item) for item in _items(scene))
+        waiting = [each for each in placed if is_undecided(scene, each[1])]
+        ordered = waiting
+        if order is not Order.TEXT:
+            ordered = sorted((self.key(item), item) for _, item in waiting)
+        self._places = [place for place, _ in placed]
+        self._keys = [key for key, _ in ordered]
+        self.items = [item for _, item in placed]
+        self.undecided = [item for _, item in ordered]
+
+    def place(self, item: ItemRef) -> Key:
+        """An item's place in the text: mentions, then relations that end at them, then cluster links."""
+        scene = self._scene
+        if isinstance(item, EntityRef) and item.id in scene.by_id:  # most items, so in no time
+            start, end, _ = in_text_order(scene.by_id[item.id])
+            return start, end, _ENTITY, 0, item.id
+        start, end, _ = scene.place(scene.anchor(item) or "")
+        match item:
+            case EntityRef(id=entity_id):
+                return start, end, _ENTITY, 0, entity_id
+            case RelationRef(id=relation_id):
+                row = scene.relation_by_id[relation_id]
+                earlier = min(scene.place(row.head), scene.place(row.tail))
+                return start, end, _RELATION, earlier[0], relation_id
+        return start, end, _LINK, 0, f"{item.cluster_id} {item.entity_id}"
+
+    def key(self, item: ItemRef) -> Key:
+        """An item's place in the chosen order."""
+        match self._order:
+            case Order.UNCERTAINTY:
+                row = self._scene.row(item)
+                score = row.score if row and row.score is not None else 1.0
+                return abs(2 * score - 1), *self.place(item)
+            case Order.ENTROPY | Order.MARGIN | Order.LEAST_CONFIDENCE:
+                return -(self._doubt(item) if self._doubt else 0.0), *self.place(item)
+            case Order.DISAGREEMENT:
+                dissent = self._dissent(item) if self._dissent else 0.0
+                return -dissent, *self.place(item)
+            case Order.RANDOM:
+                return _chance(self._seed, item), *self.place(item)
+        return self.place(item)
+
+    def key_at(self, char: int) -> Key:
+        """A place in the chosen order before everything that starts at a character."""
+        return (char, float("-inf")) if self._order is Order.TEXT else (float("-inf"),)
+
+    def after(self, key: Key) -> ItemRef | None:
+        """The next undecided item behind a place; at the end the first one again."""
+        if not self.undecided:
+            return None
+        return self.undecided[bisect_right(self._keys, key) % len(self.undecided)]
+
+    def before(self, key: Key) -> ItemRef | None:
+        """The undecided item before a place; at the beginning the last one."""
+        return self.undecided[bisect_left(self._keys, key) - 1] if self.undecided else None
+
+    def neighbour(self, place: Key, step: int) -> ItemRef | None:
+        """The next (1) or previous (-1) item of any state; ``None`` at the ends."""
+        if step > 0:
+            found = bisect_right(self._places, place)
+        else:
+            found = bisect_left(self._places, place) - 1
+        return self.items[found] if 0 <= found < len(self.items) else None
+
+
+def is_undecided(scene: Scene, item: ItemRef) -> bool:
+    """Whether a live item waits for a decision."""
+    row = scene.row(item)
+    return row is not None and row.state is State.UNDECIDED
+
+
+def _items(scene: Scene) -> Iterator[ItemRef]:
+    yield from (EntityRef(row.id) for row in scene.entities)
+    yield from (RelationRef(row.id) for row in scene.relations)
+    for links in scene.members.values():
+        for link in links if _asks_for_first(links) else links[1:]:
+            yield LinkRef(link.cluster_id, link.entity_id)
+
+
+def _asks_for_first(links: list[LinkRow]) -> bool:
+    """A cluster's first mention is decided with the others, unless these are decided already."""
+    return links[0].state is State.UNDECIDED and not any(
+        link.state is State.UNDECIDED for link in links[1:]
+    )
+
+
+def _chance(seed: int, item: ItemRef) -> int:
+    """A place in the random order that does not change when other items come or go."""
+    told = f"{seed} {item}".encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest())

@@ -1,0 +1,264 @@
+"""What a training would be made of, before it begins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from sciextract.errors import UsageError
+from sciextract.retraining.remote.ssh import Ssh
+from sciextract.retraining.request import RANGES
+from sciextract.retraining.run_folder import Run
+from sciextract.retraining.snapshot.documents import Split, split_of
+from sciextract.retraining.snapshot.manifest import too_few_to_compare
+from sciextract.store import Project
+from sciextract.store.queries import known_documents
+from sciextract.store.sqlite import translated
+from sciextract_app.presenters.dashboard import duration
+from sciextract_app.presenters.retraining_run import Reader
+from sciextract_app.presenters.session import totals
+from sciextract_app.presenters.view_models import counted_many
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PYTHON = "python3"
+_DEVICE_WORDS = {
+    "auto": "auto: a graphics card where PyTorch finds one, else the processor",
+    "cpu": "cpu: the processor",
+    "cuda": "cuda: an NVIDIA card",
+    "mps": "mps: the graphics of an Apple machine",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What the person chose; what is empty is as usual.
+
+    Attributes:
+        host: The other machine that trains, empty for this computer.
+        python: The Python there.
+        device: What trains there or here.
+        base: A published set of theirs that is seen again in training.
+        epochs: Instead of the recipe's.
+    """
+
+    host: str = ""
+    python: str = PYTHON
+    device: str = DEVICES[0]
+    base: Path | None = None
+    epochs: int | None = None
+
+    def words(self) -> list[str]:
+        """The options of ``sciextract retrain`` that say the same."""
+        words = ["--device", self.device]
+        if self.host:
+            words += ["--remote", self.host, "--remote-python", self.python]
+        if self.base is not None:
+            words += ["--base", str(self.base)]
+        return [*words, "--epochs", str(self.epochs)] if self.epochs is not None else words
+
+    @property
+    def next_device(self) -> str:
+        """The device after the chosen one."""
+        return DEVICES[(DEVICES.index(self.device) + 1) % len(DEVICES)]
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Names and values, with the key that changes each."""
+        epochs = "as the recipe says" if self.epochs is None else f"{self.epochs:,}"
+        base = "no published set is seen again" if self.base is None else f"with {self.base}"
+        there = [("its Python", f"{self.python}  (p)")] if self.host else []
+        return [
+            ("where", f"{place(self.host)}  (w)"),
+            *there,
+            ("device", f"{_DEVICE_WORDS.get(self.device, self.device)}  (d)"),
+            ("epochs", f"{epochs}  (e)"),
+            ("replay", f"{base}  (b)"),
+        ]
+
+
+def place(host: str) -> str:
+    """Where a training runs, in words."""
+    return f"{host}, over ssh; texts that are trained on go there" if host else "this computer"
+
+
+def problem_of_machine(host: str, python: str = PYTHON) -> str:
+    """Why a host or its Python cannot be named so, as the command says it; empty where they can."""
+    try:
+        Ssh(host, python)
+    except UsageError as error:
+        return f"{error.message}; {error.hint}"
+    return ""
+
+
+def problem_of_epochs(typed: str) -> str:
+    """Why that is no number of epochs; empty where it is."""
+    try:
+        read_epochs(typed)
+    except UsageError as error:
+        return f"{error.message}; {error.hint}"
+    return ""
+
+
+def read_epochs(typed: str) -> int | None:
+    """A number of epochs, ``None`` for the recipe's.
+
+    Raises:
+        UsageError: It is none.
+
+    >>> read_epochs(" 12 "), read_epochs("")
+    (12, None)
+    """
+    if not typed.strip():
+        return None
+    least, most = RANGES["epochs"]
+    digits = typed.strip()
+    if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(digits) <= most:
+        return int(digits)
+    raise UsageError(
+        f"{typed!r} is no number of epochs", f"{least} to {most:,}; empty for the recipe's"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a project has to train on.
+
+    Attributes:
+        done: Abstracts that are done in every layer.
+        decisions: Items that a person accepted, edited, added or rejected.
+        train: Abstracts with decisions that are trained on.
+        dev: Abstracts with a done layer that choose the best epoch.
+        gate: Abstracts with a done layer that are held out to compare the models.
+    """
+
+    done: int
+    decisions: int
+    train: int
+    dev: int
+    gate: int
+
+
+def material_of(project: Project) -> Material:
+    """Count; takes time with the abstracts of the project, so it is done beside the keys."""
+    done = totals(project.connection).done
+    with translated(project.path):
+        decisions = project.connection.execute(
+            "SELECT coalesce(sum(decided), 0) FROM summary"
+        ).fetchone()[0]
+        splits = Counter(
+            split
+            for each in known_documents(project.connection)
+            if each.decided
+            if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
+        )
+    return Material(done, decisions, splits[Split.TRAIN], splits[Split.DEV], splits[Split.GATE])
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What earlier trainings of a project tell.
+
+    Attributes:
+        seconds: How long they took, ``None`` without any.
+        stopped: The latest one, where it was stopped and can go on.
+        stopped_at: Where that was, in words.
+        last: The latest one that came to its end.
+        unwatched_on: The machine on which the latest one may go on while nobody watches it, empty for none.
+    """
+
+    seconds: float | None = None
+    stopped: Run | None = None
+    stopped_at: str = ""
+    last: Run | None = None
+    unwatched_on: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """What earlier ones there are, and the keys that lead to them."""
+        told = []
+        if self.unwatched_on:
+            told.append(f"A training may go on on {self.unwatched_on}: g watches it.")
+        elif self.stopped is not None:
+            told.append(f"A training was stopped {self.stopped_at}: g goes on with it.")
+        return [*told, "l shows what came of the last one."] if self.last is not None else told
+
+
+def earlier_of(runs: Sequence[Run]) -> Earlier:
+    """What the trainings of a project tell, newest first."""
+    told = [(run, status) for run in runs if (status := run.status()) is not None]
+    done = [(run, status) for run, status in told if status.state == "done"]
+    seconds = median(status.seconds for _, status in done[:5]) if done else None
+    last = done[0][0] if done else None
+    if not told:
+        return Earlier(seconds, last=last)
+    run, status = told[0]
+    live = Reader(run).read(run.is_alive())
+    if not live.unwatched and status.state != "stopped":
+        return Earlier(seconds, last=last)
+    where = (
+        f"in epoch {status.epoch} of {status.epochs}" if status.epoch else "before its first epoch"
+    )
+    return Earlier(seconds, run, where, last, live.host if live.unwatched else "")
+
+
+def plan_lines(
+    material: Material, model: str, setup: Setup, earlier: Earlier
+) -> list[tuple[str, str]]:
+    """Names and values of what would be done."""
+    abstracts = counted_many(material.train, "abstract")
+    lines = [
+        (
+            "your work",
+            f"{counted_many(material.decisions, 'decision')}, {counted_many(material.done, 'abstract')} done",
+        ),
+        ("trained on", f"{abstracts}; {material.dev:,} more choose the best epoch"),
+        (
+            "held out",
+            f"{counted_many(material.gate, 'done abstract')}, to compare the new model with the present one",
+        ),
+        ("starts from", model),
+        *setup.lines(),
+        ("takes", _takes(earlier.seconds)),
+    ]
+    if few := too_few_to_compare(material.gate):
+        lines.append(("mind", few))
+    return lines
+
+
+def nothing_to_learn(material: Material) -> str:
+    """Why a training cannot begin; empty where it can."""
+    if material.train:
+        return ""
+    if material.decisions:
+        return "every abstract with decisions is held out: decide items of some more abstracts"
+    return "nothing to learn from yet: decide some items first (Enter, x, 1-6)"
+
+
+def _takes(seconds: float | None) -> str:
+    if seconds is None:
+        return "not known before the first training; the remaining time is shown as soon as it is"
+    return f"about {duration(max(60, round(seconds / 60) * 60))}, as your earlier trainings did"
+
+
+EVERY = 20
+"""Abstracts."""
+
+
+def is_due(done: int, offered: int) -> bool:
+    """Whether to offer it.
+
+    Args:
+        done: Abstracts that are done now.
+        offered: How many were done at the last offer or training; 0 for none so far.
+
+    >>> is_due(19, 0), is_due(20, 0), is_due(39, 20), is_due(41, 20)
+    (False, True, False, True)
+    """
+    return done - offered >= EVERY
+
+
+def offer(done: int) -> str:
+    """The offer, in a line that nobody has to answer."""
+    return f"Retrain on your {done:,} abstracts? F8 says how; or just go on"

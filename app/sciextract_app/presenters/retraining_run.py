@@ -1,0 +1,378 @@
+"""A training as it goes: what its run folder says, safe against anything that stands there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.run_folder import FINISHED, Run, Status
+
+TASKS = ("entity", "relation", "coreference")
+NAMES = {"entity": "entities", "relation": "relations", "coreference": "coreference"}
+_DEV_KEYS = {"entity": "entity", "relation": "unordered", "coreference": "coreference"}
+"""Relations as the gate counts them; runs of earlier versions know only the ordered score."""
+_PHASES = {
+    "starting": "starting",
+    "preparing": "preparing: snapshot of your decisions",
+    "training": "training",
+    "exporting": "exporting the new model",
+    "gating": "comparing both models on the held-out abstracts",
+    "done": "done",
+    "stopped": "stopped",
+    "failed": "failed",
+    "died": "ended unexpectedly",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A training at one moment.
+
+    Attributes:
+        state: As in the status, or ``starting`` before there is one, ``died`` when its process is gone.
+        epoch: The epoch that runs.
+        epochs: How many there will be at most.
+        share: Of the whole job, 0 to 1.
+        remaining_s: Seconds, ``None`` when not known.
+        model: The model it started from.
+        device: Where it runs.
+        rate: Documents a second, ``None`` when not known.
+        losses: By task the loss of every report.
+        scores: By task F1 (0 to 100) on the dev abstracts after every epoch; ``None`` where nothing tells.
+        message: What happens, or what went wrong.
+        hint: The next step.
+        notes: What to mind, such as labels that the model does not know yet.
+        host: The other machine that trains, empty for this one.
+        there: Whether the job is on that machine, wholly sent.
+        lost: Why the line to it is down, empty while it is up.
+        left: Whether the watching was stopped, not the job.
+    """
+
+    state: str
+    epoch: int = 0
+    epochs: int = 0
+    share: float = 0.0
+    remaining_s: float | None = None
+    model: str = ""
+    device: str = ""
+    rate: float | None = None
+    losses: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    scores: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+    message: str = ""
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+    host: str = ""
+    there: bool = False
+    lost: str = ""
+    left: bool = False
+
+    @property
+    def unwatched(self) -> bool:
+        """Whether a job may go on on another machine while nobody follows it."""
+        return self.there and (self.state == "died" or (self.state == "stopped" and self.left))
+
+    @property
+    def runs(self) -> bool:
+        """Whether a process works on it."""
+        return self.state not in FINISHED and self.state != "died"
+
+    @property
+    def phase(self) -> str:
+        """The state in words."""
+        on = f" on {self.host}" if self.host else ""
+        if self.unwatched:
+            return f"not watched: the job is{on}"
+        if self.runs and self.lost:
+            return f"no line to {self.host}; the job goes on there"
+        if self.state == "training" and self.epoch:
+            return f"training{on}: epoch {self.epoch} of {self.epochs}"
+        if self.host and self.runs and self.message:
+            return self.message
+        return _PHASES.get(self.state, self.state)
+
+
+class Reader:
+    """Reads a run folder again and again: only what is new of its events.
+
+    Args:
+        run: The run.
+
+    Attributes:
+        gate: The report of the comparison, once there is one.
+        done: The event of the end, once there is one.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.gate: dict[str, Any] | None = None
+        self.done: dict[str, Any] = {}
+        self._seen = 0
+        self._start: dict[str, Any] = {}
+        self._rate: float | None = None
+        self._losses: dict[str, list[float]] = {task: [] for task in TASKS}
+        self._scores: dict[str, list[float | None]] = {task: [] for task in TASKS}
+        self._error = ("", "")
+        self._notes: list[str] = []
+        self._left = False
+
+    def read(self, alive: bool, pid: int | None = None) -> Live:
+        """The training now.
+
+        Args:
+            alive: Whether its process still runs.
+            pid: Its process, where that is known: the end of an earlier one is not its end.
+        """
+        status = self.run.status()
+        if status is not None and status.state in FINISHED and pid not in (None, status.pid):
+            status = None
+        events = self.run.metrics(self._seen)
+        self._seen += len(events)
+        for event in events:
+            self._take(event)
+        state = _state(status, alive)
+        known = status or Status(state, 0, "")
+        message, hint = self._words(known, state)
+        place = place_of(self.run)
+        return Live(
+            state, _count(known.epoch), _count(known.epochs), _share(known.share),
+            _number(known.remaining_seconds), str(self._start.get("start_model") or ""),
+            str(self._start.get("device") or ""), self._rate,
+            {task: tuple(values) for task, values in self._losses.items() if values},
+            {task: tuple(values) for task, values in self._scores.items() if values},
+            message, hint, tuple(self._notes), place.host if place else "",
+            place is not None and place.state == "started", str(known.lost or ""), self._left,
+        )  # fmt: skip
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        self._left = event.get("event") == "stopped"
+        match event.get("event"):
+            case "start":
+                self._start = dict(event)
+            case "step":
+                self._rate = _number(event.get("documents_per_second"))
+                self._add_losses(event.get("loss"))
+            case "dev":
+                for task in TASKS:
+                    self._scores[task].append(_number(event.get(_DEV_KEYS[task], event.get(task))))
+            case "warning" | "forgetting":
+                self._note(str(event.get("message") or ""))
+            case "gate":
+                self.gate = dict(event)
+            case "done":
+                self.done = dict(event)
+            case "error":
+                self._error = (str(event.get("message") or ""), str(event.get("hint") or ""))
+
+    def _note(self, words: str) -> None:
+        if words and words not in self._notes:  # a run that goes on says it again
+            self._notes.append(words)
+
+    def _add_losses(self, loss: Any) -> None:
+        if isinstance(loss, Mapping):
+            for task in TASKS:
+                value = _number(loss.get(task))
+                if value is not None:
+                    self._losses[task].append(value)
+
+    def _words(self, status: Status, state: str) -> tuple[str, str]:
+        message, hint = str(status.message or ""), str(status.hint or "")
+        if state in ("failed", "died"):
+            message, hint = self._error[0] or message, self._error[1] or hint
+        if state == "died":
+            told = message if status.state == "failed" else _last_words(self.run)
+            return told or "its process is gone", hint or _WHAT_NOW
+        return message, hint
+
+
+_WHAT_NOW = "Enter begins anew; the whole log is in the file log of the run folder"
+_LOG_BYTES = 4000
+
+
+def _last_words(run: Run) -> str:
+    """The end of what the process wrote."""
+    try:
+        with (run.folder / "log").open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, 2) - _LOG_BYTES))
+            text = stream.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [
+        line.strip() for line in text.splitlines() if line.strip() and not line.startswith("{")
+    ]
+    return "\n".join(lines[-3:])
+
+
+def _state(status: Status | None, alive: bool) -> str:
+    if status is not None and status.state in FINISHED:
+        return status.state
+    if not alive:
+        return "died"
+    return status.state if status is not None else "starting"
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    return int(_number(value) or 0)
+
+
+def _share(value: Any) -> float:
+    return min(1.0, max(0.0, _number(value) or 0.0))
+
+
+def best(scores: Iterable[float | None]) -> float | None:
+    """The highest of the known scores."""
+    return max((each for each in scores if each is not None), default=None)
+
+
+TARGET = "mean of tasks"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A score of both models.
+
+    Attributes:
+        name: What is scored.
+        before: F1 of the model that was in use, 0 to 100.
+        after: F1 of the new one.
+        low: Lower end of the 90 % interval of the difference.
+        high: Upper end of it.
+        probability: How likely the new one is better, 0 to 1.
+        gold: Items that there are to find.
+        deeper: Whether it is one label of the task above.
+    """
+
+    name: str
+    before: float
+    after: float
+    low: float
+    high: float
+    probability: float
+    gold: int
+    deeper: bool = False
+
+    @property
+    def direction(self) -> str:
+        """``better`` or ``worse`` where the whole interval says so, else ``unclear``."""
+        if self.low > 0:
+            return "better"
+        return "worse" if self.high < 0 else "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of a training.
+
+    Attributes:
+        words: The verdict in a sentence.
+        reasons: Why, and what to mind.
+        rows: The scores: all tasks, then each with its labels.
+        documents: Held-out abstracts that they come from.
+        model: Name of the new model, empty where none came of it.
+        offered: Whether the new model is not in use and can be taken.
+        blind: The scores on the abstracts that were not corrected from suggestions, where they were asked for.
+        blind_told: What those are worth.
+    """
+
+    words: str
+    reasons: tuple[str, ...]
+    rows: tuple[Compared, ...]
+    documents: int
+    model: str
+    offered: bool
+    blind: tuple[Compared, ...] = ()
+    blind_told: str = ""
+
+
+def outcome_of(
+    gate: Mapping[str, Any] | None,
+    model: str,
+    promoted: bool,
+    used: bool = False,
+    told: tuple[str, ...] = (),
+) -> Outcome:
+    """The verdict for people.
+
+    Args:
+        gate: The report of the comparison; ``None`` where there was none.
+        model: Name of the new model.
+        promoted: Whether the training put it in use.
+        used: Whether the person has taken it since.
+        told: What the training itself says at its end.
+    """
+    report = gate or {}
+    listed = report.get("reasons")
+    reasons = tuple(str(each) for each in listed) if isinstance(listed, list) else ()
+    offered = bool(model) and not promoted and not used
+    words = _words(str(report.get("verdict", "")), model, promoted, used)
+    documents = report.get("documents")
+    count = documents if isinstance(documents, int) else 0
+    blind = _table(report.get("blind"))
+    return Outcome(
+        words, (*reasons, *(told if offered else ())), tuple(_rows(report)), count, model, offered,
+        tuple(_rows(blind)), str(blind.get("told") or ""),
+    )  # fmt: skip
+
+
+def headline(rows: tuple[Compared, ...]) -> str:
+    """Tasks with both scores, in a line: ``entities 66.1 to 68.4, relations 40.2 to 41.0``."""
+    tasks = [row for row in rows if not row.deeper and row.name != TARGET]
+    return ", ".join(f"{row.name} {row.before:.1f} to {row.after:.1f}" for row in tasks)
+
+
+def _words(verdict: str, model: str, promoted: bool, used: bool) -> str:
+    if used:
+        return f"{model} is in use now, because you chose it"
+    if promoted:
+        return f"promoted: {model} is better and in use now"
+    if not model:
+        return "no model came of it"
+    if verdict == "too few":
+        return f"too few held-out abstracts to tell; the old model stays. Enter uses {model}"
+    if verdict == "promote":
+        return f"{model} is better, but not in use. Enter uses it"
+    return f"kept the old model. Enter uses {model} all the same"
+
+
+def _rows(report: Mapping[str, Any]) -> Iterator[Compared]:
+    target = _compared(TARGET, report.get("target"))
+    if target is not None:
+        yield target
+    tasks, labels = _table(report.get("tasks")), _table(report.get("labels"))
+    for task in TASKS:
+        found = _compared(NAMES[task], tasks.get(task))
+        if found is None:
+            continue
+        yield found
+        for label, scores in _table(labels.get(task)).items():
+            row = _compared(label, scores, deeper=True)
+            if row is not None:
+                yield row
+
+
+def _compared(name: str, scores: Any, deeper: bool = False) -> Compared | None:
+    try:
+        return Compared(
+            name,
+            before=float(scores["before"]),
+            after=float(scores["after"]),
+            low=float(scores["low"]),
+            high=float(scores["high"]),
+            probability=float(scores["probability"]),
+            gold=int(scores["gold"]),
+            deeper=deeper,
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,193 @@
+"""Saved queues at the desk: which there are, which one is worked on, and how far the person is in each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sciextract.store import queries
+from sciextract.store.queries import SavedQueue
+from sciextract_app.presenters.document_order import Listing, QueueRoute, Route
+from sciextract_app.presenters.state import Situation
+from sciextract_app.presenters.view_models import Feedback, counted, problem
+
+_DONE = """SELECT count(*) FROM json_each(?) j JOIN progress p ON p.document_id = j.value
+    WHERE p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done'"""
+_LONGEST_NAME, _SHOWN_NAME = 60, 28
+Guarded = Callable[[Callable[[], Feedback]], Feedback]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLine:
+    """A saved queue, as it is offered.
+
+    Attributes:
+        name: Its name.
+        place: Where the person is in it, from one.
+        length: Abstracts of it that are in the project.
+        done: Those of them that are done.
+        active: Whether it is worked on now.
+    """
+
+    name: str
+    place: int
+    length: int
+    done: int
+    active: bool
+
+
+class Queues:
+    """The saved queues of a project.
+
+    The lists lie in the project and travel with it. How far the person is in each, and which one they were
+    working on, is theirs alone and lies with the place where they stopped.
+
+    Args:
+        now: The state of the desk.
+        guarded: Turns errors into words.
+        follow: Makes a route the desk's.
+        places: The abstract that was open last, by queue.
+    """
+
+    def __init__(
+        self,
+        now: Situation,
+        guarded: Guarded,
+        follow: Callable[[Route], None],
+        places: Mapping[str, int],
+    ) -> None:
+        self._now = now
+        self._guarded = guarded
+        self._follow = follow
+        self._places = dict(places)
+        self._active: QueueRoute | None = None
+        self._known = -1
+
+    @property
+    def active(self) -> str:
+        """The queue that is worked on, empty for none."""
+        return self._active.name if self._active else ""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The abstracts of the queue that is worked on."""
+        return tuple(self._active.numbers or ()) if self._active else ()
+
+    @property
+    def told(self) -> str:
+        """The queue that is worked on and the place in it, for the header."""
+        if self._active is None:
+            return ""
+        place, length = self._active.position
+        name = self._active.name
+        short = name if len(name) <= _SHOWN_NAME else name[: _SHOWN_NAME - 1] + "…"
+        return f"{short} {place:,} of {length:,}"
+
+    @property
+    def places(self) -> dict[str, int]:
+        """The abstract that was open last, by queue."""
+        here = {self._active.name: self._active.last} if self._active else {}
+        return self._places | here
+
+    def recall(self, name: str) -> None:
+        """Go on with a queue; nothing happens when it is not there any more."""
+        queue = queries.read_queue(self._now.project, name) if name else None
+        if queue is not None:
+            self._take(queue)
+
+    def refresh(self, documents: int) -> None:
+        """Look again what of the queue is in the project, where that has so many abstracts now."""
+        if self._active is not None and documents != self._known:
+            self._active.refresh()
+            self._known = documents
+
+    def lines(self) -> list[QueueLine]:
+        """All queues by name."""
+        names = queries.queue_lengths(self._now.project)
+        found = (queries.read_queue(self._now.project, name) for name in names)
+        return [self._line(each) for each in found if each is not None]
+
+    def save(self, name: str, listing: Listing, words: str = "") -> Feedback:
+        """Keep the list as it is as a queue, and work on it.
+
+        Args:
+            name: What the person calls it.
+            listing: The list.
+            words: What was searched for, as it was typed.
+        """
+        return self._guarded(partial(self._save, name, listing, words))
+
+    def start(self, name: str) -> Feedback:
+        """Work on a queue, from where the person stopped in it."""
+        return self._guarded(partial(self._start, name))
+
+    def leave(self) -> Feedback:
+        """Go on in the project's own order; the place in the queue is kept."""
+        if self._active is None:
+            return problem("No queue is worked on")
+        told, self._places = self.told, self.places
+        self._active = None
+        self._follow(Route(self._now.project.connection))
+        return Feedback(f"left the queue {told}; F3 goes on with it")
+
+    def forget(self, name: str) -> Feedback:
+        """Remove a queue; its abstracts stay as they are."""
+        return self._guarded(partial(self._forget, name))
+
+    def _save(self, name: str, listing: Listing, words: str) -> Feedback:
+        told = (words, listing.sort.value, listing.seed)
+        queue = SavedQueue(name, tuple(listing.numbers), *told)
+        name = queries.save_queue(self._now.project, queue).name
+        self._places.pop(name, None)
+        if self._now.number in queue.numbers:
+            self._places[name] = self._now.number
+        return replace(self._start(name), changed=True)
+
+    def _start(self, name: str) -> Feedback:
+        queue = queries.read_queue(self._now.project, name)
+        if queue is None:
+            return problem(f"There is no queue {name} (any more)")
+        before = self._now.number
+        self._places = self.places
+        first = self._take(queue).first()
+        if first is None:
+            self.leave()
+            return problem(f"No abstract of the queue {name} is in the project any more")
+        if first != before:
+            self._now.load(first)
+        self.visit(first)
+        return Feedback(f"queue {self.told}; n, p and D go along it", moved=first != before)
+
+    def visit(self, number: int) -> None:
+        """The person has opened an abstract."""
+        if self._active is not None:
+            self._active.visit(number)
+
+    def _take(self, queue: SavedQueue) -> QueueRoute:
+        stopped = self._places.get(queue.name, 0)
+        self._active, self._known = QueueRoute(self._now.project.connection, queue, stopped), -1
+        self._follow(self._active)
+        return self._active
+
+    def _forget(self, name: str) -> Feedback:
+        queries.remove_queue(self._now.project, name)
+        if name == self.active:
+            self.leave()
+        self._places.pop(name, None)
+        return Feedback(f"the queue {name} is forgotten, its abstracts stay as they are")
+
+    def _line(self, queue: SavedQueue) -> QueueLine:
+        connection = self._now.project.connection
+        stopped = self.places.get(queue.name, 0)
+        place, length = QueueRoute(connection, queue, stopped).position
+        done = connection.execute(_DONE, (json.dumps(queue.numbers),)).fetchone()[0]
+        return QueueLine(queue.name, place, length, done, queue.name == self.active)
+
+
+def suggested_name(listing: Listing, words: str) -> str:
+    """What a queue of this list may be called."""
+    parts = [words.strip(), "" if listing.is_plain else str(listing.sort)]
+    told = ", ".join(filter(None, parts)) or "all"
+    return f"{told[: _LONGEST_NAME - 10]} {counted(listing.count(), 'abstract')}"[:_LONGEST_NAME]

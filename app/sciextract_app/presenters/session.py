@@ -1,0 +1,235 @@
+"""What the desk keeps of a session: where the person stopped, totals of the project, and messages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract_app.presenters.view_models import Feedback
+
+HOME_VARIABLE = "SCIEXTRACT_HOME"
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A place in a project.
+
+    Attributes:
+        number: The abstract.
+        item: The focused item: its kind and ids, empty for none.
+        order: How undecided items follow each other.
+        seed: Of the random order.
+        queue: The saved queue that is worked on, empty for none.
+        places: The abstract that was open last in each saved queue.
+    """
+
+    number: int
+    item: tuple[str, ...] = ()
+    order: str = "text"
+    seed: int = 0
+    queue: str = ""
+    places: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def focus(self) -> ItemRef | None:
+        """The focused item."""
+        match self.item:
+            case ("entity", entity_id):
+                return EntityRef(entity_id)
+            case ("relation", relation_id):
+                return RelationRef(relation_id)
+            case ("link", cluster_id, entity_id):
+                return LinkRef(cluster_id, entity_id)
+        return None
+
+
+def told(item: ItemRef | None) -> tuple[str, ...]:
+    """An item as plain strings."""
+    match item:
+        case EntityRef(id=entity_id):
+            return ("entity", entity_id)
+        case RelationRef(id=relation_id):
+            return ("relation", relation_id)
+        case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
+            return ("link", cluster_id, entity_id)
+    return ()
+
+
+def remember(project: Path, place: Stopped) -> None:
+    """Note a place. It is a convenience: a folder that takes no files is no reason to complain."""
+    file = _file(project)
+    fresh = file.with_suffix(f".{os.getpid()}")
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps({"project": str(project), **asdict(place)}), "utf-8")
+        os.replace(fresh, file)
+
+
+def recall(project: Path) -> Stopped | None:
+    """The place that was noted last; ``None`` when there is none, or it cannot be read."""
+    try:
+        found = json.loads(_file(project).read_text("utf-8"))
+        return Stopped(
+            int(found["number"]),
+            tuple(str(each) for each in found["item"]),
+            str(found["order"]),
+            int(found["seed"]),
+            str(found.get("queue", "")),
+            {str(name): int(number) for name, number in found.get("places", {}).items()},
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def state_folder() -> Path:
+    """``$SCIEXTRACT_HOME``, else where the platform keeps the state of programs."""
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        return Path(home)
+    from platformdirs import user_state_path
+
+    return user_state_path("sciextract", appauthor=False)
+
+
+def _file(project: Path) -> Path:
+    digest = hashlib.blake2b(os.fsencode(project.resolve()), digest_size=8).hexdigest()
+    return state_folder() / "stopped" / f"{digest}.json"
+
+
+_DONE = "entities = 'done' AND relations = 'done' AND coreference = 'done'"
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts of a project.
+
+    Attributes:
+        documents: Abstracts.
+        done: Those that are done in every layer.
+        acceptance: Share of decided items of the model that were right as they stood, ``None`` without any.
+    """
+
+    documents: int
+    done: int
+    acceptance: float | None
+
+
+MANY = 5_000
+"""Abstracts from which on the decisions are counted beside the keys: a quarter of a second at 100,000."""
+
+
+def totals(connection: sqlite3.Connection, before: Totals | None = None) -> Totals:
+    """Count the abstracts, and in small projects the decisions, too.
+
+    Args:
+        connection: The project's.
+        before: What was counted last; its acceptance stands until it is counted anew.
+    """
+    documents, done = connection.execute(
+        f"SELECT count(*), coalesce(sum({_DONE}), 0) FROM progress"
+    ).fetchone()
+    if documents >= MANY:
+        return Totals(documents, done, before.acceptance if before else None)
+    return Totals(documents, done, acceptance(connection))
+
+
+def acceptance(connection: sqlite3.Connection) -> float | None:
+    """Share of decided items of the model that were right as they stood, ``None`` without any."""
+    states = dict(
+        connection.execute(
+            """SELECT state, sum(number) FROM tally
+            WHERE state IN ('accepted', 'edited', 'rejected') GROUP BY state"""
+        ).fetchall()
+    )
+    decided = sum(states.values())
+    return states.get("accepted", 0) / decided if decided else None
+
+
+NEWS_SECONDS = 8.0
+"""News that were to be seen for so long go with the next key; nobody has to be at the desk to read them."""
+MOST_KEPT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of the past.
+
+    Attributes:
+        at: The time of the day.
+        message: Its words.
+        problem: Whether it said why something was not done.
+    """
+
+    at: str
+    message: str
+    problem: bool
+
+
+class Messages:
+    """Two places, so that news never take the place of the answer to a key.
+
+    Args:
+        clock: Seconds, for the age of news.
+        now: The time of the day.
+
+    Attributes:
+        answer: What came of the last key.
+        news: What a worker told last, until it has been seen.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = datetime.now,
+    ) -> None:
+        self._clock = clock
+        self._now = now
+        self._told = clock()
+        self._said: deque[Said] = deque(maxlen=MOST_KEPT)
+        self.answer = Feedback()
+        self.news = Feedback()
+
+    @property
+    def said(self) -> list[Said]:
+        """What was said, the latest first."""
+        return list(reversed(self._said))
+
+    def reply(self, feedback: Feedback) -> None:
+        """Answer a key; an empty answer clears the last one."""
+        self.answer = feedback
+        if self._clock() - self._told >= NEWS_SECONDS:
+            self.news = Feedback()
+        self._keep(feedback)
+
+    def inform(self, feedback: Feedback, *, passing: bool = False) -> None:
+        """Tell what no key asked for; an empty message changes nothing.
+
+        Args:
+            feedback: The message.
+            passing: Whether it only says how far something is: such a one is not kept.
+        """
+        if not feedback.message:
+            return
+        self.news, self._told = feedback, self._clock()
+        if not passing:
+            self._keep(feedback)
+
+    def over(self) -> None:
+        """What the news spoke of is over."""
+        self.news = Feedback()
+
+    def _keep(self, feedback: Feedback) -> None:
+        last = self._said[-1].message if self._said else ""
+        if feedback.message and feedback.message != last:
+            at = self._now().strftime("%H:%M:%S")
+            self._said.append(Said(at, feedback.message, feedback.problem))

@@ -1,0 +1,399 @@
+"""What the desk knows between two keys: the open abstract, the focus, the cursor and the mode."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left, insort
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from sciextract.documents.annotations import Candidates, SpanCandidate
+from sciextract.documents.spans import Span
+from sciextract.store.actions.api import EntityRef, ItemRef
+from sciextract.store.context import Outcome
+from sciextract.store.project import Project
+from sciextract.store.rows import EntityRow
+from sciextract_app.presenters import disagreement, document_view
+from sciextract_app.presenters.document_view import Letters, Scene
+from sciextract_app.presenters.queue import (
+    BY_DOUBT,
+    Dissent,
+    Doubt,
+    Key,
+    Order,
+    Queue,
+    is_undecided,
+)
+from sciextract_app.presenters.view_models import Feedback, Mark, Mode
+
+if TYPE_CHECKING:
+    from sciextract_app.presenters.bulk import Spread
+
+
+_Known = tuple[EntityRow, int, str, tuple[Mark, ...]]
+
+
+class Marks:
+    """The marks of an abstract without focus, kept from key to key: a long one has very many."""
+
+    def __init__(self) -> None:
+        self._scene: Scene | None = None
+        self._known: dict[str, _Known] = {}
+        self._drawn: list[Mark] = []
+        self._first: dict[str, int] = {}
+
+    def of(
+        self, scene: Scene, letters: Letters, focused: str | None, partners: Collection[str]
+    ) -> tuple[Mark, ...]:
+        """All marks of a scene, outer ones first.
+
+        Args:
+            scene: The abstract.
+            letters: Of its clusters.
+            focused: The mention in focus.
+            partners: Mentions that a relation or a cluster joins to it.
+        """
+        if scene is not self._scene:
+            self._read(scene, letters)
+        drawn = list(self._drawn)
+        for item_id in {*partners, *([focused] if focused else [])}:
+            place = self._first.get(item_id, len(drawn))
+            for mark in self._known[item_id][-1] if place < len(drawn) else ():
+                drawn[place] = replace(
+                    mark, focused=item_id == focused, partner=item_id in partners
+                )
+                place += 1
+        return tuple(drawn)
+
+    def _read(self, scene: Scene, letters: Letters) -> None:
+        """Make the marks of rows that are not those of the last scene."""
+        same = self._scene is not None and self._scene.schema == scene.schema
+        keys = {each.label: each.key for each in scene.schema.entities}
+        before = self._known if same else {}
+        self._scene, self._known, self._drawn, self._first = scene, {}, [], {}
+        for row, depth in zip(scene.entities, depths(scene.entities), strict=True):
+            homes = scene.homes.get(row.id, ())
+            shown = "".join(letters.of(link.cluster_id) for link in homes)
+            known = before.get(row.id)
+            if known is None or known[0] is not row or known[1:3] != (depth, shown):
+                key = keys.get(row.label) or document_view.letter(scene.schema, row.label)
+                known = row, depth, shown, tuple(_marks(row, key, depth, shown))
+            self._known[row.id] = known
+            self._first[row.id] = len(self._drawn)
+            self._drawn += known[-1]
+
+
+def depths(rows: list[EntityRow]) -> Iterator[int]:
+    """How many other mentions enclose each one; rows come in text order."""
+    ends: list[int] = []
+    for row in rows:  # all earlier ones begin at or before it
+        end = row.char_end
+        yield len(ends) - bisect_left(ends, end)
+        insort(ends, end)
+
+
+def _marks(row: EntityRow, key: str, depth: int, cluster: str) -> Iterator[Mark]:
+    for fragment in row.fragments:
+        yield Mark(
+            char_start=fragment.char_start,
+            char_end=fragment.char_end,
+            item_id=row.id,
+            key=key,
+            label=row.label,
+            state=row.state,
+            score=row.score,
+            depth=depth,
+            cluster=cluster,
+            last=fragment is row.fragments[-1],
+        )
+
+
+LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+MORE_LETTERS = LETTERS + LETTERS.upper()
+Target = int | str
+_T = TypeVar("_T", int, str)
+
+
+def letters_for(count: int) -> list[str]:
+    """So many hints of one or two letters, of which none begins another one; the shortest first.
+
+    Beyond 2,704 places there are none: two letters name no more.
+    """
+    alphabet = LETTERS if count <= len(LETTERS) ** 2 else MORE_LETTERS
+    singles = _singles(count, len(alphabet))
+    pairs = (first + second for first in alphabet[singles:] for second in alphabet)
+    hints = [*alphabet[:singles], *pairs]
+    return hints[:count]
+
+
+def _singles(count: int, size: int) -> int:
+    """How many hints can have one letter when the others need two."""
+    return max((n for n in range(size + 1) if n + (size - n) * size >= count), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Hints on the screen.
+
+    Attributes:
+        targets: What each hint leads to: a token, or a mention's id.
+        places: The character over which each hint is drawn.
+        typed: What has been typed of a hint of two letters.
+    """
+
+    targets: dict[str, Target]
+    places: dict[str, int]
+    typed: str = ""
+
+    def shown(self) -> dict[int, str]:
+        """The letters that are still to type, by character."""
+        cut = len(self.typed)
+        return {
+            place: hint[cut:]
+            for hint, place in self.places.items()
+            if hint.startswith(self.typed) and len(hint) > cut
+        }
+
+    def press(self, letter: str) -> Hints | Target | None:
+        """The target when the hint is whole, hints when more is to come, ``None`` when there is none."""
+        typed = self.typed + letter
+        if typed in self.targets:
+            return self.targets[typed]
+        if any(hint.startswith(typed) for hint in self.targets):
+            return Hints(self.targets, self.places, typed)
+        return None
+
+
+def give_hints(places: Iterable[tuple[_T, int]]) -> Hints:
+    """Hints for targets with their characters; the first ones get the shortest."""
+    found = list(places)
+    hints = letters_for(len(found))
+    taken: set[int] = set()
+    targets: dict[str, Target] = {}
+    drawn: dict[str, int] = {}
+    for hint, (target, place) in zip(hints, found, strict=False):
+        targets[hint] = target
+        drawn[hint] = _free(place, taken)
+    return Hints(targets, drawn)
+
+
+def _free(place: int, taken: set[int]) -> int:
+    """A character that has no hint yet: mentions may begin at the same one."""
+    while place in taken:
+        place += 1
+    taken.add(place)
+    return place
+
+
+def nearest_first(tokens: Sequence[str], cursor: int) -> list[int]:
+    """Tokens by their distance from the cursor; those without letter or digit come last."""
+    others = [place for place in range(len(tokens)) if place != cursor]
+    return sorted(
+        others, key=lambda place: (not any(map(str.isalnum, tokens[place])), abs(place - cursor))
+    )
+
+
+MOST_SECONDS = 120.0
+Clock = Callable[[], float]
+Confirmed = Callable[[], Feedback]
+Repeat = Callable[["Situation"], Feedback]
+
+
+@dataclass(slots=True)
+class Pending:
+    """What a mode other than review has gathered so far.
+
+    Attributes:
+        hints: Letters over tokens or mentions.
+        start: The token at which the selection began, ``None`` without one.
+        span: The selected characters where they are no token range: a candidate of the model.
+        offers: The model's candidates, and which of them is shown.
+        head: The head of a relation to be.
+        tail: Its tail.
+        confirmed: What Enter does in the mode that asks.
+        left: What Esc does besides leaving the mode.
+        question: What it asks.
+        far: Whether a relation may cross sentence borders.
+        part_of: The mention that gets a further part, or loses one.
+    """
+
+    hints: Hints | None = None
+    start: int | None = None
+    span: Span | None = None
+    offers: list[SpanCandidate] = field(default_factory=list)
+    offer: int = 0
+    head: str = ""
+    tail: str = ""
+    confirmed: Confirmed | None = None
+    left: Confirmed | None = None
+    question: str = ""
+    far: bool = False
+    part_of: str = ""
+
+
+class Situation:
+    """The desk's state; handlers of keys change it through the methods here.
+
+    Args:
+        project: The open project.
+        order: How undecided items follow each other.
+        seed: Of the random order.
+        threshold: The score from which ``A`` accepts.
+        clock: Seconds, for the time spent on a decision.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        order: Order = Order.TEXT,
+        seed: int = 0,
+        threshold: float = 0.8,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.project = project
+        self.order = order
+        self.seed = seed
+        self.threshold = threshold
+        self.number = 0
+        self.scene: Scene | None = None
+        self.queue: Queue | None = None
+        self.candidates: Candidates | None = None
+        self.focus: ItemRef | None = None
+        self.cursor = 0
+        self.mode = Mode.REVIEW
+        self.pending = Pending()
+        self.letters = document_view.Letters()
+        self.marks = Marks()
+        self.last_cluster = ""
+        self.repeat: Repeat | None = None
+        self.alike: str | None = None
+        self.spread: Spread | None = None
+        self.asked_done = False
+        self.seen = -1
+        self._considered = document_view.Considered()
+        self._dissent = disagreement.Dissent()
+        self._clock = clock
+        self._since = clock()
+
+    @property
+    def here(self) -> Scene:
+        """The scene, where handlers know that an abstract is open."""
+        if self.scene is None:
+            raise LookupError("no abstract is open")
+        return self.scene
+
+    @property
+    def items(self) -> Queue:
+        """The queue, where handlers know that an abstract is open."""
+        if self.queue is None:
+            raise LookupError("no abstract is open")
+        return self.queue
+
+    def load(self, number: int, focus: ItemRef | None = None) -> bool:
+        """Open an abstract at an item, at its first undecided one without; says whether it is there."""
+        self.leave_mode()
+        self.letters, self.last_cluster, self.cursor = document_view.Letters(), "", 0
+        self.number, self.focus, self.repeat, self.alike = number, None, None, None
+        if not self.read():
+            self.number = 0
+            return False
+        first = focus if self.here.row(focus) else self.items.after(self.items.key_at(0))
+        self.look_at(first or next(iter(self.items.items), None))
+        self._since = self._clock()
+        return True
+
+    def read(self) -> bool:
+        """Read the open abstract anew; focus and mode stay. Says whether it still is in the project."""
+        self.seen = self.project.data_version()
+        try:
+            draft = self.project.draft(self.number)
+        except KeyError:
+            draft = None
+        if draft is None or draft.progress is None:
+            self.scene = self.queue = self.candidates = None
+            self.leave_mode()
+            return False
+        self.scene = Scene(draft, self.project.schema, self.project.sources)
+        self.candidates = self._considered.of(self.project.connection, self.number)
+        told = (self._dissent_of(self.scene), self._doubt_of(self.scene))
+        self.queue = Queue(self.scene, self.order, self.seed, *told)
+        self.letters.give(self.scene)
+        return True
+
+    def _dissent_of(self, scene: Scene) -> Dissent | None:
+        """How far sources differ about items; asked for only where the order needs it."""
+        if self.order is not Order.DISAGREEMENT:
+            return None
+        return partial(self._dissent.of(self.project.connection, scene).dissent, scene)
+
+    def _doubt_of(self, scene: Scene) -> Doubt | None:
+        """How unsure the newest model run was about items; asked for only where the order needs it."""
+        if self.order not in BY_DOUBT:
+            return None
+        return partial(disagreement.Doubts(self.candidates).of, scene, self.order.value)
+
+    def look_at(self, item: ItemRef | None, *, cursor: bool = True) -> None:
+        """Make an item the focus, with the cursor on its first token."""
+        if item != self.focus:
+            self.focus = item
+            self._since = self._clock()
+        anchor = self.here.anchor(item) if item and cursor else None
+        if anchor:
+            self.cursor = self.here.token_at(self.here.place(anchor)[0])
+
+    def move_cursor(self, token: int) -> None:
+        """Put the cursor on a token; the mention there, the shortest one, becomes the focus."""
+        scene = self.here
+        self.cursor = max(0, min(token, len(scene.tokens) - 1))
+        under = scene.touching(scene.token_span(self.cursor))
+        stays = any(row.id == scene.mention_of(self.focus) for row in under)
+        if not stays or not under:
+            self.look_at(EntityRef(under[0].id) if under else None, cursor=False)
+
+    def position(self) -> Key:
+        """Where the focus is in the order of review."""
+        if self.focus is not None and self.here.row(self.focus) is not None:
+            return self.items.key(self.focus)
+        return self.items.key_at(self.here.token_span(self.cursor).char_start)
+
+    def go_on(self, position: Key) -> bool:
+        """Go to the next undecided item behind a place; says whether there is one."""
+        following = self.items.after(position)
+        if following is not None:
+            self.look_at(following)
+        elif self.here.row(self.focus) is None:
+            self.settle()
+        return following is not None
+
+    def settle(self) -> None:
+        """Find a focus near the cursor when the item is gone."""
+        self.focus = None
+        if self.items.items:
+            place: Key = (self.here.token_span(self.cursor).char_start, float("-inf"))
+            found = self.items.neighbour(place, 1) or self.items.neighbour(place, -1)
+            self.look_at(found)
+
+    def seconds(self) -> float:
+        """Time since the focus came to the item, or since the last action on it."""
+        now = self._clock()
+        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
+        return round(spent, 1)
+
+    def after_action(self, outcome: Outcome) -> Outcome:
+        """Read what an action of the desk has changed."""
+        self.read()
+        return outcome
+
+    def is_open(self, item: ItemRef | None) -> bool:
+        """Whether an item waits for a decision."""
+        return item is not None and is_undecided(self.here, item)
+
+    def waiting(self) -> int:
+        """How many items of the abstract are undecided, as the queue counts them."""
+        return len(self.queue.undecided) if self.queue else 0
+
+    def leave_mode(self) -> None:
+        """Back to review; what was gathered is forgotten."""
+        self.mode, self.pending = Mode.REVIEW, Pending()

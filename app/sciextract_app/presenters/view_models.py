@@ -1,0 +1,253 @@
+"""What is on the screen, as frozen values: presenters make them, widgets draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from sciextract.documents.annotations import State
+
+
+class Mode(StrEnum):
+    """What the next key means; always shown in the footer."""
+
+    REVIEW = "review"
+    JUMP = "jump"
+    SELECT = "select"
+    FRAGMENT = "fragment"
+    RELATE = "relate"
+    RELATE_TYPE = "relate: type"
+    TYPE = "type"
+    CLUSTER = "cluster"
+    MERGE = "merge"
+    CONFIRM = "confirm"
+    COUNTING = "counting"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One fragment of a mention in the passage.
+
+    Attributes:
+        char_start: Its first character.
+        char_end: Its end.
+        item_id: The entity.
+        key: The one letter of its type; ``·`` without a type.
+        label: Its type.
+        state: What has been decided.
+        score: The model's probability, ``None`` for items no model made.
+        depth: How many other mentions enclose it.
+        cluster: Letters of its clusters, in order; empty for none.
+        focused: Whether it is the item that keys speak of.
+        partner: Whether a relation or a cluster joins it to the focus.
+        last: Whether it is the last fragment, behind which type and cluster are written.
+    """
+
+    char_start: int
+    char_end: int
+    item_id: str
+    key: str
+    label: str
+    state: State
+    score: float | None
+    depth: int = 0
+    cluster: str = ""
+    focused: bool = False
+    partner: bool = False
+    last: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text of an abstract with everything that is drawn into it.
+
+    Attributes:
+        text: The exact text.
+        title_end: Where the title ends, 0 without one.
+        marks: Mentions, outer ones first.
+        cursor: The token under the cursor.
+        selection: The selected characters, ``None`` for none.
+        hints: Jump letters by the character that they are drawn over.
+        candidate: A span that the model offers and that is no item (yet), ``None`` for none.
+    """
+
+    text: str
+    title_end: int
+    marks: tuple[Mark, ...]
+    cursor: tuple[int, int]
+    selection: tuple[int, int] | None = None
+    hints: Mapping[int, str] = field(default_factory=dict)
+    candidate: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationLine:
+    """A relation of the focused mention, or of the whole abstract.
+
+    Attributes:
+        item_id: The relation.
+        head: The head's string.
+        tail: The tail's string.
+        label: Its type.
+        symmetric: Whether the direction makes no difference.
+        state: What has been decided.
+        score: The model's probability.
+        focused: Whether it is the item that keys speak of.
+    """
+
+    item_id: str
+    head: str
+    tail: str
+    label: str
+    symmetric: bool
+    state: State
+    score: float | None
+    focused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLine:
+    """A coreference cluster.
+
+    Attributes:
+        cluster_id: The cluster.
+        letter: Its letter, stable while the abstract is open, never ``c``.
+        mentions: Strings of its mentions in text order.
+        states: What has been decided about each.
+        focused: Index of the mention whose link is the focus, ``None`` for none.
+    """
+
+    cluster_id: str
+    letter: str
+    mentions: tuple[str, ...]
+    states: tuple[State, ...]
+    focused: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspector:
+    """Everything about the focused item.
+
+    Attributes:
+        title: Its string (or both strings) and its label.
+        lines: Name and value: score, next labels, state, who, when, history, definition of the label.
+    """
+
+    title: str
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key of the footer.
+
+    Attributes:
+        key: As it is written for people: ``Enter``, ``x``, ``1-6``.
+        words: What it does now.
+        live: Whether it does something in the present situation; others are dimmed.
+    """
+
+    key: str
+    words: str
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a key press led to.
+
+    Attributes:
+        message: One line for the message bar, empty for none.
+        problem: Whether the message says why nothing was done.
+        changed: Whether the project was changed.
+        moved: Whether another abstract is open now.
+        request: What the app itself must do: ``help``, ``palette``, ``search``, ``note``, ``guideline``,
+            ``quit``...; empty for nothing.
+    """
+
+    message: str = ""
+    problem: bool = False
+    changed: bool = False
+    moved: bool = False
+    request: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The line above everything.
+
+    Attributes:
+        project: The project's name.
+        done: Abstracts that are done in every layer.
+        documents: All abstracts.
+        acceptance: Share of the model's items that were accepted as they stood, ``None`` before any decision.
+        model: The model that predicts, empty for none.
+        predicting: Abstracts predicted so far and all that need it, ``None`` when nothing runs.
+        queue: The saved queue that is worked on and the place in it, empty for none.
+        training: The epoch of a training and how many there will be, ``None`` when none runs.
+    """
+
+    project: str
+    done: int
+    documents: int
+    acceptance: float | None = None
+    model: str = ""
+    predicting: tuple[int, int] | None = None
+    queue: str = ""
+    training: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """An abstract in the list.
+
+    Attributes:
+        number: Its number in the project.
+        title: Its title, or how it begins.
+        year: Its year.
+        layers: Completeness of entities, relations, coreference: ``untouched``, ``in progress``, ``done``.
+        undecided: Items that wait for a decision.
+        items: Entities, relations and clusters together.
+        uncertainty: Mean uncertainty of undecided items, 0 to 1.
+        flagged: Whether it carries a flag.
+        current: Whether it is open.
+    """
+
+    number: int
+    title: str
+    year: int | None
+    layers: tuple[str, str, str]
+    undecided: int
+    items: int
+    uncertainty: float
+    flagged: bool
+    current: bool = False
+
+
+NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
+
+
+def problem(message: str) -> Feedback:
+    """Why a key did nothing."""
+    return Feedback(message, problem=True)
+
+
+def named(text: str, limit: int = 40) -> str:
+    """A mention's string in a message."""
+    flat = " ".join(text.split())
+    return f"‹{flat if len(flat) <= limit else flat[: limit - 1] + '…'}›"
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its word."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def counted_many(count: int, word: str) -> str:
+    """The same for numbers of any size, with commas.
+
+    >>> counted_many(1, "abstract"), counted_many(12_000, "abstract")
+    ('1 abstract', '12,000 abstracts')
+    """
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

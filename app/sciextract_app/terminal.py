@@ -1,0 +1,242 @@
+"""The terminal under our apps: input driver, output, themes, true size, and signals of the system."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import selectors
+import shutil
+import signal
+import time
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import IO, Any, ClassVar
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.binding import BindingType
+from textual.driver import Driver
+from textual.geometry import Size
+from textual.message import Message
+
+from sciextract_app.settings import QUIT, load_theme
+from sciextract_app.themes import THEMES, usual_theme
+
+
+class LastingOutput:
+    """The file of a terminal that takes what is written also when the terminal is gone: a line dropped, a window closed.
+
+    Textual writes in a thread of its own, which an error would end. The short queue before it would then fill up, and the
+    app would wait for ever at its next word, the one that ends it among them.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+        self._gone = False
+
+    def write(self, text: str) -> int:
+        """Write, or forget; gives the number of characters."""
+        self._do(self._file.write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Bring what was written to the terminal, while there is one."""
+        self._do(self._file.flush)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def _do(self, action: Any, *words: str) -> None:
+        if not self._gone:
+            try:
+                action(*words)
+            except OSError:
+                self._gone = True
+
+
+BEGIN, END = "\x1b[200~", "\x1b[201~"
+ESCAPE, ESCAPE_SECONDS = "\x1b", 0.1
+# Esc and then a key, typed so fast that a line brings them together, is no Alt and a key: the desk has no
+# such keys, and Textual makes others of some of them. What begins a sequence is left to it.
+_ESCAPE_AND_KEY = re.compile(r"\x1b(?=[^\[O\]PX^_\\\x1b])")
+_READ_BYTES = 1 << 16
+
+
+class PasteParser(XTermParser):
+    """Takes pastes out of the stream before anything else looks at it."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._pasted: list[str] | None = None
+        self._held = ""
+        self._held_since = 0.0
+
+    def tick(self) -> Iterable[Message]:
+        """What was meant by input that nothing has followed: Esc, and no beginning of a sequence."""
+        if self._held == ESCAPE and time.monotonic() - self._held_since >= ESCAPE_SECONDS:
+            self._held = ""
+            yield events.Key("escape", ESCAPE)
+        yield from super().tick()
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """What some input means; an empty one is its end."""
+        if not data:
+            yield from super().feed(data)
+            return
+        data, self._held = self._held + data, ""
+        while data:
+            if self._pasted is None:
+                data = yield from self._keys(data)
+            else:
+                data = yield from self._paste(data, self._pasted)
+
+    def _keys(self, data: str) -> Any:
+        """Keys up to the beginning of a paste; gives what comes behind it."""
+        typed, begin, rest = data.partition(BEGIN)
+        if begin:
+            self._pasted = []
+        else:
+            typed, self._held = _without_part_of(BEGIN, typed, least=len("\x1b[2"))
+            if typed.endswith(ESCAPE):
+                typed, self._held, self._held_since = typed[:-1], ESCAPE, time.monotonic()
+        for number, part in enumerate(_ESCAPE_AND_KEY.split(typed)):
+            if number:
+                yield events.Key("escape", ESCAPE)
+            if part:
+                yield from super().feed(part)
+        return rest
+
+    def _paste(self, data: str, pasted: list[str]) -> Any:
+        """Text up to the end of the paste; gives what comes behind it."""
+        text, end, rest = data.partition(END)
+        if not end:
+            text, self._held = _without_part_of(END, text)
+            pasted.append(text)
+            return ""
+        self._pasted = None
+        yield events.Paste("".join([*pasted, text]).replace("\0", ""))
+        return rest
+
+
+def _without_part_of(sign: str, text: str, least: int = 1) -> tuple[str, str]:
+    """A text, and at its end the beginning of a sign that may go on with the next input."""
+    for length in range(len(sign) - 1, least - 1, -1):
+        if text.endswith(sign[:length]):
+            return text[:-length], text[-length:]
+    return text, ""
+
+
+def reading_pastes(driver: type[Driver]) -> type[Driver]:
+    """A driver for terminals that reads pastes as such; others stay as they are."""
+    from textual.drivers.linux_driver import LinuxDriver
+
+    if driver is not LinuxDriver:
+        return driver
+
+    class PastingDriver(LinuxDriver):
+        """The driver of POSIX terminals, reading through :class:`PasteParser`."""
+
+        def __init__(self, app: App[Any], **settings: Any) -> None:
+            super().__init__(app, **settings)
+            self._file: Any = LastingOutput(self._file)
+
+        def start_application_mode(self) -> None:
+            """Begin, or begin again when the process was stopped and goes on.
+
+            A terminal that hangs up says "go on", too. Textual would then start a second reader beside the
+            first, which nothing ends: the process would outlive its terminal, busy for ever.
+            """
+            if self._key_thread is not None and self._key_thread.is_alive():
+                self.disable_input()
+                self.close()
+            super().start_application_mode()  # type: ignore[no-untyped-call]
+
+        def run_input_thread(self) -> None:
+            """Read until the app ends, or the terminal does."""
+            parser = PasteParser(self._debug)
+            decoder = getincrementaldecoder("utf-8")("replace")
+            with selectors.SelectSelector() as selector:
+                selector.register(self.fileno, selectors.EVENT_READ)
+                while not self.exit_event.is_set():
+                    if selector.select(0.1):
+                        found = os.read(self.fileno, _READ_BYTES)
+                        if not found:
+                            self._app.call_later(self._app.action_quit)
+                            return
+                        typed = decoder.decode(found)
+                        for event in parser.feed(typed) if typed else ():
+                            self.process_message(event)
+                    for event in parser.tick():
+                        self.process_message(event)
+
+    return PastingDriver
+
+
+LEAST_SIZE = Size(20, 5)
+"""What is laid out at least: the toolkit's lists cannot be wrapped at no width at all."""
+
+
+class TerminalApp(App[None]):
+    """An app of ours.
+
+    Attributes:
+        failure: The error that ended the app, ``None`` where none did.
+    """
+
+    CSS_PATH = "app.tcss"
+    TITLE = "sciextract"
+    BINDINGS: ClassVar[list[BindingType]] = [QUIT]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failure: Exception | None = None
+        for theme in THEMES:
+            self.register_theme(theme)
+        colours = self.console.color_system
+        self.theme = usual_theme(load_theme(), self.available_themes, colours)
+
+    def get_driver_class(self) -> type[Driver]:
+        """What reads the terminal: pastes are never taken for keys."""
+        return reading_pastes(super().get_driver_class())
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take the terminal's size at the moment when a change is heard of.
+
+        The toolkit asks for it inside of a signal handler, which the next signal interrupts: of two quick changes
+        the earlier one may then come last.
+        """
+        if isinstance(event, events.Resize):
+            size = event.size if self.is_headless else Size(*shutil.get_terminal_size())
+            size = Size(max(size.width, LEAST_SIZE.width), max(size.height, LEAST_SIZE.height))
+            event = events.Resize(size, size)
+        await super().on_event(event)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """End the app without printing values, which could be texts of the person."""
+        self.failure = self.failure or error
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
+
+_LEAVING = ("SIGTERM", "SIGHUP")
+
+
+def install(leave: Callable[[int], object], interrupted: Callable[[], object]) -> None:
+    """Answer signals inside of the running event loop, where the platform has that.
+
+    Args:
+        leave: Called with the exit code when the app must end.
+        interrupted: Called for an interrupt, which ends nothing here.
+    """
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError, RuntimeError):
+        for name in _LEAVING:
+            number = getattr(signal, name)
+            loop.add_signal_handler(number, leave, 128 + number)
+        loop.add_signal_handler(signal.SIGINT, interrupted)

@@ -1,0 +1,283 @@
+"""A schema's colours as theme variables: readable on the theme's ground, few or colour-blind safe where wanted."""
+
+from __future__ import annotations
+
+import colorsys
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from zlib import crc32
+
+from rich.style import Style
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES, Theme
+
+from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+
+Rgb = tuple[float, float, float]
+"""Red, green and blue, 0 to 1."""
+_STEPS = 100
+_MIDDLE = 0.18
+
+
+def parse(colour: str) -> Rgb:
+    """The colour of ``#rrggbb``.
+
+    Raises:
+        ValueError: It is written in another way.
+    """
+    digits = colour.removeprefix("#")
+    if len(digits) != len("rrggbb"):
+        raise ValueError(f"colour {colour!r} is not of the form #rrggbb")
+    red, green, blue = (int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4))
+    return red, green, blue
+
+
+def hexadecimal(colour: Rgb) -> str:
+    """A colour as ``#rrggbb``."""
+    return "#" + "".join(f"{round(min(max(part, 0), 1) * 255):02x}" for part in colour)
+
+
+def luminance(colour: Rgb) -> float:
+    """Relative luminance, 0 to 1 (WCAG 2.2)."""
+    red, green, blue = (_linear(part) for part in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: Rgb, second: Rgb) -> float:
+    """Contrast ratio, 1 to 21 (WCAG 2.2); 4.5 is enough for text."""
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def blend(background: Rgb, colour: Rgb, share: float) -> Rgb:
+    """A background with a share of a colour in it."""
+    red, green, blue = (
+        under + (over - under) * share for under, over in zip(background, colour, strict=True)
+    )
+    return red, green, blue
+
+
+def readable(colour: Rgb, backgrounds: Iterable[Rgb], ratio: float) -> Rgb:
+    """The colour, lighter or darker as far as it needs for a contrast ratio on all backgrounds.
+
+    White or black where no shade of it has that much.
+    """
+    behind = list(backgrounds)
+    goal = 1.0 if luminance(behind[0]) < _MIDDLE else 0.0
+    hue, lightness, saturation = colorsys.rgb_to_hls(*colour)
+    for step in range(_STEPS + 1):
+        shade = colorsys.hls_to_rgb(hue, lightness + (goal - lightness) * step / _STEPS, saturation)
+        if all(contrast(shade, each) >= ratio for each in behind):
+            return shade
+    return goal, goal, goal
+
+
+def _linear(part: float) -> float:
+    return part / 12.92 if part <= 0.04045 else float(((part + 0.055) / 1.055) ** 2.4)
+
+
+SAFE_ON_DARK = (
+    *("#7cadde", "#ffff0f", "#e0ffc2", "#af9a2c", "#69a591", "#a8ffff"),
+    *("#ffe875", "#8f8fff", "#a5a569"),
+)
+"""Distinct with any colour vision on dark grounds: among readable colours those with the largest CIE76
+differences, each from all before it, as seen with full sight, protanopia and deuteranopia (Machado, Oliveira
+and Fernandes 2009, doi:10.1109/TVCG.2009.113)."""
+SAFE_ON_LIGHT = (
+    *("#2c58af", "#5c5c00", "#0f0f1a", "#0000f5", "#006275", "#005c3d"),
+    *("#00005c", "#0000a8", "#291b00"),
+)
+"""The same on light grounds."""
+SIXTEEN_ON_DARK = (
+    *("bright_blue", "bright_green", "bright_yellow", "bright_magenta", "bright_cyan"),
+    *("bright_red", "white", "yellow", "green", "cyan", "magenta", "red"),
+)
+SIXTEEN_ON_LIGHT = ("blue", "green", "yellow", "magenta", "cyan", "red", "bright_black", "black")
+SIXTEEN_RGB = {
+    "black": "#000000",
+    "red": "#aa0000",
+    "green": "#00aa00",
+    "yellow": "#aa7700",
+    "blue": "#3050d0",
+    "magenta": "#aa00aa",
+    "cyan": "#00aaaa",
+    "white": "#aaaaaa",
+    "bright_black": "#666666",
+    "bright_red": "#ff5555",
+    "bright_green": "#55ff55",
+    "bright_yellow": "#ffd040",
+    "bright_blue": "#5c7cff",
+    "bright_magenta": "#ff55ff",
+    "bright_cyan": "#55ffff",
+}
+"""Roughly what terminals show for their sixteen colours: only to find the nearest one."""
+
+
+PALETTE = "label-palette"
+"""Theme variable: ``safe`` replaces the schema's colours by some that everybody can tell apart."""
+RATIO = "label-contrast"
+"""Theme variable: the contrast that label colours have at least."""
+
+DARK = Theme(
+    name="desk-dark",
+    primary="#5fa8e8",
+    secondary="#3d6a94",
+    accent="#f0b45a",
+    warning="#f0b45a",
+    error="#e0667a",
+    success="#67c285",
+    foreground="#dcdfe4",
+    background="#14171c",
+    surface="#1b1f26",
+    panel="#262c36",
+    dark=True,
+)
+LIGHT = Theme(
+    name="desk-light",
+    primary="#1f5f9e",
+    secondary="#4a7aa8",
+    accent="#9a5b00",
+    warning="#9a5b00",
+    error="#b3223e",
+    success="#1d7a3c",
+    foreground="#1c1f24",
+    background="#fbfaf7",
+    surface="#f1efea",
+    panel="#e2dfd8",
+    dark=False,
+)
+HIGH_CONTRAST = Theme(
+    name="desk-high-contrast",
+    primary="#66ccff",
+    secondary="#66ccff",
+    accent="#ffff00",
+    warning="#ffff00",
+    error="#ff8080",
+    success="#80ff80",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#202020",
+    dark=True,
+    text_alpha=1.0,
+    variables={RATIO: "8"},
+)
+SAFE_DARK = replace(DARK, name="desk-colour-blind-dark", variables={PALETTE: "safe"})
+SAFE_LIGHT = replace(LIGHT, name="desk-colour-blind-light", variables={PALETTE: "safe"})
+SIXTEEN_DARK = replace(BUILTIN_THEMES["ansi-dark"], name="desk-16-colours-dark")
+SIXTEEN_LIGHT = replace(BUILTIN_THEMES["ansi-light"], name="desk-16-colours-light")
+
+THEMES = (DARK, LIGHT, HIGH_CONTRAST, SAFE_DARK, SAFE_LIGHT, SIXTEEN_DARK, SIXTEEN_LIGHT)
+"""To register with ``App.register_theme``; the first one is the usual one."""
+
+
+def usual_theme(chosen: str | None, known: Collection[str], colours: str | None) -> str:
+    """The theme that was chosen last, else one for as many colours as the terminal has."""
+    if chosen in known:
+        return str(chosen)
+    return DARK.name if colours in ("256", "truecolor") else SIXTEEN_DARK.name
+
+
+TINT = 0.16
+"""Share of a label's colour in the ground of a mention that encloses others."""
+_ENOUGH = 4.5
+
+
+def colours(schema: LabelSchema, dark: bool) -> dict[str, Style]:
+    """Foreground of each entity and relation label, and as background the ground of an enclosing mention."""
+    variables = label_variables(schema, DARK if dark else LIGHT)
+    labels = (*schema.relation_labels, *schema.entity_labels)
+    return {label: label_style(label, variables, dark) for label in labels}
+
+
+def label_variables(schema: LabelSchema, theme: Theme) -> dict[str, str]:
+    """Theme variables of all labels, for ``App.get_theme_variable_defaults``; a theme may set them itself.
+
+    ``label-`` and the label in lower case is its colour, with ``-tint`` behind it the ground.
+    """
+    types: tuple[EntityType | RelationType, ...] = (
+        *schema.relations,
+        *schema.entities,
+    )
+    hues = [*_hues(schema.relations, theme), *_hues(schema.entities, theme)]
+    if theme.ansi:
+        return {
+            name: value
+            for each, hue in zip(types, hues, strict=True)
+            for name, value in _pair(each.label, f"ansi_{hue}", "ansi_default")
+        }
+    return dict(_readable([each.label for each in types], hues, theme))
+
+
+def label_style(label: str, variables: Mapping[str, str], dark: bool) -> Style:
+    """A label's style in the theme that has these variables; labels without one get a colour of their own."""
+    name = variable_name(label)
+    if name in variables and f"{name}-tint" in variables:
+        return _style(variables[name], variables[f"{name}-tint"])
+    palette = SAFE_ON_DARK if dark else SAFE_ON_LIGHT
+    hue = palette[crc32(label.encode("utf-8", "surrogatepass")) % len(palette)]
+    found = dict(_readable([label], [hue], DARK if dark else LIGHT))
+    return _style(found[name], found[f"{name}-tint"])
+
+
+def variable_name(label: str) -> str:
+    """The theme variable of a label.
+
+    >>> variable_name("USED-FOR"), variable_name("Ω-type")
+    ('label-used-for', 'label-u3a9-type')
+    """
+    return "label-" + re.sub("[^A-Za-z0-9_-]", lambda each: f"u{ord(each[0]):x}", label).lower()
+
+
+def _pair(label: str, colour: str, tint: str) -> Iterator[tuple[str, str]]:
+    yield variable_name(label), colour
+    yield f"{variable_name(label)}-tint", tint
+
+
+def _hues(types: Sequence[EntityType | RelationType], theme: Theme) -> list[str]:
+    """A colour for each type, before it is made readable; a name where the terminal has only sixteen."""
+    own = [each.colour for each in types]
+    if theme.ansi:
+        return _nearest(own, SIXTEEN_ON_DARK if theme.dark else SIXTEEN_ON_LIGHT)
+    if theme.variables.get(PALETTE) != "safe":
+        return own
+    palette = SAFE_ON_DARK if theme.dark else SAFE_ON_LIGHT
+    return [palette[place % len(palette)] for place in range(len(own))]
+
+
+def _nearest(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The nearest of some colours for each one, none twice before all are used."""
+    found: list[str] = []
+    left = list(names)
+    for colour in wanted:
+        left = left or list(names)
+        best = min(left, key=lambda name: _distance(colour, SIXTEEN_RGB[name]))
+        left.remove(best)
+        found.append(best)
+    return found
+
+
+def _distance(first: str, second: str) -> float:
+    return sum((a - b) ** 2 for a, b in zip(parse(first), parse(second), strict=True))
+
+
+def _readable(
+    labels: Sequence[str], hues: Sequence[str], theme: Theme
+) -> Iterator[tuple[str, str]]:
+    ground = _ground(theme)
+    ratio = float(theme.variables.get(RATIO, _ENOUGH))
+    tints = [blend(ground, parse(hue), TINT) for hue in hues]
+    worst = sorted(tints, key=lambda tint: contrast(tint, ground))[-1:]
+    for label, hue, tint in zip(labels, hues, tints, strict=True):
+        shade = readable(parse(hue), [ground, *worst], ratio)
+        yield from _pair(label, hexadecimal(shade), hexadecimal(tint))
+
+
+def _ground(theme: Theme) -> Rgb:
+    generated = theme.to_color_system().generate()
+    return parse(Color.parse(generated["background"]).hex6)
+
+
+def _style(colour: str, tint: str) -> Style:
+    return Style(color=Color.parse(colour).rich_color, bgcolor=Color.parse(tint).rich_color)

@@ -1,0 +1,322 @@
+"""One-line bars: header, footer, messages, tabs, and the bar above two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual import events
+from textual.widgets import Static
+
+from sciextract.text.characters import visible
+from sciextract_app.presenters.view_models import Feedback, Header, Hint, Mode
+from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit
+
+_GAP = "   "
+_LEAST_PROJECT = 12
+_LONGEST_QUEUE = 50
+
+
+class HeaderBar(LineBar):
+    """Draws progress, acceptance, model and a running prediction, as far as there is room."""
+
+    DEFAULT_CSS = """
+    HeaderBar { background: $panel; color: $foreground; }
+    """
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._header = Header("", 0, 0)
+
+    def show(self, header: Header) -> None:
+        """Draw this state."""
+        if header != self._header:
+            self._header = header
+            self.refresh()
+
+    def line(self, width: int) -> Text:
+        """The line."""
+        return header_text(self._header, width)
+
+
+def header_text(header: Header, width: int) -> Text:
+    """The header in so many cells: where room is short the model goes first, then acceptance.
+
+    Progress stays, and a queue longer than a running prediction; the project's name is cut before they are.
+    """
+    fields = _fields(header)
+    for name in ("model", "acceptance", "prediction", "training", "queue"):
+        if _width(fields) + _LEAST_PROJECT > width:
+            fields.pop(name, None)
+    project = fit(header.project, max(0, width - _width(fields) - 1))
+    line = Text(" ").append(project, "bold")
+    for field in fields.values():
+        line.append(_GAP).append(field)
+    return line
+
+
+def _fields(header: Header) -> dict[str, str]:
+    fields = {"progress": f"{header.done:,} of {header.documents:,} done"}
+    if header.queue:
+        fields["queue"] = f"▸ {fit(header.queue, _LONGEST_QUEUE)}"
+    if header.acceptance is not None:
+        fields["acceptance"] = f"accepted {header.acceptance * 100:.0f} %"
+    if header.model:
+        fields["model"] = fit(header.model, 32)
+    if header.predicting is not None:
+        done, total = header.predicting
+        fields["prediction"] = f"⟳ predicting {done:,}/{total:,}" if total else "⟳ predicting"
+    if header.training is not None:
+        epoch, epochs = header.training
+        fields["training"] = f"⟳ training {epoch}/{epochs}" if epochs else "⟳ training"
+    return fields
+
+
+def _width(fields: dict[str, str]) -> int:
+    return sum(len(_GAP) + cell_len(field) for field in fields.values())
+
+
+_FOOTER_BAR_GAP = "  "
+
+
+class FooterBar(LineBar):
+    """Draws keys and what they do; those that would be refused are dim."""
+
+    DEFAULT_CSS = """
+    FooterBar { background: $panel; color: $foreground; }
+    """
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._shown: tuple[tuple[Hint, ...], Mode] = ((), Mode.REVIEW)
+
+    def show(self, hints: tuple[Hint, ...], mode: Mode) -> None:
+        """Draw these keys, in this mode."""
+        if (hints, mode) != self._shown:
+            self._shown = hints, mode
+            self.refresh()
+
+    def line(self, width: int) -> Text:
+        """The line."""
+        return footer_text(*self._shown, width)
+
+
+def footer_text(hints: Sequence[Hint], mode: Mode, width: int) -> Text:
+    """The keys in so many cells: the last ones that find no room become an ellipsis.
+
+    The last key of all, which leads to the others or out of a mode, is kept where anything is.
+    """
+    line = Text(" ")
+    if mode is not Mode.REVIEW:
+        line.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
+    parts = [_part(hint) for hint in hints]
+    room = width - line.cell_len
+    if _needed(parts) <= room:
+        return line.append_text(Text(_FOOTER_BAR_GAP).join(parts))
+    *first, last = parts
+    while first and _needed([*first, Text(ELLIPSIS), last]) > room:
+        first.pop()
+    return line.append_text(Text(_FOOTER_BAR_GAP).join([*first, Text(ELLIPSIS), last]))
+
+
+def _part(hint: Hint) -> Text:
+    key, words = visible(hint.key), visible(hint.words)
+    if not hint.live:
+        return Text(f"{key} {words}", "dim")
+    return Text().append(key, "bold").append(f" {words}")
+
+
+def _needed(parts: Sequence[Text]) -> int:
+    return sum(part.cell_len for part in parts) + len(_FOOTER_BAR_GAP) * (len(parts) - 1)
+
+
+_BETWEEN = "   │"
+_LEAST_NEWS = 16
+"""Cells below which news are left out beside an answer: nobody could make sense of them."""
+
+
+class MessageBar(LineBar):
+    """Draws the answer to a key and, to its right, news; one that is a problem begins with an exclamation mark."""
+
+    DEFAULT_CSS = """
+    MessageBar { background: $background; color: $foreground; }
+    MessageBar.-problem { color: $warning; text-style: bold; }
+    """
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._shown = (Feedback(), Feedback())
+
+    def show(self, answer: Feedback, news: Feedback | None = None) -> None:
+        """Draw an answer and news, or an empty line."""
+        wanted = answer, news or Feedback()
+        if wanted != self._shown:
+            self._shown = wanted
+            first = answer if answer.message else wanted[1]
+            self.set_class(first.problem and bool(first.message), "-problem")
+            self.refresh()
+
+    def line(self, width: int) -> Text:
+        """The line."""
+        return bar_text(*self._shown, width)
+
+
+def bar_text(answer: Feedback, news: Feedback, width: int) -> Text:
+    """Both in so many cells: the answer whole, news in what it leaves; alone they have the line."""
+    line = message_text(answer, width)
+    if not line:
+        return message_text(news, width)
+    room = width - line.cell_len - len(_BETWEEN)
+    if not news.message or room < _LEAST_NEWS:
+        return line
+    told = message_text(news, room)
+    gap = " " * (room - told.cell_len)
+    style = "not dim" if news.problem else "dim"
+    return line.append(gap).append(_BETWEEN, "dim").append(told.plain, style)
+
+
+def message_text(feedback: Feedback, width: int) -> Text:
+    """A message in so many cells."""
+    if not feedback.message:
+        return Text()
+    sign = " ! " if feedback.problem else " "
+    return Text(sign + fit(feedback.message, width - len(sign)))
+
+
+_LEAST_TITLE = 20
+
+
+class SidesBar(LineBar):
+    """Draws a title and counts, as far as there is room."""
+
+    DEFAULT_CSS = """
+    SidesBar { background: $panel; color: $foreground; }
+    """
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._shown: tuple[str, tuple[str, ...]] = ("", ())
+
+    def show(self, title: str, counts: tuple[str, ...]) -> None:
+        """Draw this state."""
+        if (title, counts) != self._shown:
+            self._shown = title, counts
+            self.refresh()
+
+    def line(self, width: int) -> Text:
+        """The line."""
+        return sides_text(*self._shown, width)
+
+
+def sides_text(title: str, counts: tuple[str, ...], width: int) -> Text:
+    """Title and counts in so many cells: the title is cut first, then the last counts go."""
+    shown = list(counts)
+    while shown and _cells(shown) + _LEAST_TITLE > width:
+        shown.pop()
+    line = Text(" ").append(fit(title, max(0, width - _cells(shown) - 1)), "bold")
+    for each in shown:
+        line.append(_GAP).append(fit(each, width))
+    return line
+
+
+def _cells(counts: list[str]) -> int:
+    return sum(len(_GAP) + cell_len(each) for each in counts)
+
+
+_TAB_LINE_LEAST_TITLE = 10
+
+
+class TabLine(LineBar):
+    """Draws a title and the names of pages; the one that is shown stands in brackets.
+
+    Args:
+        title: What the pages are about.
+        names: Of the pages.
+    """
+
+    DEFAULT_CSS = """
+    TabLine { background: $panel; color: $foreground; }
+    """
+
+    def __init__(self, title: str, names: Sequence[str], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._title = title
+        self._names = tuple(names)
+        self._shown = 0
+
+    def show(self, place: int) -> None:
+        """Draw which page is shown."""
+        if place != self._shown:
+            self._shown = place
+            self.refresh()
+
+    def line(self, width: int) -> Text:
+        """The line."""
+        return tab_text(self._title, self._names, self._shown, width)
+
+
+def tab_text(title: str, names: Sequence[str], shown: int, width: int) -> Text:
+    """Pages in so many cells; the title is cut first, and left out where it would be too short."""
+    tabs = Text()
+    for place, name in enumerate(names):
+        if place == shown:
+            tabs.append(f"[{place + 1} {name}]", "bold reverse")
+        else:
+            tabs.append(f" {place + 1} {name} ")
+    room = width - cell_len(tabs.plain) - 3
+    line = Text(" ")
+    if room >= _TAB_LINE_LEAST_TITLE:
+        line.append(fit(title, room), "bold").append("  ")
+    return line.append_text(tabs)
+
+
+LEAST_COLUMNS, LEAST_ROWS = 60, 15
+
+
+class TooSmall(Static):
+    """Says how large the terminal must be; shows itself only as long as it is smaller."""
+
+    DEFAULT_CSS = """
+    TooSmall { display: none; layer: above; width: 100%; height: 100%; content-align: center middle;
+               text-align: center; background: $background; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = (0, 0)
+
+    def on_mount(self) -> None:
+        """Watch the size of the screen."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self.look())
+        self.look()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The own size follows the screen's."""
+        self.look()
+
+    def look(self) -> None:
+        """Compare the size of the screen with what is needed."""
+        columns, rows = self.screen.size
+        small = is_too_small(columns, rows)
+        if small and (columns, rows) != self._told:  # new words cause the layout that calls this
+            self._told = (columns, rows)
+            self.update(
+                f"The terminal has {columns}x{rows} characters.\n"
+                f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"
+                "Nothing is lost. Ctrl+Q leaves."
+            )
+        self.display = small
+
+
+def is_too_small(columns: int, rows: int) -> bool:
+    """Whether a terminal has too few characters for the desk."""
+    return columns < LEAST_COLUMNS or rows < LEAST_ROWS

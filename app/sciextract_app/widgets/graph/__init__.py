@@ -1,1 +1,0 @@
-"""How the view of a knowledge graph looks."""

@@ -1,0 +1,253 @@
+"""The panes below the passage: relations, clusters, the inspector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.message import Message
+
+from sciextract.documents.annotations import State
+from sciextract.text.characters import visible
+from sciextract_app.presenters.view_models import ClusterLine, Inspector, RelationLine
+from sciextract_app.themes import label_style
+from sciextract_app.widgets.lines import ELLIPSIS, FOCUS, SIGNS, LinesPane, fit, padded, score
+
+ARROW, BOTH_WAYS = " ─▶ ", " ── "
+_BEHIND = len("  .91 ?")
+_MOST_LABEL = 24
+
+
+class RelationsPane(LinesPane):
+    """Draws head, label, tail, score and state of relations in columns."""
+
+    BORDER_TITLE = "Relations"
+
+    @dataclass
+    class RowClicked(Message):
+        """A relation was clicked.
+
+        Attributes:
+            item_id: The relation.
+        """
+
+        item_id: str
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._rows: tuple[RelationLine, ...] = ()
+
+    def show(self, relations: tuple[RelationLine, ...]) -> None:
+        """Draw these relations; the focused one is scrolled into sight."""
+        if relations != self._rows:
+            self._rows = relations
+            self.redraw(next((y for y, row in enumerate(relations) if row.focused), None))
+
+    def count(self, width: int) -> int:
+        """One line a relation; one that says so where there are none."""
+        return len(self._rows) or 1
+
+    def line(self, y: int, width: int) -> Text:
+        """A relation."""
+        if not self._rows:
+            return Text("  none", "dim")
+        row = self._rows[y]
+        return relation_text(row, self._columns(width), width, self._style(row.label))
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which relation was clicked."""
+        where = event.get_content_offset(self)
+        y = -1 if where is None else where.y + self.scroll_offset.y
+        if event.button == 1 and 0 <= y < len(self._rows):
+            self.post_message(self.RowClicked(self._rows[y].item_id))
+
+    def _columns(self, width: int) -> tuple[int, int]:
+        """Cells for heads, no more than half of what labels leave, and for labels."""
+        heads = max(cell_len(fit(row.head, width)) for row in self._rows)
+        labels = max(cell_len(fit(row.label, _MOST_LABEL)) for row in self._rows)
+        room = width - len("▸ ") - labels - len(ARROW) - _BEHIND - 1
+        return max(4, min(heads, room // 2)), labels
+
+    def _style(self, label: str) -> Style:
+        app = self.app
+        found = label_style(label, app.theme_variables, app.current_theme.dark)
+        return Style(color=found.color, bold=True)
+
+
+def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style: Style) -> Text:
+    """A relation in so many cells.
+
+    Args:
+        row: The relation.
+        columns: Cells for heads and for labels.
+        width: All cells.
+        style: The look of its label.
+    """
+    heads, labels = columns
+    label = f" {padded(row.label, labels)}{BOTH_WAYS if row.symmetric else ARROW}"
+    room = width - len("▸ ") - heads - cell_len(label) - _BEHIND
+    line = Text(f"{FOCUS} " if row.focused else "  ", "bold" if row.focused else "")
+    line.append(padded(row.head, heads))
+    line.append(label, style)
+    line.append(padded(row.tail, max(1, room)))
+    line.append(f" {score(row.score)} {SIGNS[row.state]}")
+    if row.focused:
+        line.stylize("reverse")
+    elif row.state is State.UNDECIDED:
+        line.stylize("italic")
+    return line
+
+
+_INDENT = 5
+_LONGEST = 28
+_AROUND = f"{ELLIPSIS} , {ELLIPSIS}"
+
+
+class ClustersPane(LinesPane):
+    """Draws the letter of each cluster, its mentions in text order, and what has been decided."""
+
+    BORDER_TITLE = "Clusters"
+
+    @dataclass
+    class LinkClicked(Message):
+        """A mention in a cluster was clicked.
+
+        Attributes:
+            cluster_id: The cluster.
+            index: The mention's place among its mentions.
+        """
+
+        cluster_id: str
+        index: int
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._rows: tuple[ClusterLine, ...] = ()
+
+    def show(self, clusters: tuple[ClusterLine, ...]) -> None:
+        """Draw these clusters; the focused one is scrolled into sight."""
+        if clusters != self._rows:
+            self._rows = clusters
+            self.redraw(
+                next((y for y, row in enumerate(clusters) if row.focused is not None), None)
+            )
+
+    def count(self, width: int) -> int:
+        """One line a cluster; one that says so where there are none."""
+        return len(self._rows) or 1
+
+    def line(self, y: int, width: int) -> Text:
+        """A cluster."""
+        return cluster_text(self._rows[y], width)[0] if self._rows else Text("  none", "dim")
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which mention was clicked; beside all of them the first one."""
+        where = event.get_content_offset(self)
+        y = -1 if where is None else where.y + self.scroll_offset.y
+        if where is None or event.button != 1 or not 0 <= y < len(self._rows):
+            return
+        row = self._rows[y]
+        columns = cluster_text(row, self.scrollable_content_region.width)[1]
+        index = next((each for each, span in columns.items() if where.x in span), 0)
+        self.post_message(self.LinkClicked(row.cluster_id, index))
+
+
+def cluster_text(row: ClusterLine, width: int) -> tuple[Text, dict[int, range]]:
+    """A cluster in so many cells, and the columns of each mention that finds room.
+
+    Mentions far before the focused one are left out, so that it is always seen.
+    """
+    focused = row.focused is not None
+    line = Text(f"{FOCUS if focused else ' '} ", "bold" if focused else "")
+    line.append(fit(row.letter, 2).ljust(_INDENT - 2), "bold")
+    first = _first(row, width - _INDENT)
+    if first:
+        line.append(f"{ELLIPSIS} ")
+    columns: dict[int, range] = {}
+    for index in range(first, len(row.mentions)):
+        if line.cell_len >= width - 1:
+            break
+        start = line.cell_len
+        line.append(*_mention(row, index))
+        columns[index] = range(start, line.cell_len)
+        line.append(", " if index + 1 < len(row.mentions) else "")
+    line.truncate(width, overflow="ellipsis")
+    return line, columns
+
+
+def _mention(row: ClusterLine, index: int) -> tuple[str, str]:
+    """A mention with its sign, and its style."""
+    state = row.states[index]
+    style = "italic" if state is State.UNDECIDED else ""
+    words = f"{fit(row.mentions[index], _LONGEST)} {SIGNS[state]}"
+    return words, "reverse bold" if index == row.focused else style
+
+
+def _first(row: ClusterLine, room: int) -> int:
+    """The first mention that is shown, so that the focused one finds room."""
+    if row.focused is None:
+        return 0
+    first = row.focused
+    used = cell_len(_mention(row, first)[0]) + len(_AROUND)
+    while first and used + cell_len(_mention(row, first - 1)[0]) + 2 <= room:
+        first -= 1
+        used += cell_len(_mention(row, first)[0]) + 2
+    return first
+
+
+NAMES = 9
+"""Columns for the names of values."""
+_CONSOLE = Console()  # only measures
+
+
+class InspectorPane(LinesPane):
+    """Draws the title of an item, then names and values."""
+
+    BORDER_TITLE = "Focus"
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._item = Inspector("", ())
+        self._lines: list[Text] = []
+
+    def show(self, inspector: Inspector) -> None:
+        """Draw an item from its beginning."""
+        self._item = inspector
+        self.redraw(0)
+
+    def count(self, width: int) -> int:
+        """As many lines as its values need."""
+        self._lines = inspector_lines(self._item, width)
+        return len(self._lines)
+
+    def line(self, y: int, width: int) -> Text:
+        """One of them."""
+        return self._lines[y].copy()
+
+
+def inspector_lines(item: Inspector, width: int) -> list[Text]:
+    """An item in lines of so many cells: values stand beside their names and wrap below themselves."""
+    lines = _wrapped(Text(visible(item.title), "bold"), width) if item.title else []
+    for name, value in item.lines:
+        column = NAMES if name else 0
+        for place, part in enumerate(_wrapped(Text(visible(value)), width - column)):
+            first = padded(name, column - 1) + " " if place == 0 and column else " " * column
+            lines.append(Text().append(first, "dim").append_text(part))
+    return lines
+
+
+def _wrapped(text: Text, width: int) -> list[Text]:
+    lines = text.wrap(_CONSOLE, max(2, width))
+    for line in lines:
+        line.rstrip()
+    return list(lines)

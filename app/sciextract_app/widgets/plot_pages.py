@@ -1,0 +1,365 @@
+"""Pages of plots: the statistics of a project, and a training before, while and after it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from sciextract_app.presenters.dashboard import (
+    OUTCOMES,
+    STATES,
+    AcceptancePage,
+    AgreementBar,
+    CalibrationPage,
+    LabelBar,
+    LabelsPage,
+    Page,
+    ProgressPage,
+    TimePage,
+    duration,
+)
+from sciextract_app.presenters.retraining_run import NAMES, TASKS, Compared, Live, Outcome, best
+from sciextract_app.widgets.lines import fit, padded
+from sciextract_app.widgets.plots import (
+    BAR,
+    BarRow,
+    Part,
+    Scale,
+    bar,
+    bar_lines,
+    chart,
+    column_rows,
+    legend,
+    spread,
+    word_lines,
+)
+
+MARK = "mark"
+CLAIM = "━"
+"""Where a column would end if the model's scores were right."""
+_MARGIN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Decided items with scores in one range.
+
+    Attributes:
+        low: Least score.
+        high: Highest score.
+        count: How many.
+        claimed: Mean score, ``None`` without items.
+        accepted: Share accepted as it stood, ``None`` without items.
+    """
+
+    low: float
+    high: float
+    count: int
+    claimed: float | None
+    accepted: float | None
+
+
+def reliability_lines(columns: Sequence[Column], width: int, rows: int) -> list[Text]:
+    """The diagram in so many cells; ``rows`` is the height of the columns."""
+    each = max(4, min(9, (width - _MARGIN - 1) // max(1, len(columns))))
+    heights = column_rows([column.accepted for column in columns], rows)
+    lines = [_row(columns, heights, place, rows, each) for place in range(rows)]
+    lines.append(Text(" " * _MARGIN + "└" + "─" * (each * len(columns)), "dim"))
+    lines.append(_below("score", [f"{column.low:.1f}" for column in columns], each))
+    lines.append(_below("items", [_short(column.count) for column in columns], each))
+    return lines
+
+
+def _row(columns: Sequence[Column], heights: list[str], place: int, rows: int, each: int) -> Text:
+    label = {0: "100 %", rows // 2: "50 %", rows - 1: "0 %"}.get(place, "")
+    line = Text(label.rjust(_MARGIN) + ("┤" if label else "│"), "dim")
+    for column, block in zip(columns, heights[place], strict=True):
+        claimed = column.claimed
+        if claimed is not None and rows - 1 - min(rows - 1, int(claimed * rows)) == place:
+            line.append(CLAIM * (each - 1), MARK).append(" ")
+        else:
+            line.append(block * (each - 1), BAR).append(" ")
+    return line
+
+
+def _below(name: str, words: Sequence[str], each: int) -> Text:
+    cells = "".join(word[: each - 1].center(each - 1) + " " for word in words)
+    return Text(name.rjust(_MARGIN) + " " + cells, "dim")
+
+
+def _short(count: int) -> str:
+    """A count in few cells.
+
+    >>> _short(950), _short(12_300), _short(2_000_000)
+    ('950', '12k', '2M')
+    """
+    if not count:
+        return ""
+    if count < 1_000:
+        return str(count)
+    return f"{count // 1_000}k" if count < 1_000_000 else f"{count // 1_000_000}M"
+
+
+_LOOKS = {
+    "accepted": ("█", "good"),
+    "edited": ("▓", "middle"),
+    "added": ("+", "bar"),
+    "imported": ("▒", "bar"),
+    "undecided": ("·", "quiet"),
+    "rejected": ("░", "bad"),
+}
+
+
+def page_lines(page: Page, width: int, height: int) -> list[Text]:
+    """A page in so many cells; what needs more lines scrolls."""
+    match page:
+        case ProgressPage():
+            return progress_lines(page, width, height)
+        case CalibrationPage():
+            return calibration_lines(page, width, height)
+        case TimePage():
+            return time_lines(page, width, height)
+        case AcceptancePage():
+            return acceptance_lines(page.bars, width)
+        case LabelsPage():
+            return state_lines(page.bars, width)
+
+
+def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
+    """Abstracts done so far, and on each day."""
+    lines = word_lines(page.summary, width)
+    if not page.counts:
+        return lines
+    rows = min(12, max(4, (height - len(lines) - 8) // 2))
+    below = (page.first, page.last if page.last != page.first else "")
+    whole = Scale(0, max(1, *page.sums))
+    each = Scale(0, max(1, *page.counts))
+    lines += [Text(), Text("done so far", "bold"), *chart(page.sums, whole, width, rows, below)]
+    title = Text(f"done each {page.unit}", "bold")
+    return [*lines, Text(), title, *chart(page.counts, each, width, rows, below)]
+
+
+def acceptance_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
+    """What became of the model's items, per label: every bar is a whole."""
+    if not bars:
+        return word_lines(
+            ["no model has predicted anything here; F6 at the desk lets one predict"], width
+        )
+    words = "share of the model's items that were right as they stood; missed: added by a person"
+    parts = _parts(OUTCOMES)
+    return [
+        *word_lines([words], width),
+        *legend(parts, width),
+        Text(),
+        *_label_lines(bars, parts, width, 0),
+    ]
+
+
+def state_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
+    """Items of each label by state: the longest bar is the most frequent label's."""
+    if not bars:
+        return word_lines(["there are no items yet"], width)
+    parts = _parts(STATES)
+    most = max(sum(bar.counts) for bar in bars)
+    return [*legend(parts, width), Text(), *_label_lines(bars, parts, width, most)]
+
+
+def calibration_lines(page: CalibrationPage, width: int, height: int) -> list[Text]:
+    """The reliability diagram with its error."""
+    error = page.error
+    if error is None:
+        return word_lines(
+            ["no decision on an item of a model yet: nothing to hold its scores against"], width
+        )
+    columns = [
+        Column(each.low, each.high, each.count, each.mean_score, each.accepted)
+        for each in page.bins
+    ]
+    items = sum(each.count for each in columns)
+    words = [
+        f"expected calibration error {error:.3f} over {items:,} decided items",
+        "columns: share accepted as it stood; ━ what the scores claim (a column that ends there is honest)",
+    ]
+    lines = word_lines(words, width)
+    rows = max(5, min(16, height - len(lines) - 4))
+    return [*lines, Text(), *reliability_lines(columns, width, rows)]
+
+
+def time_lines(page: TimePage, width: int, height: int) -> list[Text]:
+    """How many abstracts took how long."""
+    lines = word_lines(page.summary, width)
+    if not page.counts:
+        return lines
+    rows = max(5, min(14, height - len(lines) - 4))
+    last = duration((len(page.counts) - 1) * page.width_s)
+    below = ("0 s", f"{last} and more")
+    drawn = chart(page.counts, Scale(0, max(page.counts)), width, rows, below)
+    return [*lines, Text(), Text(f"abstracts per {duration(page.width_s)}", "bold"), *drawn]
+
+
+def agreement_lines(bars: Sequence[AgreementBar], note: str, width: int) -> list[Text]:
+    """Figures of each source; F1 from 0 to 100, kappa to 1, with 95 % intervals over abstracts."""
+    words = (
+        "what holds here, on abstracts whose entities are done, against what others said of them"
+    )
+    lines = word_lines([words, *([note] if note else [])], width)
+    rows = [
+        BarRow(bar.name, heading=True)
+        if bar.share is None
+        else BarRow(bar.name, (bar.share,), bar.after)
+        for bar in bars
+    ]
+    drawn = bar_lines(rows, (Part("", "█", "bar"),), width, 1)
+    return [*lines, *([Text()] if drawn else []), *drawn]
+
+
+def _label_lines(
+    bars: Iterable[LabelBar], parts: Sequence[Part], width: int, whole: float
+) -> list[Text]:
+    rows = [BarRow(bar.name, bar.counts, bar.after, heading=not bar.counts) for bar in bars]
+    return bar_lines(rows, parts, width, whole)
+
+
+def _parts(names: Iterable[str]) -> list[Part]:
+    return [Part(name, *_LOOKS[name]) for name in names]
+
+
+_NAME = 12
+_AFTER = 18
+_SIGNS = {"better": ("▲", "good"), "worse": ("▼", "bad"), "unclear": ("·", "quiet")}
+_TABLE = 50
+"""Cells of the numbers of the table."""
+
+
+def named_lines(rows: Sequence[tuple[str, str]], width: int) -> list[Text]:
+    """Names and values; values wrap below themselves."""
+    lines = []
+    for name, value in rows:
+        for place, part in enumerate(word_lines([value], width - _NAME)):
+            first = padded(name if place == 0 else "", _NAME)
+            lines.append(Text().append(first, "dim").append_text(part))
+    return lines
+
+
+def live_lines(live: Live, width: int, height: int) -> list[Text]:
+    """Phase, progress, losses and scores, as large as the height allows."""
+    lines = [*_phase(live, width), _progress(live, width)]
+    if not live.runs:
+        lines += [Text(), *word_lines(filter(None, live.message.split("\n")), width, "bold")]
+        lines += word_lines(filter(None, [live.hint]), width)
+    elif live.lost:
+        lines += word_lines([live.lost], width, "bold")
+    elif live.message and live.message != live.phase:
+        lines += word_lines([live.message], width, "dim")
+    lines += word_lines(live.notes, width, "dim")
+    curves = len(live.losses) + len(live.scores)
+    rows = min(5, max(1, (height - len(lines) - 4) // curves)) if curves else 1
+    if live.losses:
+        lines += [Text(), _heading("loss", "now", width)]
+        lines += _losses(live.losses, width, rows)
+    if live.scores:
+        lines += [
+            Text(),
+            _heading("F1 on the abstracts that choose the best epoch", "now   best", width),
+        ]
+        lines += _scores(live.scores, width, rows)
+    return lines
+
+
+def outcome_lines(outcome: Outcome, width: int) -> list[Text]:
+    """The verdict, then both models beside each other, per task and label."""
+    lines = word_lines([outcome.words], width, "bold")
+    lines += word_lines([f"· {each}" for each in outcome.reasons], width)
+    if not outcome.rows:
+        return lines
+    title = f"F1 on {outcome.documents:,} held-out abstracts"
+    lines += [Text(), *_score_table(title, outcome.rows, width)]
+    if outcome.blind_told:
+        lines += [Text(), *word_lines([outcome.blind_told], width)]
+    if outcome.blind:
+        title = "F1 on those that were not corrected from suggestions"
+        lines += _score_table(title, outcome.blind, width)
+    return lines
+
+
+def _score_table(title: str, rows: Sequence[Compared], width: int) -> list[Text]:
+    """Both models, a row a score."""
+    name = min(width - _TABLE, max(cell_len(row.name) for row in rows) + 2)
+    head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
+    heading = [Text(title, "bold"), Text(" " * name + head + "  items", "dim")]
+    return [*heading, *(_compared(row, name) for row in rows)]
+
+
+def _phase(live: Live, width: int) -> list[Text]:
+    rate = f"{live.rate:,.1f} documents/s" if live.rate is not None and live.runs else ""
+    device = f"on {live.device}" if live.device else ""
+    told = [device, f"from {live.model}" if live.model else "", rate]
+    words = "   ".join(filter(None, told))
+    lines = [Text(live.phase, "bold")]
+    return [*lines, Text(fit(words, width))] if words else lines
+
+
+def _progress(live: Live, width: int) -> Text:
+    left = ""
+    if live.runs and live.remaining_s is not None:
+        left = f"  about {duration(live.remaining_s)} left"
+    after = f" {live.share * 100:3.0f} %{left}"
+    room = max(8, width - cell_len(after) - 2)
+    filled = bar(live.share, room)
+    return Text("▕").append(filled, BAR).append("▏").append(after)
+
+
+def _heading(words: str, after: str, width: int) -> Text:
+    room = max(0, width - _AFTER)
+    return Text().append(padded(words, room), "bold").append(f"  {after}", "dim")
+
+
+def _losses(losses: Mapping[str, Sequence[float]], width: int, rows: int) -> list[Text]:
+    lines = []
+    for task in TASKS:
+        values = losses.get(task)
+        if values:
+            top = max(max(values), 1e-9)
+            shares = [value / top for value in values]
+            lines += _curve(NAMES[task], shares, f"{values[-1]:6.3f}", width, rows)
+    return lines
+
+
+def _scores(scores: Mapping[str, Sequence[float | None]], width: int, rows: int) -> list[Text]:
+    lines = []
+    for task in TASKS:
+        values = scores.get(task)
+        if values is None:
+            continue
+        shares = [None if value is None else value / 100 for value in values]
+        highest, last = best(values), values[-1]
+        after = "nothing to score" if highest is None else f"{_f1(last)}  {_f1(highest)}"
+        lines += _curve(NAMES[task], shares, after, width, rows)
+    return lines
+
+
+def _curve(
+    name: str, shares: Sequence[float | None], after: str, width: int, rows: int
+) -> list[Text]:
+    room = max(4, width - _NAME - _AFTER)
+    columns = column_rows(spread(shares, room), rows)
+    lines = [Text(" " * _NAME).append(row, BAR) for row in columns[:-1]]
+    last = Text(padded(name, _NAME)).append(columns[-1].ljust(room), BAR).append(f"  {after}")
+    return [*lines, last]
+
+
+def _f1(value: float | None) -> str:
+    return " none" if value is None else f"{value:5.1f}"
+
+
+def _compared(row: Compared, name: int) -> Text:
+    sign, style = _SIGNS[row.direction]
+    shown = f"  {row.name}" if row.deeper else row.name
+    interval = f"[{row.low:+.1f} to {row.high:+.1f}]"
+    line = Text(padded(shown, name), "" if row.deeper else "bold")
+    line = Text().append_text(line).append(f"{row.before:6.1f} {row.after:6.1f} ")
+    line.append(f"{sign} {row.after - row.before:+6.1f}", style)
+    return line.append(f"  {interval:<15} {row.probability * 100:4.0f} %  {row.gold:5,}")

@@ -1,0 +1,309 @@
+"""Plots of characters: bars, columns with axes, legends, and the pane that scrolls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from statistics import fmean
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.style import Style
+from rich.text import Span, Text
+
+from sciextract.text.characters import visible
+from sciextract_app.widgets.lines import LinesPane, fit, padded
+
+_LYING = " ▏▎▍▌▋▊▉█"
+_STANDING = " ▁▂▃▄▅▆▇█"
+_WIDEST = 9
+"""Cells of one column, its gap included."""
+_GAP_FROM = 3
+
+
+def bar(share: float, cells: int) -> str:
+    """A lying bar, filled up with blanks to so many cells.
+
+    >>> bar(0.5, 5)
+    '██▌  '
+    """
+    eighths = round(_bounded(share) * cells * 8)
+    if share > 0 and not eighths:
+        eighths = 1  # what is there is seen
+    whole, rest = divmod(eighths, 8)
+    return (_LYING[8] * whole + _LYING[rest].strip()).ljust(cells)
+
+
+def stacked(shares: Sequence[float], cells: int) -> list[int]:
+    """How many cells each part of a stacked bar takes; together never more than all of them.
+
+    >>> stacked([0.5, 0.25, 0.25], 8)
+    [4, 2, 2]
+    """
+    edges = [round(_bounded(each) * cells) for each in accumulate(shares)]
+    return [end - start for start, end in zip([0, *edges], edges, strict=False)]
+
+
+def column_rows(shares: Sequence[float | None], rows: int) -> list[str]:
+    """Standing columns side by side, one cell wide, as lines from top to bottom; ``None`` leaves a gap.
+
+    >>> column_rows([0, 0.25, 1], 2)
+    ['  █', ' ▄█']
+    """
+    heights = [_eighths(share, rows) for share in shares]
+    return [
+        "".join(_STANDING[min(8, max(0, height - below * 8))] for height in heights)
+        for below in reversed(range(rows))
+    ]
+
+
+def spread(values: Sequence[float | None], cells: int) -> list[float | None]:
+    """Values on so many cells: several in one cell become their mean, few take several cells and a gap each.
+
+    >>> spread([1, 2], 5)
+    [1, 1, 2, 2]
+    >>> spread([1, 2], 6)
+    [1, 1, None, 2, 2, None]
+    >>> spread([1, 3, 5, 7], 2)
+    [2.0, 6.0]
+    """
+    if not values or cells < 1:
+        return []
+    if len(values) <= cells:
+        each = min(_WIDEST, cells // len(values))
+        gap = [None] if each >= _GAP_FROM else []
+        return [cell for value in values for cell in [*[value] * (each - len(gap)), *gap]]
+    edges = [place * len(values) // cells for place in range(cells + 1)]
+    return [_mean(values[start:end]) for start, end in pairwise(edges)]
+
+
+def _eighths(share: float | None, rows: int) -> int:
+    if share is None:
+        return 0
+    found = round(_bounded(share) * rows * 8)
+    return max(found, 1) if share > 0 else found
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _bounded(share: float) -> float:
+    return min(1.0, max(0.0, share))
+
+
+BAR = "bar"
+"""Style of what stands for a value; the pane knows its colour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What the lowest and the highest line of a chart stand for.
+
+    Attributes:
+        low: Value of an empty column.
+        high: Value of a full one, more than ``low``.
+        digits: Digits behind the point.
+    """
+
+    low: float
+    high: float
+    digits: int = 0
+
+    def share(self, value: float | None) -> float | None:
+        """Where a value lies, 0 to 1."""
+        return None if value is None else (value - self.low) / (self.high - self.low)
+
+    def words(self, value: float) -> str:
+        """A value beside the scale."""
+        return f"{value:,.{self.digits}f}"
+
+
+def chart(
+    values: Sequence[float | None], scale: Scale, cells: int, rows: int, below: tuple[str, str]
+) -> list[Text]:
+    """Columns in so many cells and rows (axis and words below them come on top of those).
+
+    Args:
+        values: From left to right; ``None`` for what is not known.
+        scale: Of the heights.
+        cells: Width of everything.
+        rows: Height of the columns.
+        below: Words under the first and under the last column.
+    """
+    labels = _labels(scale, rows)
+    margin = max(cell_len(each) for each in labels) + 1
+    room = max(1, cells - margin - 1)
+    found = spread([scale.share(each) for each in values], room)
+    lines = []
+    for label, row in zip(labels, column_rows(found, rows), strict=True):
+        side = "┤" if label else "│"
+        lines.append(Text().append(label.rjust(margin) + side, "dim").append(row, BAR))
+    width = max(1, len(found))
+    lines.append(Text(" " * margin + "└" + "─" * width, "dim"))
+    lines.append(Text(" " * (margin + 1) + between(*below, width, room), "dim"))
+    return lines
+
+
+def between(left: str, right: str, width: int, most: int) -> str:
+    """Words at both ends of a width; one after the other where that is too narrow for both."""
+    gap = width - cell_len(left) - cell_len(right)
+    return fit(left + " " * max(gap, 1 if right else 0) + right, max(width, most))
+
+
+def _labels(scale: Scale, rows: int) -> list[str]:
+    """The highest value at the top line, the lowest at the last one, the middle between where there is room."""
+    labels = [""] * rows
+    middle = (scale.low + scale.high) / 2
+    if rows >= 5 and round(middle, scale.digits) == middle:
+        labels[rows // 2] = scale.words(middle)
+    labels[-1] = scale.words(scale.low)
+    labels[0] = scale.words(scale.high)
+    return labels
+
+
+_GAP = "  "
+_LEAST_BAR = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One kind of part of all bars.
+
+    Attributes:
+        words: What it stands for.
+        fill: The character that it is drawn with: different for each part.
+        style: Its colour's name in the pane.
+    """
+
+    words: str
+    fill: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class BarRow:
+    """One row.
+
+    Attributes:
+        name: What stands before the bar.
+        counts: Sizes of the parts.
+        after: What stands behind it.
+        heading: Whether it is only a line of words.
+    """
+
+    name: str
+    counts: tuple[float, ...] = ()
+    after: str = ""
+    heading: bool = False
+
+
+def legend(parts: Sequence[Part], width: int) -> list[Text]:
+    """What the characters of the bars mean, in as many lines as the width needs."""
+    lines = [Text()]
+    for part in parts:
+        words = Text().append(part.fill * 2, part.style).append(f" {part.words}")
+        if lines[-1].cell_len and lines[-1].cell_len + 3 + words.cell_len > width:
+            lines.append(Text())
+        lines[-1].append("   " if lines[-1].cell_len else "").append_text(words)
+    return lines
+
+
+def bar_lines(
+    rows: Sequence[BarRow], parts: Sequence[Part], width: int, whole: float
+) -> list[Text]:
+    """The rows in so many cells.
+
+    Args:
+        rows: What to draw.
+        parts: How the parts look.
+        width: Cells of a line.
+        whole: What a bar over the full width stands for; 0 makes every bar as long as all others.
+    """
+    drawn = [row for row in rows if not row.heading]
+    after = max((cell_len(row.after) for row in drawn), default=0)
+    name = min(max((cell_len(row.name) for row in drawn), default=0), max(10, width // 3))
+    room = max(_LEAST_BAR, width - name - after - 2 * len(_GAP))
+    return [
+        Text(visible(row.name), "bold") if row.heading else _row(row, parts, name, room, whole)
+        for row in rows
+    ]
+
+
+def _row(row: BarRow, parts: Sequence[Part], name: int, room: int, whole: float) -> Text:
+    line = Text(padded(row.name, name) + _GAP)
+    total = whole or sum(row.counts) or 1
+    cells = stacked([each / total for each in row.counts], room)
+    for part, width in zip(parts, cells, strict=True):
+        line.append(part.fill * width, part.style)
+    line.append(" " * (room - sum(cells)) + _GAP)
+    return line.append(row.after)
+
+
+_CONSOLE = Console()  # only measures
+
+
+def word_lines(sentences: Iterable[str], width: int, style: str = "") -> list[Text]:
+    """Sentences in lines of so many cells; what a terminal would obey is shown as signs."""
+    lines = []
+    for sentence in sentences:
+        for line in Text(visible(sentence), style).wrap(_CONSOLE, max(2, width)):
+            line.rstrip()
+            lines.append(line)
+    return lines
+
+
+Drawing = Callable[[int, int], list[Text]]
+"""Writes lines for a width and a height."""
+_NAMES = ("bar", "mark", "good", "middle", "bad", "quiet")
+
+
+class PlotPane(LinesPane):
+    """Draws what a function writes for its size; the names of colours are its own."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"plot--{name}" for name in _NAMES}
+    DEFAULT_CSS = """
+    PlotPane { border-top: none; padding: 0 1; }
+    PlotPane > .plot--bar { color: $primary; }
+    PlotPane > .plot--mark { color: $accent; text-style: bold; }
+    PlotPane > .plot--good { color: $success; }
+    PlotPane > .plot--middle { color: $warning; }
+    PlotPane > .plot--bad { color: $error; }
+    PlotPane > .plot--quiet { color: $text-muted; }
+    """
+
+    def __init__(
+        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes)
+        self._draw: Drawing = _nothing
+        self._lines: list[Text] = []
+
+    def show(self, draw: Drawing, top: bool = True) -> None:
+        """Draw something else, from its beginning or where the pane is scrolled to."""
+        self._draw = draw
+        self.redraw(0 if top else None)
+
+    def count(self, width: int) -> int:
+        """As many lines as the drawing needs."""
+        self._lines = self._draw(width, self.scrollable_content_region.height)
+        return len(self._lines)
+
+    def line(self, y: int, width: int) -> Text:
+        """One of them, in colours."""
+        text = self._lines[y].copy()
+        text.style = self._coloured(str(text.style))
+        text.spans = [Span(s.start, s.end, self._coloured(str(s.style))) for s in text.spans]
+        return text
+
+    def _coloured(self, name: str) -> str | Style:
+        if name not in _NAMES:
+            return name
+        return self.get_component_rich_style(f"plot--{name}", partial=True)
+
+
+def _nothing(width: int, height: int) -> list[Text]:
+    return []

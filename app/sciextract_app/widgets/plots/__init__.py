@@ -1,1 +1,0 @@
-"""Plots of block characters: every terminal has them, and lengths differ where colours do not."""

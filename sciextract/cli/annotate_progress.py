@@ -1,0 +1,310 @@
+"""What a person sees of an ``annotate`` run: problems, warnings, the progress line, the summary."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from sciextract.cli.console import ProgressLine, say
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import FormatError, InputMissingError, SciextractError
+from sciextract.formats.base import leads_outside, shown
+from sciextract.formats.inputs import expand_inputs, results_in
+from sciextract.formats.packing import open_bytes, unpacked_name
+from sciextract.formats.registry import has_suffix, readable, recognise
+from sciextract.scale.interface import ChunkResult, Counts, Problem
+from sciextract.scale.request import ManyListener
+from sciextract.workflows.annotate import AnnotateSummary, Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sciextract.scale.request import ManyReport
+    from sciextract.workflows.annotate_job import Report, Target
+
+
+class Found(Protocol):
+    """Counts of annotations."""
+
+    @property
+    def documents(self) -> int:
+        """Documents."""
+
+    @property
+    def entities(self) -> int:
+        """Entities."""
+
+    @property
+    def relations(self) -> int:
+        """Relations."""
+
+    @property
+    def clusters(self) -> int:
+        """Clusters."""
+
+
+def interrupted(target: Target, documents: int) -> tuple[str, str]:
+    """What was done before Ctrl-C, and how to go on."""
+    if target.path is None:
+        return f"interrupted after {counted(documents, 'abstract')}", ""
+    return (
+        f"interrupted; {target.path} ends with a complete line, {documents} of them from this run",
+        "to go on: the same command with --resume" + (" instead of --force" * target.force),
+    )
+
+
+def in_words(report: Report) -> str:
+    """A run of one process."""
+    words = f"{_found(report.summary)}; {report.seconds:.1f} s, {report.model}"
+    if report.resumed:
+        words += f"; {report.resumed} were done before"
+    if report.summary.bad:
+        words += f"; {counted(report.summary.bad, 'bad record')} left out"
+    return words + _lost(report.losses, report.target.export)
+
+
+def many_in_words(report: ManyReport) -> str:
+    """A run of several workers."""
+    bad, quarantined = report.left_out
+    words = f"{_found(report.counts)}; {report.seconds:.1f} s, {report.model}"
+    if report.resumed:
+        words += f"; {report.resumed} were done before"
+    if bad:
+        words += f"; {counted(bad, 'bad record')} left out"
+    if quarantined:
+        kept = f": {report.quarantine}" if report.quarantine else ""
+        words += f"; {quarantined} quarantined{kept}"
+    return words + _lost(report.losses, report.export)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def _found(counts: Found) -> str:
+    found = ", ".join(
+        [
+            counted(counts.entities, "entity", "entities"),
+            counted(counts.relations, "relation"),
+            counted(counts.clusters, "cluster"),
+        ]
+    )
+    return f"{counted(counts.documents, 'abstract')}: {found}"
+
+
+def _lost(losses: Mapping[str, int], export: str | None) -> str:
+    return "".join(f"; {export} cannot hold {kind}: {count}" for kind, count in losses.items())
+
+
+_BLOCK_BYTES = 1 << 20
+_FIRST_LINES = 20
+
+
+class TotalCounter:
+    """Counts in the background, so that the first result does not wait for it.
+
+    Attributes:
+        total: Records of all inputs; ``None`` until they are counted, and where they cannot be.
+    """
+
+    def __init__(self, paths: Sequence[str], format_id: str | None) -> None:
+        self.total: int | None = None
+        self._paths = paths
+        self._format = format_id
+
+    def start(self) -> threading.Thread:
+        """Begin to count."""
+        thread = threading.Thread(target=self._count, daemon=True)
+        thread.start()
+        return thread
+
+    def _count(self) -> None:
+        self.total = count_records(self._paths, self._format)
+
+
+def count_records(paths: Sequence[str], format_id: str | None = None) -> int | None:
+    """Records in files and folders; ``None`` when a source has no end or no countable format.
+
+    Bad records count, too; blank lines of JSONL are taken for records.
+    """
+    total = 0
+    try:
+        found = expand_inputs(paths)
+    except InputMissingError:
+        return None
+    for path in found:
+        if not os.path.isfile(path) and not os.path.isdir(path):
+            return None
+        for file in _files(path):
+            try:
+                count = _records_in(file, format_id)
+            except (OSError, csv.Error, SciextractError):
+                return None
+            if count is None:
+                return None
+            total += count
+    return total
+
+
+def _files(path: str) -> Iterator[str]:
+    if os.path.isfile(path):
+        yield path
+        return
+    suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
+    for parent, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        wanted = (
+            name
+            for name in results_in(names)
+            if not name.startswith(".") and has_suffix(unpacked_name(name), suffixes)
+        )
+        files = (os.path.join(parent, name) for name in wanted)
+        yield from (file for file in files if not leads_outside(file, path))
+
+
+def _records_in(file: str, format_id: str | None) -> int | None:
+    if has_suffix(file, (".zip",)):
+        return None
+    found = format_id or recognise(unpacked_name(file), _first_line(file)).id
+    if found == "text":
+        return 1
+    if found in ("jsonl", "scierc"):
+        return _lines_in(file)
+    if found in ("csv", "tsv"):
+        return _rows_in(file)
+    return None
+
+
+def _first_line(file: str) -> str:
+    with open_bytes(file) as stream:
+        lines = (stream.readline(_BLOCK_BYTES) for _ in range(_FIRST_LINES))
+        found = next((line for line in lines if line.strip()), b"")
+    return found.decode("utf-8-sig", "replace")
+
+
+def _lines_in(file: str) -> int:
+    count, last = 0, b"\n"
+    with open_bytes(file) as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            count += block.count(b"\n")
+            last = block[-1:]
+    return count + (last != b"\n")
+
+
+def _rows_in(file: str) -> int:
+    with (
+        open_bytes(file) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", errors="replace", newline="") as stream,
+    ):
+        rows = sum(1 for row in csv.reader(stream) if row)
+    return max(0, rows - 1)
+
+
+_MOST_WARNED = 5
+
+
+class Narration:
+    """Tells of a run.
+
+    Args:
+        inputs: What is read, to know how much is left.
+        input_format: Its format, when it was named.
+        progress: Whether to draw a progress line.
+
+    Attributes:
+        documents: Documents written so far.
+    """
+
+    def __init__(self, inputs: list[str], input_format: str | None, *, progress: bool) -> None:
+        self.documents = 0
+        self._warned = 0
+        self._told = 0
+        self._counter = TotalCounter(inputs, input_format)
+        self._progress = ProgressLine(progress, lambda: self._counter.total)
+        if progress:
+            self._counter.start()
+
+    def note(self, message: str) -> None:
+        """Say it."""
+        self.tell("Note", message)
+
+    def warn(self, documents: int, warnings: Sequence[str]) -> None:
+        """Count documents with warnings, and say the warnings of the first few."""
+        self._warned += documents
+        for warning in warnings[: _MOST_WARNED - self._told]:
+            self._told += 1
+            self.tell("Warning", warning)
+
+    def progressed(self, done: int, before: int) -> None:
+        """Draw how many records are done, those of an earlier run among them."""
+        self._progress.update(done, before)
+
+    def end(self) -> None:
+        """Clear the progress line and say how many warnings were not shown."""
+        self._progress.clear()
+        more, self._warned, self._told = self._warned - self._told, 0, 0
+        if more > 0:
+            self.tell("Warning", f"{more} more with warnings; see `warnings` in --export jsonl")
+
+    def tell(self, kind: str, message: str, hint: str = "") -> None:
+        """Say something above the progress line."""
+        self._progress.clear()
+        say(kind, message, hint)
+
+
+class Screen(Narration, Listener):
+    """Narrates a run; see :class:`Narration` for arguments and attributes."""
+
+    _skipped = 0
+
+    def bad_record(self, error: FormatError) -> None:
+        """Say which record is left out and why."""
+        self.tell("Bad record", error.message, error.hint)
+
+    def skipped(self) -> None:
+        """Count it as done, without having taken time."""
+        self._skipped += 1
+        self.progressed(self._skipped, self._skipped)
+
+    def written(self, document: AnnotatedDocument, summary: AnnotateSummary) -> None:
+        """Say the warnings of the first few documents, and count."""
+        self.documents = summary.documents
+        if document.warnings:
+            self.warn(1, [f"{shown(document.document.doc_key)}: {'; '.join(document.warnings)}"])
+        done = summary.documents + summary.bad + self._skipped
+        self.progressed(done, self._skipped)
+
+
+_KINDS = {"bad": "Bad record", "quarantined": "Quarantined"}
+
+
+class ManyScreen(Narration, ManyListener):
+    """Narrates a run; see :class:`Narration` for arguments and attributes."""
+
+    _before = 0
+    _done = 0
+
+    def problem(self, problem: Problem) -> None:
+        """Say which record is left out and why."""
+        self.tell(_KINDS[problem.kind], problem.message, problem.hint)
+
+    def before(self, records: int) -> None:
+        """Count them as done, without having taken time."""
+        self._before = records
+        self.progressed(records, records)
+
+    def done(self, result: ChunkResult, counts: Counts) -> None:
+        """Say the warnings of the first few documents, and count."""
+        self.documents = counts.documents
+        self.warn(result.counts.warned, result.warnings)
+        self._done = counts.records
+        self.under_way(0)
+
+    def under_way(self, records: int) -> None:
+        """Count what is on its way into a part."""
+        self.progressed(self._before + self._done + records, self._before)

@@ -1,0 +1,201 @@
+"""``sciextract graph export``, ``view``, ``browse``, ``sample`` and ``precision``. Textual is imported only when ``browse`` runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sciextract.cli.console import JsonOption, QuietOption, counted, is_terminal, report, say
+from sciextract.cli.graph.group import GraphOption, JsonLines, nothing, show, show_json
+from sciextract.errors import MissingExtraError, UsageError, as_command
+
+if TYPE_CHECKING:
+    from sciextract.graph.precision import Precision
+
+
+def precision(
+    sheet: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.csv", help="What graph sample wrote, filled in.", show_default=False
+        ),
+    ],
+    as_json: JsonLines = False,
+) -> None:
+    """Count the judgements of a sheet from graph sample: precision by relation, with its 95 % interval (Wilson).
+
+    Example:
+
+        sciextract graph precision check.csv
+    """
+    from sciextract.graph.precision import precisions, read_sheet
+
+    judgements = read_sheet(sheet)
+    found = precisions(judgements)
+    if not found:
+        raise nothing('nothing is judged yet: write yes or no into the column "correct"')
+    if as_json:
+        show_json(each.to_json() for each in found)
+    else:
+        show(_lines(found))
+    rest = len(judgements) - found[0].judged
+    if rest:
+        say("", f"{counted(rest, 'edge')} not judged")
+
+
+def _lines(found: list[Precision]) -> Iterator[str]:
+    yield f"{'precision':>9}  {'95 % interval':>15}  {'correct':>7} {'judged':>7}  relation"
+    for each in found:
+        interval = f"{100 * each.low:.1f} - {100 * each.high:.1f}"
+        share = f"{100 * each.share:.1f} %"
+        yield f"{share:>9}  {interval:>15}  {each.correct:7,} {each.judged:7,}  {each.relation}"
+
+
+def sample(
+    graph: GraphOption,
+    output: Annotated[Path, typer.Option(metavar="FILE.csv", help="The sheet to fill in.")],
+    edges: Annotated[int, typer.Option(metavar="N", min=1, help="How many edges to draw.")] = 50,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another one draws other edges.")] = 1,
+    relation: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="Only relations of this type.")
+    ] = None,
+    least: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Only edges that N abstracts state.")
+    ] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw edges at random into a sheet, each with a sentence that supports it, to be judged by a person.
+
+    Every edge is as likely as every other. Write yes or no into the column "correct": whether the sentence says
+    so, with this type and direction. Then sciextract graph precision FILE.csv counts. The sheet holds sentences.
+
+    Examples:
+
+        sciextract graph sample --edges 50 --output check.csv --graph field.graph
+
+        sciextract graph sample --relation COMPARE --least 2 --output compare.csv --graph field.graph
+    """  # fmt: skip
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.precision import draw_edges, write_sheet
+
+    with open_graph(graph) as connection:
+        drawn = draw_edges(connection, edges, seed=seed, relation=relation, least=least)
+    if not drawn:
+        raise nothing("the graph has no such edges")
+    rows = write_sheet(drawn, output, force=force)
+    summary = {"output": str(output), "edges": rows, "seed": seed}
+    precision = as_command("sciextract", "graph", "precision", output)
+    words = f'{output} holds {counted(rows, "edge")}; fill in "correct", then: {precision}'
+    report(summary, words, as_json=as_json, aside=False, quiet=quiet)
+
+
+def export(
+    graph: GraphOption,
+    to: Annotated[
+        Literal["graphml", "jsonld", "neo4j-csv", "parquet"],
+        typer.Option("--to", help="graphml and jsonld are files, neo4j-csv and parquet folders."),
+    ],
+    output: Annotated[Path, typer.Option(metavar="PATH", help="The file or folder to write.")],
+    least: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Only nodes that N abstracts name, and edges between them."
+        ),
+    ] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the graph for other programs: sentences as places in abstracts, never their text.
+
+    Examples:
+
+        sciextract graph export --to graphml --output field.graphml --graph field.graph
+
+        sciextract graph export --to parquet --least 5 --output field-parquet --graph field.graph
+    """
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.export import export_graph
+
+    with open_graph(graph) as connection:
+        export_graph(connection, graph, to, output, least=least, force=force)
+    summary = {"format": to, "output": str(output), "least": least}
+    report(summary, f"{output} written", as_json=as_json, aside=False, quiet=quiet)
+
+
+def view(
+    node: Annotated[
+        str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
+    ],
+    graph: GraphOption,
+    output: Annotated[
+        Path, typer.Option(metavar="PATH", help="A picture (.svg), or a page to look at (.html).")
+    ],
+    relation: Annotated[
+        str | None, typer.Option(metavar="TYPE", help="Only relations of this type.")
+    ] = None,
+    most: Annotated[
+        int, typer.Option(metavar="N", min=1, max=200, help="At most so many neighbours.")
+    ] = 24,
+    sentences: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Sentences for each edge in a page.")
+    ] = 3,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw a node with its neighbours: a picture, or a page that shows the sentences on a click.
+
+    The page needs no network. It holds sentences of your abstracts; the picture holds names only.
+
+    Examples:
+
+        sciextract graph view "support vector machine" --output svm.svg --graph field.graph
+
+        sciextract graph view SVM --relation COMPARE --output svm.html --graph field.graph
+    """
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.pictures import draw
+
+    with open_graph(graph) as connection:
+        shown = draw(
+            connection, graph, node, output,
+            relation=relation, most=most, sentences=sentences, force=force,
+        )  # fmt: skip
+    words = f"{counted(len(shown.nodes), 'node')} and {counted(len(shown.edges), 'edge')}"
+    summary = {"output": str(output), "nodes": len(shown.nodes), "edges": len(shown.edges)}
+    report(summary, f"{output} shows {words}", as_json=as_json, aside=False, quiet=quiet)
+
+
+def browse(
+    graph: GraphOption,
+    node: Annotated[
+        str | None, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
+    ] = None,
+) -> None:
+    """Walk through the graph in the terminal: from node to node, with the sentences behind each edge.
+
+    Examples:
+
+        sciextract graph browse --graph field.graph
+
+        sciextract graph browse "support vector machine" --graph field.graph
+    """
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        raise UsageError(
+            "walking through a graph needs a terminal, and standard input or output is none",
+            "in scripts: sciextract graph top, neighbours, path, trends",
+        )
+    try:
+        from sciextract_app.screens.graph import run_graph
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
+            raise MissingExtraError("walking through a graph", "tui") from error
+        raise
+    raise typer.Exit(run_graph(graph, node))

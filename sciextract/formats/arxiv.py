@@ -1,0 +1,135 @@
+"""arXiv: the Atom feed of its API, and its metadata snapshot as JSON lines."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from sciextract.documents.bibliography import bare_doi, family_first, year_of
+from sciextract.errors import FormatError
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source
+from sciextract.formats.bibliographic import keep_unusable, make_record, string_of, unwrapped
+from sciextract.formats.json_items import JsonItem, read_records
+from sciextract.formats.json_lines import unknown_fields
+from sciextract.formats.safe_xml import numbered_elements
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_ARXIV = "{http://arxiv.org/schemas/atom}"
+_ADDRESS = re.compile(r"https?://arxiv\.org/abs/(.+?)(v[0-9]+)?")
+_XML_STARTS = (b"<", codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_INTERPRETED = frozenset(
+    {"id", "title", "abstract", "authors", "authors_parsed", "doi", "journal-ref", "categories"}
+)
+
+
+def read_arxiv(source: Source) -> Iterator[ReadItem]:
+    """Read the entries of a feed, or the records of a snapshot; keys are arXiv ids without their version.
+
+    Titles and abstracts are wrapped in both: line breaks in them become one space.
+
+    Raises:
+        FormatError: The file is empty, binary, neither XML nor JSON, or holds no entry.
+    """
+    source, start = _opened(source)
+    yield from _feed(source) if start.startswith(_XML_STARTS) else read_records(source, _record)
+
+
+def _opened(source: Source) -> tuple[Source, bytes]:
+    """The source, still whole, and its first line that is not blank."""
+    head = b""
+    with closing(source.lines()) as lines:
+        for line in lines:
+            head += line
+            if line.strip():
+                break
+    if source.path == STDIN:
+        source = Source(STDIN, head + source.start[len(head) :])
+    return source, head.removeprefix(codecs.BOM_UTF8).strip()
+
+
+def _feed(source: Source) -> Iterator[ReadItem]:
+    number = 0
+    for number, (line, entry) in enumerate(numbered_elements(source, {"entry"}), start=1):
+        try:
+            yield _entry(entry, source, line, number)
+        except FormatError as error:
+            yield BadRecord(error)
+    if not number:
+        raise FormatError("the feed holds no entry", path=source.path)
+
+
+def _entry(entry: Element, source: Source, line: int, number: int) -> ReadItem:
+    url = _text(entry, f"{_ATOM}id")
+    address = _ADDRESS.fullmatch(url)
+    title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")
+    if "/api/errors" in url:
+        raise Place(source.path, line).error(f"arXiv answered with an error: {abstract}")
+    doi = bare_doi(_text(entry, f"{_ARXIV}doi"))
+    place = Place(
+        source.path, line, (address[1] if address else url) or doi or f"{source.stem}:{number}"
+    )
+    fields = {
+        "year": year_of(_text(entry, f"{_ATOM}published")),
+        "doi": doi,
+        "venue": _text(entry, f"{_ARXIV}journal_ref"),
+        "authors": [
+            family_first(_text(each, f"{_ATOM}name")) for each in entry.findall(f"{_ATOM}author")
+        ],
+        "url": url,
+        "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
+        "published": _text(entry, f"{_ATOM}published"),
+        "updated": _text(entry, f"{_ATOM}updated"),
+        "comment": _text(entry, f"{_ARXIV}comment"),
+    }
+    return make_record(place, title, abstract, fields)
+
+
+def _text(element: Element, path: str) -> str:
+    return unwrapped(element.findtext(path) or "")
+
+
+def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
+    place = Place(source.path, item.line, str(record.get("id") or f"{source.stem}:{item.number}"))
+    title = unwrapped(string_of(record, "title", place))
+    abstract = unwrapped(string_of(record, "abstract", place))
+    found: dict[str, Any] = {
+        "year": _first_year(record),
+        "doi": bare_doi(record.get("doi")),
+        "venue": unwrapped(string_of(record, "journal-ref", place)),
+        "authors": _authors(record, place),
+        "url": f"https://arxiv.org/abs/{record['id']}" if record.get("id") else None,
+        "categories": string_of(record, "categories", place).split(),
+    }
+    keep_unusable(found, {"doi": record.get("doi")}, "arxiv")
+    return make_record(
+        place, title, abstract, {**unknown_fields(record, _INTERPRETED, place), **found}
+    )
+
+
+def _first_year(record: dict[str, Any]) -> int | None:
+    """The year of the first version, else of the last change."""
+    versions = record.get("versions")
+    first = versions[0] if isinstance(versions, list) and versions else None
+    created = first.get("created") if isinstance(first, dict) else None
+    return year_of(created) or year_of(record.get("update_date"))
+
+
+def _authors(record: dict[str, Any], place: Place) -> list[str]:
+    """``Family, Given`` from the parsed names, else from the line of names."""
+    parsed = record.get("authors_parsed")
+    if isinstance(parsed, list) and parsed:
+        return [name for each in parsed if (name := _parsed_name(each))]
+    line = unwrapped(string_of(record, "authors", place))
+    return [family_first(name) for name in re.split(r",\s+(?:and\s+)?|\s+and\s+", line) if name]
+
+
+def _parsed_name(parts: object) -> str:
+    if not isinstance(parts, list):
+        return ""
+    words = [part.strip() if isinstance(part, str) else "" for part in parts]
+    family, given, suffix = [*words, "", "", ""][:3]
+    return ", ".join(filter(None, (" ".join(filter(None, (family, suffix))), given)))

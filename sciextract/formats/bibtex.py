@@ -1,0 +1,354 @@
+"""BibTeX and BibLaTeX: one document an entry, LaTeX decoded before the text is made."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bibtexparser.exceptions import ParsingException
+from bibtexparser.middlewares.names import (
+    InvalidNameError,
+    parse_single_name_into_parts,
+    split_multiple_persons_names,
+)
+from bibtexparser.model import (
+    Block,
+    DuplicateFieldKeyBlock,
+    Entry,
+    ImplicitComment,
+    ParsingFailedBlock,
+    String,
+)
+from bibtexparser.splitter import Splitter
+
+from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
+from sciextract.errors import FormatError
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.bibliographic import keep_unusable, make_record, unwrapped
+from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.latex import decode_latex
+from sciextract.formats.packing import HARMLESS_BYTES, MAX_RATIO
+
+_MARK = re.compile(r"(?<!\\)[{}\"#]")
+
+
+class BrokenValueError(ValueError):
+    """A value that is not made of whole pieces; most often a comma is missing before the next field."""
+
+
+@dataclass(slots=True)
+class Strings:
+    """The names of ``@string`` in one file, and what they may still make of too little.
+
+    Attributes:
+        values: What each name stands for.
+    """
+
+    values: dict[str, str] = field(default_factory=dict)
+    _harmless: int = HARMLESS_BYTES
+
+    def plain(self, value: str) -> str:
+        """The value of ``{a}``, ``"a"``, a number, a name of ``@string``, or several of them joined by ``#``.
+
+        >>> Strings({"jan": "January"}).plain('"Proc. " # jan # { {A}}')
+        'Proc. January {A}'
+
+        Raises:
+            BrokenValueError: It is something else, or the names of the file make too much of little.
+        """
+        pieces = [_piece(piece.strip(), self.values) for piece in _pieces(value)]
+        filled = sum(len(piece) for piece, is_name in pieces if is_name)
+        if filled > MAX_RATIO * len(value):
+            if self._harmless < filled:
+                raise BrokenValueError(
+                    f"{shown(value)} stands for {filled:,} characters, allowed are {MAX_RATIO} times its own"
+                )
+            self._harmless -= filled
+        return "".join(piece for piece, _ in pieces)
+
+
+def _piece(piece: str, strings: Mapping[str, str]) -> tuple[str, bool]:
+    """What a piece stands for, and whether it is a name that was filled in."""
+    if piece[:1] in ("{", '"'):
+        if _closing(piece) == len(piece) - 1:
+            return piece[1:-1], False
+    elif not _MARK.search(piece):
+        found = strings.get(piece.lower())
+        return (piece, False) if found is None else (found, True)
+    raise BrokenValueError(f"{shown(piece)} is not one value; is a comma missing?")
+
+
+def _closing(piece: str) -> int:
+    """Where the delimiter that opens the piece is closed, or -1."""
+    if piece[0] == "{" and piece.find("}") == len(piece) - 1 and "{" not in piece[1:]:
+        return len(piece) - 1
+    depth = 0
+    for mark in _MARK.finditer(piece, 1):
+        sign = mark[0]
+        if depth == 0 and sign == ("}" if piece[0] == "{" else '"'):
+            return mark.start()
+        depth += (sign == "{") - (sign == "}")
+    return -1
+
+
+def _pieces(value: str) -> Iterator[str]:
+    """The value cut at each ``#`` outside braces and quotes."""
+    start, depth, quoted = 0, 0, False
+    for mark in _MARK.finditer(value) if "#" in value else ():
+        sign = mark[0]
+        depth += (sign == "{") - (sign == "}")
+        if depth == 0 and sign == '"':
+            quoted = not quoted
+        if depth == 0 and sign == "#" and not quoted:
+            yield value[start : mark.start()]
+            start = mark.end()
+    yield value[start:]
+
+
+#: Types that others refer to by ``crossref``.
+_PARENT_TYPES = frozenset(
+    {
+        *("proceedings", "collection", "book", "periodical"),
+        *("mvproceedings", "mvcollection", "mvbook"),
+    }
+)
+#: Types that hold data for other entries; they are records only if they have an abstract.
+_NO_RECORD = frozenset({"xdata", "set", "control", "proceedings", "mvproceedings"})
+_BLOCK_START = re.compile(r"[ \t]*@\w+[ \t]*(?:[{(]|\r?\n)")
+_LOST_ENTRY = re.compile(r"@(?!comment)\w+", re.IGNORECASE)
+
+# Its remarks on broken blocks are told as bad records.
+logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class BibtexEntry:
+    """One entry: names in lower case, values without delimiters, LaTeX still in them.
+
+    Attributes:
+        repeated: Fields that occur more than once; the first value counts.
+    """
+
+    kind: str
+    key: str
+    line: int
+    fields: dict[str, str]
+    repeated: tuple[str, ...] = ()
+
+    @property
+    def is_record(self) -> bool:
+        """Whether the entry stands for a paper."""
+        return self.kind not in _NO_RECORD or "abstract" in self.fields
+
+
+@dataclass(slots=True)
+class _Text:
+    """The lines from one block start to the next."""
+
+    first_line: int
+    lines: list[str] = field(default_factory=list)
+    error: FormatError | None = None
+
+
+def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
+    """Entries in file order, block by block, so that a broken one harms no other.
+
+    Raises:
+        FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
+    """
+    strings = Strings()
+    for text in _texts(source):
+        if text.error is not None:
+            yield text.error
+            continue
+        yield from _entries_of(text, strings, source.path)
+
+
+def read_parents(source: Source) -> dict[str, BibtexEntry]:
+    """The entries that others may refer to by ``crossref``, by key in lower case; none if nothing does.
+
+    BibTeX wants parents below their children, so the file is read twice; standard input cannot be.
+    """
+    if source.path == STDIN or not any(b"crossref" in line.lower() for line in source.lines()):
+        return {}
+    return {
+        entry.key.lower(): entry
+        for entry in read_entries(source)
+        if isinstance(entry, BibtexEntry) and entry.kind in _PARENT_TYPES
+    }
+
+
+def _texts(source: Source) -> Iterator[_Text]:
+    text = _Text(1)
+    for number, line in decoded_lines(source):
+        if isinstance(line, FormatError):
+            text.error = text.error or line
+        elif _BLOCK_START.match(line):
+            if text.lines or text.error:
+                yield text
+            text = _Text(number, [line])
+        else:
+            text.lines.append(line)
+    yield text
+
+
+def _entries_of(text: _Text, strings: Strings, path: str) -> Iterator[BibtexEntry | FormatError]:
+    content = "".join(text.lines)
+    try:
+        blocks = Splitter(_joined_start(content)).split().blocks
+    except ParsingException as error:
+        yield FormatError(f"broken entry: {error}", path=path, line=text.first_line)
+        return
+    for block in blocks:
+        line = text.first_line + (block.start_line or 0)
+        try:
+            found = _entry_of(block, line, strings)
+            problem = _problem(block)
+        except BrokenValueError as error:
+            found, problem = None, f"broken entry: {error}"
+        if found is not None:
+            yield found
+        elif problem:
+            key = block.key if isinstance(block, Entry) else ""
+            yield Place(path, line, key).error(problem)
+
+
+def _entry_of(block: Block, line: int, strings: Strings) -> BibtexEntry | None:
+    """The entry of a block, if it holds one; a ``@string`` is remembered."""
+    if isinstance(block, String):
+        strings.values[block.key.lower()] = strings.plain(block.value)
+    inner = block.ignore_error_block if isinstance(block, DuplicateFieldKeyBlock) else block
+    return _entry(inner, line, strings) if isinstance(inner, Entry) else None
+
+
+def _joined_start(content: str) -> str:
+    """The block with its opening brace on the line of its type, where bibtexparser looks for it."""
+    return re.sub(r"\A(\s*@\w+)[ \t]*\r?\n\s*(?=[{(])", r"\1", content)
+
+
+def _problem(block: Block) -> str:
+    """What is wrong with a block that is no entry; nothing with comments."""
+    raw = (block.raw or "").strip()
+    if isinstance(block, ImplicitComment):
+        lost = _LOST_ENTRY.match(raw)
+        return f"broken entry: no opening brace after {shown(lost[0])}" if lost else ""
+    if isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
+        words = getattr(block.error, "abort_reason", str(block.error))
+        return f"broken entry {shown(raw.split(',')[0])}: {words}"
+    return ""
+
+
+def _entry(entry: Entry, line: int, strings: Strings) -> BibtexEntry:
+    fields: dict[str, str] = {}
+    repeated: list[str] = []
+    for each in entry.fields:
+        name, value = each.key.lower(), strings.plain(each.value)
+        if name in fields and fields[name] != value:
+            repeated.append(name)
+        fields.setdefault(name, value)
+    return BibtexEntry(entry.entry_type.lower(), entry.key, line, fields, tuple(repeated))
+
+
+_VENUES = ("journal", "journaltitle", "booktitle", "maintitle", "series", "venue")
+_INTERPRETED = frozenset(
+    {"title", "abstract", "author", "authors", "doi", "pmid", "year", "url", "keywords"}
+)
+#: Values of these are addresses and paths, in which LaTeX is only escaping.
+_VERBATIM = frozenset({"url", "doi", "file", "eprint", "bdsk-url-1", "bdsk-file-1"})
+#: What a child takes from its parent when it has none itself.
+_INHERITED = ("year", "date", "publisher", "editor", "series", "volume")
+
+
+def read_bibtex(source: Source) -> Iterator[ReadItem]:
+    """Read the entries one after the other; ``@string``, ``@preamble``, ``@comment`` and heads are no records.
+
+    Raises:
+        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no entry.
+    """
+    found = False
+    keys: set[str] = set()
+    parents: Mapping[str, BibtexEntry] = read_parents(source)
+    for number, entry in enumerate(read_entries(source), start=1):
+        found = True
+        if isinstance(entry, FormatError):
+            yield BadRecord(entry)
+        elif entry.is_record:
+            again = entry.key in keys
+            keys.add(entry.key)
+            yield _item(_filled(entry, parents), source, number, again)
+    if not found:
+        hint = "an entry looks like @article{key, title = {...}, abstract = {...}}"
+        raise FormatError("the file holds no BibTeX entry", path=source.path, hint=hint)
+
+
+def _item(entry: BibtexEntry, source: Source, number: int, again: bool) -> ReadItem:
+    place = Place(source.path, entry.line, entry.key or f"{source.stem}:{number}")
+    values = {name: _decoded(name, value) for name, value in entry.fields.items()}
+    warnings = [f"the key {shown(entry.key)} occurs a second time"] if again and entry.key else []
+    warnings += [
+        f"the field {shown(name)} occurs twice, the first counts" for name in entry.repeated
+    ]
+    title, abstract = values.get("title", ""), values.get("abstract", "")
+    try:
+        return make_record(place, title, abstract, _fields(entry, values), tuple(warnings))
+    except FormatError as error:
+        return BadRecord(error)
+
+
+def _filled(entry: BibtexEntry, parents: Mapping[str, BibtexEntry]) -> BibtexEntry:
+    """The entry with what its ``crossref`` parent adds; its own fields win."""
+    parent = parents.get(entry.fields.get("crossref", "").strip().lower())
+    if parent is None:
+        return entry
+    added = {name: parent.fields[name] for name in _INHERITED if name in parent.fields}
+    title = parent.fields.get("booktitle") or parent.fields.get("title")
+    if title:
+        added["booktitle"] = title
+    return BibtexEntry(entry.kind, entry.key, entry.line, added | entry.fields, entry.repeated)
+
+
+def _decoded(name: str, value: str) -> str:
+    if name in _VERBATIM:
+        return re.sub(r"\\([_%&#~{}])", r"\1", value).strip()
+    return decode_latex(unwrapped(value))
+
+
+def _fields(entry: BibtexEntry, values: Mapping[str, str]) -> dict[str, Any]:
+    venue = next((name for name in _VENUES if values.get(name)), "")
+    found: dict[str, Any] = {
+        "year": year_of(values.get("year")) or year_of(values.get("date")),
+        "doi": bare_doi(values.get("doi")) or bare_doi(values.get("url")),
+        "pmid": pmid_of(values.get("pmid")),
+        "venue": values.get(venue),
+        "authors": _names(entry.fields.get("author") or entry.fields.get("authors", "")),
+        "url": values.get("url"),
+        "keywords": [
+            word for each in re.split("[;,]", values.get("keywords", "")) if (word := each.strip())
+        ],
+        "entry_type": entry.kind,
+    }
+    keep_unusable(found, {name: values.get(name) for name in ("year", "doi", "pmid")}, "bibtex")
+    return found | {
+        name: value for name, value in values.items() if name not in {*_INTERPRETED, venue}
+    }
+
+
+def _names(value: str) -> list[str]:
+    """``Family, Given`` of each author, groups in braces whole."""
+    names = split_multiple_persons_names(unwrapped(value)) if value else []
+    return [name for each in names if (name := _name(each.strip()))]
+
+
+def _name(name: str) -> str:
+    if name.startswith("{") and name.endswith("}"):
+        return decode_latex(name)
+    try:
+        parts = parse_single_name_into_parts(name)
+    except InvalidNameError:
+        return decode_latex(name)
+    family = " ".join([*parts.von, *parts.last])
+    given = " ".join([*parts.first, *parts.jr])
+    return decode_latex(f"{family}, {given}" if family and given else family or given)

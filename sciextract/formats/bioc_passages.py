@@ -1,0 +1,292 @@
+"""The text of a BioC document from its passages, and what their offsets count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sciextract.documents.spans import Span
+from sciextract.errors import FormatError
+from sciextract.formats.base import Place, shown
+from sciextract.formats.json_lines import Record
+from sciextract.formats.records import list_at, object_at, string_at
+from sciextract.text.offsets import OffsetMap
+
+_WIDEST_GAP = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What offsets count: the name for messages, the length of a text, and the way to code points."""
+
+    name: str
+    length: Callable[[str], int]
+    to_char: Callable[[OffsetMap, int], int]
+
+
+#: The standard does not say what a character is: code points first, as most software has it.
+UNITS = (
+    Unit("code points", len, lambda offsets, offset: offsets.from_utf16(offsets.to_utf16(offset))),
+    Unit(
+        "UTF-16 units",
+        lambda text: len(text.encode("utf-16-le", "surrogatepass")) // 2,
+        OffsetMap.from_utf16,
+    ),
+    Unit(
+        "UTF-8 bytes", lambda text: len(text.encode("utf-8", "surrogatepass")), OffsetMap.from_utf8
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage: its pieces of text with their offsets, and the objects that hold annotations.
+
+    Attributes:
+        infons: The passage's own infons.
+        pieces: Offset and text of the passage, or of each of its sentences where only these have text.
+        sentences: Offset and text of its sentences.
+        containers: The passage and its sentences with the names of their fields.
+    """
+
+    infons: dict[str, object]
+    pieces: list[tuple[int, str]]
+    sentences: list[tuple[int, str]]
+    containers: list[tuple[Record, str]]
+
+    @property
+    def kind(self) -> str:
+        """Its ``type`` or ``section_type`` (``title``, ``abstract``...), in lower case."""
+        found = self.infons.get("type") or self.infons.get("section_type") or ""
+        return str(found).lower()
+
+
+def passages_at(record: Record, place: Place) -> list[Passage]:
+    """The passages of a document.
+
+    Raises:
+        FormatError: One has a wrong shape.
+    """
+    listed = list_at(record["passages"], "passages", place)
+    return [_passage(item, f"passages[{index}]", place) for index, item in enumerate(listed)]
+
+
+def _passage(value: object, field: str, place: Place) -> Passage:
+    passage = object_at(value, field, place)
+    containers, sentences = [(passage, field)], []
+    for number, item in enumerate(list_at(passage.get("sentences"), f"{field}.sentences", place)):
+        name = f"{field}.sentences[{number}]"
+        sentence = object_at(item, name, place)
+        containers.append((sentence, name))
+        sentences.append(_piece(sentence, name, place))
+    own = _piece(passage, field, place)
+    infons = passage.get("infons")
+    return Passage(
+        infons if isinstance(infons, dict) else {},
+        [own] if own[1] else sentences,
+        sentences,
+        containers,
+    )
+
+
+def _piece(part: Record, field: str, place: Place) -> tuple[int, str]:
+    text = part.get("text")
+    if text is None:
+        return 0, ""
+    return whole_number(part.get("offset"), f"{field}.offset", place), string_at(
+        text, f"{field}.text", place
+    )
+
+
+def whole_number(value: object, field: str, place: Place) -> int:
+    """A whole number, also where it is written as a string.
+
+    Raises:
+        FormatError: It is something else, or negative.
+    """
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
+        value = int(value)
+    if type(value) is not int or value < 0:
+        raise place.error(f"{shown(value)} found, allowed is a whole number", field=field)
+    return value
+
+
+class BiocText:
+    """The text that a document's passages form when offsets count ``unit``.
+
+    Attributes:
+        text: The passages in order of their offsets; a line feed between passages, spaces where their
+            offsets leave more room, so that all offsets hold.
+        offset: The offset of the first passage, at which ``text`` starts.
+        sentences: The sentences that the file marks; empty when it marks none.
+        title_length: The length of a first passage that is a title.
+        ranges: By number of the passage its first and behind its last character; none for one without text.
+    """
+
+    def __init__(self, passages: list[Passage], unit: Unit, place: Place) -> None:
+        """Put the passages together.
+
+        Raises:
+            FormatError: Passages overlap, or lie very far apart.
+        """
+        self._unit = unit
+        self._place = place
+        pieces = sorted(
+            (offset, number, text, index == 0)
+            for number, passage in enumerate(passages)
+            for index, (offset, text) in enumerate(passage.pieces)
+            if text
+        )
+        self.offset = pieces[0][0] if pieces else 0
+        parts: list[str] = []
+        self.ranges: dict[int, list[int]] = {}
+        end, length = self.offset, 0
+        for offset, number, text, opens in pieces:
+            parts += [self._filler(offset - end, opens and bool(parts), number), text]
+            end = offset + unit.length(text)
+            length += len(parts[-2]) + len(text)
+            self.ranges.setdefault(number, [length - len(text), length])[1] = length
+        self.text = "".join(parts)
+        self._map = OffsetMap(self.text)
+        self.sentences = self._sentences(passages)
+        self.title_length = len(pieces[0][2]) if pieces and _is_title(passages, pieces[0][1]) else 0
+
+    def span_at(self, location: Record, field: str) -> Span:
+        """The characters at a ``location``.
+
+        Raises:
+            FormatError: It has no offset and length, is empty, or lies outside the text.
+        """
+        start = whole_number(location.get("offset"), f"{field}.offset", self._place)
+        length = whole_number(location.get("length"), f"{field}.length", self._place)
+        if length == 0:
+            raise self._place.error("0 found, allowed are lengths from 1", field=f"{field}.length")
+        return Span(self._char(start, field), self._char(start + length, field))
+
+    def _char(self, offset: int, field: str) -> int:
+        try:
+            return self._unit.to_char(self._map, offset - self.offset)
+        except FormatError as error:
+            last = self.offset + self._unit.length(self.text)
+            problem = f"offset {offset} ({self._unit.name}): {error.problem}"
+            if not self.offset <= offset <= last:
+                problem = f"offset {offset} found, the passages go from {self.offset} to {last}"
+            raise self._place.error(problem, field=field, hint=error.hint) from None
+
+    def _filler(self, gap: int, opens_passage: bool, number: int) -> str:
+        if 0 <= gap <= _WIDEST_GAP:
+            return ("\n" if opens_passage and gap else "") + " " * (
+                gap - (opens_passage and gap > 0)
+            )
+        found = (
+            "starts before the one in front of it ends" if gap < 0 else f"starts {gap} behind it"
+        )
+        problem = f"{found}, allowed are gaps of 0 to {_WIDEST_GAP} between passages"
+        raise self._place.error(problem, field=f"passages[{number}].offset")
+
+    def _sentences(self, passages: list[Passage]) -> list[Span]:
+        """Marked sentences, whose text must be what stands there; none if a passage marks none."""
+        spans = []
+        for passage in passages:
+            for offset, text in passage.sentences:
+                if not text:
+                    continue
+                start = self._char(offset, "sentence")
+                span = Span(start, start + len(text))
+                if span.of(self.text) != text:
+                    found = f"{shown(text)} found, but the passage has {shown(span.of(self.text))}"
+                    raise self._place.error(found, field=f"sentence at offset {offset}")
+                spans.append(span)
+        marked = all(passage.sentences for passage in passages if any(t for _, t in passage.pieces))
+        return spans if marked else []
+
+
+def _is_title(passages: list[Passage], number: int) -> bool:
+    return "title" in passages[number].kind
+
+
+_ENTITY_KEYS = ("type", "label", "entity", "entity_type", "category")
+_RELATION_KEYS = ("type", "relation", "relation type", "relation_type", "label")
+_LABEL_KEYS = frozenset({*_ENTITY_KEYS, *_RELATION_KEYS})
+#: Infons of passages in the BioC files of PubMed and PubMed Central.
+INFON_NAMES = {
+    "pmid": "article-id_pmid",
+    "doi": "article-id_doi",
+    "year": "year",
+    "venue": "journal",
+}
+_AUTHOR = re.compile(r"surname:([^;]*)(?:;given-names:(.*))?")
+
+
+def label_of(infons: Mapping[str, Any]) -> str:
+    """The type of an annotation, empty when it has none."""
+    return _first(infons, _ENTITY_KEYS)
+
+
+def relation_label_of(infons: Mapping[str, Any]) -> str:
+    """The type of a relation, empty when it has none."""
+    return _first(infons, _RELATION_KEYS)
+
+
+def score_of(infons: Mapping[str, Any]) -> float | None:
+    """The infon ``score`` where it is a probability."""
+    try:
+        score = float(infons.get("score", ""))
+    except (TypeError, ValueError):
+        return None
+    return score if 0 <= score <= 1 else None
+
+
+def unused(infons: Mapping[str, Any]) -> dict[str, Any]:
+    """The infons that are neither the label nor the score."""
+    label = label_of(infons) or relation_label_of(infons)
+    rest = {
+        key: value for key, value in infons.items() if key not in _LABEL_KEYS or str(value) != label
+    }
+    if score_of(infons) is not None:
+        del rest["score"]
+    return rest
+
+
+def bibliography(record: Record, passages: Sequence[Passage]) -> dict[str, Any]:
+    """``title``, ``pmid``, ``doi``, ``year``, ``venue`` and ``authors``, as far as the document has them."""
+    infons: dict[str, Any] = {}
+    for passage in reversed(passages):
+        infons |= passage.infons
+    own = record.get("infons")
+    infons |= own if isinstance(own, dict) else {}
+    fields: dict[str, Any] = {
+        name: str(infons[key]) for name, key in INFON_NAMES.items() if infons.get(key)
+    }
+    if not fields.get("year", "0").isdecimal():
+        del fields["year"]
+    elif "year" in fields:
+        fields["year"] = int(fields["year"])
+    if "pmid" not in fields and isinstance(record.get("pmid"), int):
+        fields["pmid"] = str(record["pmid"])
+    if authors := _authors(infons):
+        fields["authors"] = authors
+    for passage in passages[:1]:
+        if "title" in passage.kind and (title := " ".join(text for _, text in passage.pieces)):
+            fields["title"] = title
+    return fields
+
+
+def _authors(infons: Mapping[str, Any]) -> list[str]:
+    """``name_0``, ``name_1``... of PubMed Central as ``Family, Given``."""
+    authors = []
+    number = 0
+    while found := _AUTHOR.fullmatch(str(infons.get(f"name_{number}", ""))):
+        authors.append(", ".join(part for part in found.groups() if part))
+        number += 1
+    return authors
+
+
+def _first(infons: Mapping[str, Any], keys: Sequence[str]) -> str:
+    for key in keys:
+        value = infons.get(key)
+        if isinstance(value, str | int) and str(value):
+            return str(value)
+    return ""

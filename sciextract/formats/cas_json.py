@@ -1,0 +1,156 @@
+"""UIMA CAS JSON, as INCEpTION and dkpro-cassis write it; one object is one document.
+
+What the layers mean is told as for XMI. Reading does not go through ``dkpro-cassis``, for the same reasons.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import OutputError
+from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.json_lines import Record
+from sciextract.formats.json_objects import read_objects
+from sciextract.formats.records import list_at, object_at
+from sciextract.formats.sink import FileNames, new_folder
+from sciextract.formats.standoff import encodable
+from sciextract.formats.xmi import (
+    FRAME,
+    INITIAL_VIEW,
+    CasReading,
+    FeatureStructure,
+    FeatureStructures,
+)
+from sciextract.formats.xmi_types import TypeSystem, find_type_system
+from sciextract.formats.xmi_writer import CasBuilder
+
+_SOFA = "uima.cas.Sofa"
+_OWN_TYPES = "uima.cas."
+_STRINGS = "uima.cas.StringArray"
+
+
+def read_cas_json(source: Source) -> Iterator[ReadItem]:
+    """Read the document of a CAS; types come from the file, else from a type system beside it.
+
+    Raises:
+        FormatError: The file is empty or not UTF-8 text at all.
+    """
+    return read_objects(source, _documents)
+
+
+def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:
+    place = Place(source.path, line)
+    cas = _CasJson(record, place)
+    types = _types(record, place)
+    if not types.supertypes:
+        types = find_type_system(source, {each.type_name for each in cas.structures.values()})
+    yield CasReading(cas, types, source, place).document()
+
+
+class _CasJson(FeatureStructures):
+    """The text and the feature structures of a CAS in JSON."""
+
+    id_name = "%ID"
+
+    def __init__(self, record: Record, place: Place) -> None:
+        name = "%FEATURE_STRUCTURES"
+        listed = [object_at(each, name, place) for each in list_at(record.get(name), name, place)]
+        sofas = [each for each in listed if each.get("%TYPE") == _SOFA]
+        sofas.sort(key=lambda each: each.get("sofaID") != INITIAL_VIEW)
+        text = sofas[0].get("sofaString") if sofas else None
+        if not isinstance(text, str):
+            hint = "export the document with its text (UIMA CAS JSON, as INCEpTION writes it)"
+            raise place.error("no text: there is no sofaString", hint=hint)
+        super().__init__(text, place)
+        self._arrays: dict[str, str] = {}
+        own: list[tuple[Record, str]] = []
+        for each in listed:
+            type_name = str(each.get("%TYPE", ""))
+            elements = each.get("%ELEMENTS")
+            if isinstance(elements, list):
+                is_of_text = type_name == _STRINGS
+                said = _string_of(elements) if is_of_text else " ".join(map(_string_of, elements))
+                self._arrays[_string_of(each.get("%ID"))] = said
+            elif not type_name.startswith(_OWN_TYPES):
+                own.append((each, type_name))
+        for each, type_name in own:
+            self._add(each, type_name, sofas[0].get("%ID"))
+
+    def _add(self, given: Record, type_name: str, sofa_id: object) -> None:
+        named: dict[str, Any] = {}
+        for name, value in given.items():
+            if name.startswith("@"):  # a reference; XMI has the elements of an array in its place
+                named[name[1:]] = self._arrays.get(_string_of(value), value)
+            elif not name.startswith("%"):  # "#" begins numbers that JSON has no way to write
+                named[name.removeprefix("#")] = value
+        features = {
+            name: shown_value
+            for name, value in named.items()
+            if name not in FRAME and (shown_value := _string_of(value))
+        }
+        structure = FeatureStructure(_string_of(given.get("%ID")), type_name, features, None)
+        is_placed = "begin" in named and "end" in named
+        place = (_string_of(named["begin"]), _string_of(named["end"])) if is_placed else None
+        self.add(structure, place, elsewhere=given.get("@sofa", sofa_id) != sofa_id)
+
+
+def _string_of(value: Any) -> str:
+    """A value as XMI has it; of a list the first."""
+    if isinstance(value, list):
+        return _string_of(value[0]) if value else ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None or isinstance(value, dict) else str(value)
+
+
+def _types(record: Record, place: Place) -> TypeSystem:
+    supertypes, features = {}, {}
+    given = record.get("%TYPES")
+    declared = {} if given is None else object_at(given, "%TYPES", place)
+    for name, value in declared.items():
+        description = object_at(value, f"%TYPES.{shown(name)}", place)
+        supertypes[name] = _string_of(description.get("%SUPER_TYPE"))
+        features[name] = tuple(
+            feature
+            for feature, range_ in description.items()
+            if isinstance(range_, dict) and range_.get("%RANGE") == "uima.cas.String"
+        )
+    return TypeSystem(supertypes, features)
+
+
+class CasJsonWriter:
+    """Writes ``KEY.json`` for each document, with its types; the layers are those of the XMI writer.
+
+    A span has one range in UIMA, so discontinuous entities are lost and counted, with the relations and
+    mentions that hang on them.
+    """
+
+    def __init__(self, destination: Path | str) -> None:
+        """Write into a folder that is new or empty.
+
+        Raises:
+            OutputError: It holds files, or cannot be made.
+        """
+        self.losses: Counter[str] = Counter()
+        self._folder = new_folder(destination)
+        self._names = FileNames()
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Write one document to a file of its own.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the disk is full.
+        """
+        cas = CasBuilder(document, self.losses, encodable).cas
+        path = self._folder / f"{self._names.name_of(document.document.doc_key)}.json"
+        try:
+            path.write_text(cas.to_json() or "", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Nothing is open between documents."""

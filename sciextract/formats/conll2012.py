@@ -1,0 +1,310 @@
+"""CoNLL-2012 (OntoNotes) columns: a token a line, names in column 11, coreference in the last column.
+
+Columns are separated by blanks: document, part, number, token, part of speech, parse, lemma, frameset, sense,
+speaker, names, any number of predicate arguments, coreference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from sciextract.documents.annotations import Annotations
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import TokenRange
+from sciextract.errors import FormatError
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.conll import flat
+from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.layers import TokenLayers, token_layers
+from sciextract.formats.sink import LineSink
+from sciextract.formats.standoff import LabelNames, without_surrogates
+from sciextract.text.tokenizer import from_token_lists
+
+FIELD = "conll2012"
+"""The field of a document that holds its other columns."""
+
+_BEGIN = re.compile(r"#\s*begin document \((.*)\);?(?:\s*part\s+(\d{1,9}))?\s*$")
+_END = re.compile(r"#\s*end document")
+_WORD, _NAMES, _FEWEST = 3, 10, 5
+_OPENING_NAME = re.compile(r"\(([^()*|\s]+)")
+_COREFERENCE = re.compile(r"(\()?(\d{1,9})(\))?")
+_EMPTY = frozenset({"-", "_", "*", "XX", "(TOP*", "*)", "(TOP*)"})
+_SPACE = re.compile(r"\s")
+_REFUSED_IN_LABELS = re.compile(r"[\s()*|\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class _Block:
+    """The lines of one document: cells and line numbers of its tokens, sentence by sentence."""
+
+    key: str
+    line: int
+    sentences: list[list[tuple[list[str], int]]] = field(default_factory=lambda: [[]])
+    error: FormatError | None = None
+
+
+def read_conll2012(source: Source) -> Iterator[ReadItem]:
+    """Read names as entities and coreference as clusters; part 1 of ``NAME`` is called ``NAME_1``.
+
+    Raises:
+        FormatError: The file is empty or not UTF-8 text at all, or no document begins in it.
+    """
+    found = False
+    for block in _blocks(source):
+        found = True
+        try:
+            if block.error:
+                raise block.error
+            yield _document(block, source)
+        except FormatError as error:
+            yield BadRecord(error)
+    if not found:
+        problem = "no document begins: there is no line '#begin document (NAME); part 000'"
+        raise FormatError(problem, path=source.path)
+
+
+def _blocks(source: Source) -> Iterator[_Block]:
+    block: _Block | None = None
+    for number, line in decoded_lines(source):
+        begins = _BEGIN.match(line) if isinstance(line, str) else None
+        if begins:
+            if block:
+                yield block
+            part = int(begins[2] or 0)
+            block = _Block(f"{begins[1]}_{part}" if part else begins[1], number)
+        elif block is None:
+            if isinstance(line, FormatError) or line.strip():
+                problem = "a line before '#begin document'"
+                error = line if isinstance(line, FormatError) else None
+                block = _Block(
+                    "", number, error=error or FormatError(problem, path=source.path, line=number)
+                )
+        elif isinstance(line, FormatError):
+            block.error = block.error or line
+        elif _END.match(line):
+            yield block
+            block = None
+        elif not line.strip():
+            if block.sentences[-1]:
+                block.sentences.append([])
+        elif not line.startswith("#") and block.error is None:
+            _add_row(block, line.split(), Place(source.path, number, block.key))
+    if block:
+        yield block
+
+
+def _add_row(block: _Block, cells: list[str], place: Place) -> None:
+    first = next((rows[0][0] for rows in block.sentences if rows), cells)
+    if len(cells) < _FEWEST:
+        problem = f"{len(cells)} columns found, allowed are {_FEWEST} or more (document, part, number, token, ..., coreference)"
+        block.error = place.error(problem)
+    elif len(cells) <= _NAMES + 1 and len(cells) != len(first):
+        block.error = place.error(f"{len(cells)} columns found, allowed are {len(first)} as before")
+    else:
+        block.sentences[-1].append((cells, place.line or 0))
+
+
+def _document(block: _Block, source: Source) -> AnnotatedDocument:
+    sentences = [rows for rows in block.sentences if rows]
+    rows = [row for sentence in sentences for row in sentence]
+    place = Place(source.path, block.line, block.key)
+    text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
+    items = CorpusItems(block.key, source.provenance)
+    for each in tokens.sentences:
+        part = rows[each.token_start : each.token_end]
+        for start, end, label in _names(part, place):
+            found = TokenRange(each.token_start + start, each.token_start + end)
+            items.entity([tokens.char_span(found)], label)
+    for mentions in _clusters(rows, place).values():
+        items.cluster([items.mention(tokens.char_span(each), "") for each in mentions], None)
+    kept = _other_columns(rows)
+    count = max((len(cells) for cells in kept), default=0)
+    warnings = (f"conll2012: kept but not interpreted: other columns ({count})",) if kept else ()
+    fields = {FIELD: kept} if kept else {}
+    return AnnotatedDocument(
+        Document(block.key, text, tokens, fields), items.annotations(), warnings=warnings
+    )
+
+
+def _names(rows: list[tuple[list[str], int]], place: Place) -> Iterator[tuple[int, int, str]]:
+    """Start, end (exclusive) and label of the names of a sentence: ``(LABEL*`` to ``*)``, or ``(LABEL)``."""
+    waiting: list[tuple[int, str]] = []
+    for index, (cells, line) in enumerate(rows):
+        cell = cells[_NAMES] if len(cells) > _NAMES + 1 else "*"
+        waiting += [(index, label) for label in _OPENING_NAME.findall(cell)]
+        for _ in range(cell.count(")")):
+            if not waiting:
+                raise _unbalanced(cell, "names", line, place)
+            start, label = waiting.pop()
+            yield start, index + 1, label
+    if waiting:
+        index, _ = waiting[-1]
+        raise _unbalanced(rows[index][0][_NAMES], "names", rows[index][1], place)
+
+
+def _clusters(rows: list[tuple[list[str], int]], place: Place) -> dict[int, list[TokenRange]]:
+    """The mentions of each cluster; a closing bracket ends the mention of the cluster that began last."""
+    found: defaultdict[int, list[TokenRange]] = defaultdict(list)
+    waiting: defaultdict[int, list[int]] = defaultdict(list)
+    for index, (cells, line) in enumerate(rows):
+        if cells[-1] in ("-", "_", "*"):
+            continue
+        marks = [_COREFERENCE.fullmatch(part) for part in cells[-1].split("|")]
+        for mark in marks:
+            if mark is None or not (mark[1] or mark[3]):
+                problem = f"{shown(cells[-1])} found, allowed are '-', '(1', '1)' and '(1)', joined by '|'"
+                raise Place(place.path, line, place.doc_key).error(problem, field="coreference")
+            if mark[1]:
+                waiting[int(mark[2])].append(index)
+        for mark in marks:
+            if mark is not None and mark[3]:
+                if not waiting[int(mark[2])]:
+                    raise _unbalanced(cells[-1], "coreference", line, place)
+                start = waiting[int(mark[2])].pop()
+                found[int(mark[2])].append(TokenRange(start, index + 1))
+    for started in waiting.values():
+        if started:
+            cells, line = rows[started[-1]]
+            raise _unbalanced(cells[-1], "coreference", line, place)
+    return dict(found)
+
+
+def _unbalanced(cell: str, column: str, line: int, place: Place) -> FormatError:
+    problem = f"{shown(cell)} found, but its bracket has no partner"
+    return Place(place.path, line, place.doc_key).error(problem, field=column)
+
+
+def _other_columns(rows: list[tuple[list[str], int]]) -> list[list[str]]:
+    """Per token what stands between token and coreference, names aside; nothing where that says nothing."""
+    kept = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
+    return kept if any(cell not in _EMPTY for cells in kept for cell in cells) else []
+
+
+class Conll2012Writer:
+    """Writes names and coreference; counts in ``losses`` what brackets in columns cannot hold.
+
+    Of names that overlap, the longest is written. Other columns come back while the tokens are the same.
+    """
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        self.losses: Counter[str] = Counter()
+        self._labels = LabelNames(_REFUSED_IN_LABELS)
+        self._sink = LineSink(destination)
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append one document.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        given = document.annotations
+        without = Annotations(given.entities, (), given.clusters)
+        layers = token_layers(replace(document, annotations=without), keep_given=True)
+        self.losses.update(layers.losses)
+        if relations := len(live(given.relations)):
+            self.losses["relation"] += relations
+        key = _cell(document.document.doc_key) or "-"
+        if key != document.document.doc_key:
+            self.losses["document key with other characters"] += 1
+        self._sink.write_line(f"#begin document ({key}); part 000")
+        for row in self._rows(document.document, layers, key):
+            self._sink.write_line(row)
+        self._sink.write_line("#end document")
+
+    def close(self) -> None:
+        """Flush, and close the file that was opened here."""
+        self._sink.close()
+
+    def _rows(self, document: Document, layers: TokenLayers, key: str) -> Iterator[str]:
+        table = layers.table
+        words = [_cell(word) for word in table.strings(document.text)]
+        names, clusters = self._name_cells(layers), self._cluster_cells(layers)
+        kept = _kept_columns(document.fields, len(words))
+        if not kept and isinstance(lost := document.fields.get(FIELD), list):
+            self.losses["conll2012 columns of a token"] += len(lost)
+        for sentence in table.sentences:
+            for index in range(sentence.token_start, sentence.token_end):
+                number = index - sentence.token_start
+                parse = (
+                    f"{'' if number else '(TOP'}*{')' if index + 1 == sentence.token_end else ''}"
+                )
+                others = kept[index] if kept else ["XX", parse, "-", "-", "-", "-"]
+                before, after = others[: _NAMES - _WORD - 1], others[_NAMES - _WORD - 1 :]
+                cells = [key, "0", str(number), words[index], *before, names[index], *after]
+                yield "   ".join([*cells, clusters[index]])
+            yield ""
+
+    def _name_cells(self, layers: TokenLayers) -> list[str]:
+        cells = ["*"] * len(layers.table)
+        for sentence in layers.ner:
+            for tokens, entity in flat(sentence, self.losses):
+                name = self._labels.name_of(entity.label)
+                if name != entity.label:
+                    self.losses["label with other characters"] += 1
+                cells[tokens.token_start] = f"({name}*"
+                cells[tokens.token_end - 1] += ")"
+        return [cell.replace("*)", ")") if cell.startswith("(") else cell for cell in cells]
+
+    def _cluster_cells(self, layers: TokenLayers) -> list[str]:
+        table = layers.table
+        opening: list[list[tuple[int, int]]] = [[] for _ in range(len(table))]
+        closing: list[list[tuple[int, int]]] = [[] for _ in range(len(table))]
+        whole: list[list[int]] = [[] for _ in range(len(table))]
+        number = -1
+        for cluster in layers.clusters:
+            mentions = self._writable(layers, [tokens for tokens, _ in cluster])
+            number += bool(mentions)
+            for start, end in ((each.token_start, each.token_end - 1) for each in mentions):
+                if start == end:
+                    whole[start].append(number)
+                else:
+                    opening[start].append((-end, number))
+                    closing[end].append((-start, number))
+        cells = []
+        for begins, single, ends in zip(opening, whole, closing, strict=True):
+            parts = [f"({number}" for _, number in sorted(begins)]
+            parts += [f"({number})" for number in single]
+            parts += [f"{number})" for _, number in sorted(ends)]
+            cells.append("|".join(parts) or "-")
+        return cells
+
+    def _writable(self, layers: TokenLayers, mentions: Iterable[TokenRange]) -> list[TokenRange]:
+        """Mentions inside a sentence of which no two of the cluster cross, which brackets cannot tell."""
+        found: list[TokenRange] = []
+        for each in sorted(mentions, key=lambda each: (each.token_start, -each.token_end)):
+            sentence = layers.table.sentences[layers.table.sentence_of(each.token_start)]
+            if not sentence.contains(each):
+                self.losses["mention across sentences"] += 1
+            elif any(_cross(before, each) for before in found):
+                self.losses["mention that crosses another of its cluster"] += 1
+            else:
+                found.append(each)
+        return found
+
+
+def _cross(left: TokenRange, right: TokenRange) -> bool:
+    return left.token_start < right.token_start < left.token_end < right.token_end
+
+
+def _cell(text: str) -> str:
+    """Text without white space and lone surrogates, and not the start of a comment."""
+    cell = without_surrogates(_SPACE.sub("_", text))
+    return f"_{cell[1:]}" if cell.startswith("#") else cell
+
+
+def _kept_columns(fields: Mapping[str, Any], count: int) -> list[list[str]]:
+    """The other columns as they were read; none where the tokens are no longer the same."""
+    kept = fields.get(FIELD)
+    fewest = _NAMES - _WORD - 1
+    if not isinstance(kept, list) or len(kept) != count:
+        return []
+    if not all(isinstance(cells, list) and len(cells) >= fewest for cells in kept):
+        return []
+    return [[_cell(str(cell)) or "-" for cell in cells] for cells in kept]

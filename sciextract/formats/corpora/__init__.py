@@ -1,1 +1,0 @@
-"""Formats of corpora: UIMA CAS XMI, BioC, Parquet, Hugging Face datasets."""

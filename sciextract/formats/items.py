@@ -1,0 +1,213 @@
+"""Items of one imported document: entities of several fragments, relations, clusters from lists or links."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from sciextract.documents.annotations import (
+    Annotations,
+    Cluster,
+    Entity,
+    Relation,
+    State,
+    stable_id,
+)
+from sciextract.documents.spans import Span
+
+UNLABELLED = "relation"
+"""The label of relations that have none in their file."""
+
+
+class CorpusItems:
+    """Entities, relations and clusters in the order in which they are added.
+
+    Equal entities are kept apart, since other items of the file may mean one of them; a relation or
+    cluster that is there already is not added again.
+
+    Args:
+        doc_key: The document's key, part of every id.
+        provenance: The source of all items.
+        state: The state of all items.
+        owner: Part of every id where several sources annotate one document.
+    """
+
+    _SECOND: ClassVar[int] = 2
+    """What the id of the second of equal items ends with."""
+
+    def __init__(
+        self, doc_key: str, provenance: str, state: State = State.IMPORTED, owner: str = ""
+    ) -> None:
+        self._doc_key = doc_key
+        self._provenance = provenance
+        self._state = state
+        self._owner = owner
+        self._equal: Counter[tuple[object, ...]] = Counter()
+        self._entities: dict[str, Entity] = {}
+        self._on: defaultdict[Span, list[Entity]] = defaultdict(list)
+        self._relations: dict[str, Relation] = {}
+        self._clusters: dict[str, Cluster] = {}
+
+    @property
+    def entities(self) -> list[Entity]:
+        """All entities so far."""
+        return list(self._entities.values())
+
+    @property
+    def spans(self) -> list[Span]:
+        """The ranges of all entities, from their first to their last character."""
+        return [entity.span for entity in self._entities.values()]
+
+    def entity(self, fragments: Sequence[Span], label: str, score: float | None = None) -> Entity:
+        """Add an entity; ``fragments`` are ascending."""
+        edges = [edge for span in fragments for edge in (span.char_start, span.char_end)]
+        item_id = self._own_id("entity", *edges, label)
+        made = Entity(item_id, tuple(fragments), label, score, self._state, self._provenance)
+        self._entities[item_id] = made
+        if len(fragments) == 1:
+            self._on[fragments[0]].append(made)
+        return made
+
+    def mention(self, span: Span, label: str) -> Entity:
+        """The entity on a span that a cluster or relation means; made without a type where there is none.
+
+        Args:
+            span: Its range.
+            label: Its type (empty if it has none), which decides where several entities lie on the span.
+        """
+        found = self._on[span]
+        for entity in found:
+            if entity.label == label:
+                return entity
+        return found[0] if found else self.entity([span], "")
+
+    def relation(self, head: Entity, tail: Entity, label: str, score: float | None) -> Relation:
+        """Add a relation."""
+        ends = (head.id, tail.id, label)
+        return self._relation(self._id("relation", *ends), ends, score)
+
+    def cluster(self, mentions: Iterable[Entity], score: float | None) -> Cluster:
+        """Add a cluster; its mentions are put in text order, each once."""
+        unique = {mention.id: mention for mention in mentions}
+        ids = sorted(unique, key=lambda each: (unique[each].fragments, each))
+        return self._cluster(ids, score)
+
+    def annotations(self) -> Annotations:
+        """All that was added."""
+        return Annotations(
+            tuple(self._entities.values()),
+            tuple(self._relations.values()),
+            tuple(self._clusters.values()),
+        )
+
+    def _relation(self, item_id: str, ends: tuple[str, str, str], score: float | None) -> Relation:
+        made = Relation(item_id, *ends, score, self._state, self._provenance)
+        return self._relations.setdefault(item_id, made)
+
+    def _cluster(self, mentions: Sequence[str], score: float | None) -> Cluster:
+        """Add a cluster of mentions (ids) in this order."""
+        item_id = self._id("cluster", *mentions)
+        made = Cluster(item_id, tuple(mentions), score, self._state, self._provenance)
+        return self._clusters.setdefault(item_id, made)
+
+    def _id(self, kind: str, *parts: object) -> str:
+        """An id that equal items share."""
+        owner = (self._owner,) if self._owner else ()
+        return stable_id(kind, self._doc_key, *parts, *owner)
+
+    def _own_id(self, kind: str, *parts: object) -> str:
+        """An id that equal items do not share: from the second on it ends with a number."""
+        before = self._equal[kind, *parts]
+        self._equal[kind, *parts] += 1
+        owner = (self._owner,) if self._owner else ()
+        number = (before - 1 + self._SECOND,) if before else ()
+        return stable_id(kind, self._doc_key, *parts, *owner, *number)
+
+
+def warnings_of(remarks: Mapping[str, int]) -> tuple[str, ...]:
+    """One warning a kind, with how often it occurred."""
+    return tuple(
+        [f"{kind} ({'once' if n == 1 else f'{n} times'})" for kind, n in remarks.items() if n]
+    )
+
+
+_Item = TypeVar("_Item", Entity, Relation, Cluster)
+
+
+def live(items: Iterable[_Item]) -> list[_Item]:
+    """The items to be written: all but the rejected ones."""
+    return [item for item in items if item.state is not State.REJECTED]
+
+
+COREFERENCE = "COREF"
+"""The label of relations that link mentions of the same thing, as Prodigy's coreference recipe has it."""
+
+BIBLIOGRAPHIC = ("title", "year", "doi", "pmid", "venue", "authors", "url", "keywords")
+"""Names of the bibliographic fields of a document."""
+
+
+class ImportedItems(CorpusItems):
+    """The items of one document as annotation tools have them.
+
+    Relations labelled ``COREF`` link the mentions of a cluster; equal relations are kept apart. ``remarks`` count
+    what was not read as it stands, by kind.
+    """
+
+    _SECOND: ClassVar[int] = 1
+
+    def __init__(
+        self, doc_key: str, source: str, state: State = State.IMPORTED, owner: str = ""
+    ) -> None:
+        super().__init__(doc_key, source, state, owner)
+        self.remarks: Counter[str] = Counter()
+        self._links: list[tuple[Entity, Entity]] = []
+
+    def add_relation(
+        self, head: Entity, tail: Entity, label: str, score: float | None = None
+    ) -> None:
+        """A new relation, or a link between two mentions of a cluster."""
+        if label == COREFERENCE:
+            self._links.append((head, tail))
+            return
+        if not label:
+            self.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
+        ends = (head.id, tail.id, label or UNLABELLED)
+        self._relation(self._own_id("relation", *ends), ends, score)
+
+    def annotations(self) -> Annotations:
+        """All items; links are joined into clusters, mentions in text order."""
+        for mentions in self._linked():
+            self._cluster([mention.id for mention in mentions], None)
+        return super().annotations()
+
+    def warnings(self) -> tuple[str, ...]:
+        """One warning a kind, with its count."""
+        return warnings_of(self.remarks)
+
+    def _linked(self) -> list[list[Entity]]:
+        groups: dict[str, dict[str, Entity]] = {}
+        for head, tail in self._links:
+            joined = groups.get(head.id, {head.id: head}) | groups.get(tail.id, {tail.id: tail})
+            groups |= dict.fromkeys(joined, joined)
+        unique = {id(group): group for group in groups.values()}.values()
+        members = [sorted(group.values(), key=lambda each: each.span) for group in unique]
+        return sorted(members, key=lambda each: each[0].span)
+
+
+def score_of(value: Any) -> float | None:
+    """``value`` if it is a probability."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 <= value <= 1 else None
+
+
+def title_length_of(text: str, fields: Mapping[str, Any]) -> int:
+    """How many characters at the start of a text are the title that its fields name, on a line of its own."""
+    title = fields.get("title")
+    is_first = isinstance(title, str) and title and text.startswith(f"{title}\n")
+    return len(str(title)) if is_first else 0
+
+
+def bibliographic(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The bibliographic fields of a document that have a value."""
+    return {name: fields[name] for name in BIBLIOGRAPHIC if fields.get(name) not in (None, "", [])}

@@ -1,0 +1,305 @@
+"""Annotations as token offsets or as character spans: what a target format can hold, and what it cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.errors import OutputError
+from sciextract.formats.base import shown
+from sciextract.formats.items import COREFERENCE, live
+from sciextract.text.analyse import split_at
+
+ScoredRange = tuple[TokenRange, float | None]
+
+
+@dataclass(slots=True)
+class TokenLayers:
+    """Items that token offsets can hold; rejected items are left out, equal ones collapse.
+
+    Attributes:
+        table: The document's tokens, split where an entity's edge cuts one.
+        ner: Per sentence the typed entities.
+        relations: Per sentence (of the head) head, tail and relation.
+        clusters: Mentions with their scores.
+        losses: What does not fit, by kind.
+    """
+
+    table: TokenTable
+    ner: list[list[tuple[TokenRange, Entity]]]
+    relations: list[list[tuple[TokenRange, TokenRange, Relation]]]
+    clusters: list[list[ScoredRange]] = field(default_factory=list)
+    losses: Counter[str] = field(default_factory=Counter)
+
+
+def with_split_tokens(document: Document, annotations: Iterable[Annotations]) -> Document:
+    """The document with its tokens split where the edge of an entity of any of the annotations cuts one.
+
+    A model's entities do not split tokens that the input gave.
+    """
+    entities = tuple([entity for each in annotations for entity in each.entities])
+    if _tokens_are_given(document):
+        entities = tuple([each for each in entities if not each.source.startswith("model:")])
+    return replace(document, tokens=_split_table(document.tokens, document.text, entities))
+
+
+def token_layers(
+    annotated: AnnotatedDocument, *, split: bool = True, keep_given: bool = False
+) -> TokenLayers:
+    """The document's annotations in document-level token offsets.
+
+    Args:
+        annotated: The document.
+        split: Whether tokens are split where the edge of an entity cuts one; else the entity gets whole tokens.
+        keep_given: Whether they are split as :func:`with_split_tokens` splits them.
+    """
+    if keep_given:
+        document = with_split_tokens(annotated.document, [annotated.annotations])
+        annotated, split = replace(annotated, document=document), False
+    builder = _Builder(annotated, split)
+    annotations = annotated.annotations
+    for entity in live(annotations.entities):
+        builder.add_entity(entity)
+    for relation in live(annotations.relations):
+        builder.add_relation(relation)
+    for cluster in live(annotations.clusters):
+        builder.add_cluster(cluster)
+    builder.count_untyped()
+    return builder.layers
+
+
+class _Builder:
+    def __init__(self, annotated: AnnotatedDocument, split: bool) -> None:
+        entities = annotated.annotations.entities
+        document = annotated.document
+        cutting = entities if split else ()
+        self._table = _split_table(document.tokens, document.text, cutting)
+        count = len(self._table.sentences)
+        self.layers = TokenLayers(
+            self._table, [[] for _ in range(count)], [[] for _ in range(count)]
+        )
+        self._losses = self.layers.losses
+        self._rejected = {entity.id for entity in entities if entity.state is State.REJECTED}
+        self._ranges: dict[str, TokenRange] = {}
+        self._untyped: dict[str, TokenRange] = {}
+        self._mentioned: set[TokenRange] = set()
+        self._seen: set[tuple[object, ...]] = set()
+
+    def add_entity(self, entity: Entity) -> None:
+        tokens = self._tokens_of(entity)
+        if tokens is None:
+            return
+        self._ranges[entity.id] = tokens
+        sentence = self._sentence_of(tokens)
+        if not entity.label:
+            self._untyped[entity.id] = tokens
+        elif sentence is None:
+            self._losses["entity across sentences"] += 1
+        elif self._is_new("entity", tokens, entity.label):
+            self.layers.ner[sentence].append((tokens, entity))
+
+    def add_relation(self, relation: Relation) -> None:
+        if relation.head in self._rejected or relation.tail in self._rejected:
+            return
+        head, tail = self._ranges.get(relation.head), self._ranges.get(relation.tail)
+        sentence = self._sentence_of(head) if head else None
+        if head is None or tail is None or sentence is None:
+            self._losses["relation of an entity that does not fit"] += 1
+        elif self._is_new("relation", head, tail, relation.label):
+            self.layers.relations[sentence].append((head, tail, relation))
+            self._mentioned.update((head, tail))
+
+    def add_cluster(self, cluster: Cluster) -> None:
+        count = len(cluster.mentions)
+        scores = cluster.mention_scores or (cluster.score,) * count
+        states = cluster.mention_states or (cluster.state,) * count
+        mentions: dict[TokenRange, float | None] = {}
+        for entity_id, score, state in zip(cluster.mentions, scores, states, strict=True):
+            tokens = self._ranges.get(entity_id)
+            if state is State.REJECTED:
+                continue
+            if tokens is not None:
+                mentions.setdefault(tokens, score)
+            elif entity_id not in self._rejected:
+                self._losses["mention of an entity that does not fit"] += 1
+        if mentions and self._is_new("cluster", *mentions):
+            self.layers.clusters.append(list(mentions.items()))
+            self._mentioned.update(mentions)
+
+    def count_untyped(self) -> None:
+        """An entity without a type survives only as a mention or an argument."""
+        lost = sum(tokens not in self._mentioned for tokens in self._untyped.values())
+        if lost:
+            self._losses["entity without a type"] += lost
+
+    def _tokens_of(self, entity: Entity) -> TokenRange | None:
+        if len(entity.fragments) > 1:
+            self._losses["discontinuous entity"] += 1
+            return None
+        tokens = self._table.covering(entity.span)
+        if tokens is None:
+            self._losses["entity without tokens"] += 1
+        else:
+            covered, span = self._table.char_span(tokens), entity.span
+            if covered.char_start < span.char_start or span.char_end < covered.char_end:
+                self._losses["entity widened to whole given tokens"] += 1
+            if span.char_start < covered.char_start or covered.char_end < span.char_end:
+                self._losses["white space at the edge of an entity"] += 1
+        return tokens
+
+    def _sentence_of(self, tokens: TokenRange) -> int | None:
+        sentence = self._table.sentence_of(tokens.token_start)
+        return sentence if self._table.sentences[sentence].contains(tokens) else None
+
+    def _is_new(self, *key: object) -> bool:
+        if key in self._seen:
+            self._losses[f"second {key[0]} in the same place"] += 1
+            return False
+        self._seen.add(key)
+        return True
+
+
+def _tokens_are_given(document: Document) -> bool:
+    """Whether the text is its tokens joined by one space, as token-only input is read."""
+    spans, text = document.tokens.spans, document.text
+    edges = [0, *(at for span in spans for at in (span.char_start, span.char_end)), len(text)]
+    between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    return between == ["", *[" "] * (len(spans) - 1), ""]
+
+
+def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> TokenTable:
+    """The table with tokens cut at the edges of entities; its sentences stay as they are."""
+    cutting = [
+        entity.span
+        for entity in live(entities)
+        if len(entity.fragments) == 1 and table.aligned(entity.span) is None
+    ]
+    edges = {edge for span in cutting for edge in (span.char_start, span.char_end)}
+    # Empty spans: they cut tokens but, unlike whole entities, never join two sentences.
+    return split_at(table, text, [Span(edge, edge) for edge in edges]) if edges else table
+
+
+@dataclass(slots=True)
+class SpanLayers:
+    """Items that contiguous spans and binary relations can hold; rejected items are left out.
+
+    Attributes:
+        entities: Entities of one fragment.
+        relations: Head, tail and label of relations, and of the links between consecutive mentions of
+            clusters, which are labelled ``COREF``.
+        undecided: Whether all items are a model's, and nobody has looked at any.
+        losses: What does not fit, by kind.
+    """
+
+    entities: list[Entity] = field(default_factory=list)
+    relations: list[tuple[Entity, Entity, str]] = field(default_factory=list)
+    undecided: bool = False
+    losses: Counter[str] = field(default_factory=Counter)
+
+
+def span_layers(
+    annotated: AnnotatedDocument, *, untyped: bool = True, repeated: bool = True
+) -> SpanLayers:
+    """The document's annotations as spans and links.
+
+    Args:
+        annotated: The document.
+        untyped: Whether the format holds entities without a type.
+        repeated: Whether the format tells two entities of the same span and type apart.
+
+    Raises:
+        OutputError: An entity is not a range of the document's text.
+    """
+    builder = _SpanLayersBuilder(annotated, untyped, repeated)
+    annotations = annotated.annotations
+    for entity in live(annotations.entities):
+        builder.add_entity(entity)
+    for relation in live(annotations.relations):
+        builder.add_relation(relation)
+    for cluster in live(annotations.clusters):
+        builder.add_cluster(cluster)
+    builder.layers.undecided = _is_undecided(annotated)
+    return builder.layers
+
+
+class _SpanLayersBuilder:
+    def __init__(self, annotated: AnnotatedDocument, untyped: bool, repeated: bool) -> None:
+        self.layers = SpanLayers()
+        self._losses = self.layers.losses
+        self._document = annotated.document
+        self._untyped = untyped
+        self._repeated = repeated
+        entities = annotated.annotations.entities
+        self._rejected = {each.id for each in entities if each.state is State.REJECTED}
+        self._kept: dict[str, Entity] = {}
+        self._equal: dict[tuple[object, ...], Entity] = {}
+        self._mentioned: set[str] = set()
+
+    def add_entity(self, entity: Entity) -> None:
+        for fragment in entity.fragments:
+            if not 0 <= fragment.char_start < fragment.char_end <= len(self._document.text):
+                raise _outside(entity, self._document.doc_key, len(self._document.text))
+        if len(entity.fragments) > 1:
+            self._losses["discontinuous entity"] += 1
+        elif not entity.label and not self._untyped:
+            self._losses["entity without a type"] += 1
+        else:
+            self._keep(entity)
+
+    def add_relation(self, relation: Relation) -> None:
+        if relation.head in self._rejected or relation.tail in self._rejected:
+            return
+        head, tail = self._kept.get(relation.head), self._kept.get(relation.tail)
+        if head is None or tail is None:
+            self._losses["relation of an entity that does not fit"] += 1
+        elif relation.label == COREFERENCE:
+            self._losses[f"relation {COREFERENCE}, which stands for coreference"] += 1
+        else:
+            self.layers.relations.append((head, tail, relation.label))
+
+    def add_cluster(self, cluster: Cluster) -> None:
+        wanted = [each for each in cluster.live_mentions if each not in self._rejected]
+        mentions = list({each.id: each for each in self._mentions(wanted)}.values())
+        if len(mentions) > 1:
+            self._mentioned.update(mention.id for mention in mentions)
+            self.layers.relations += [(*pair, COREFERENCE) for pair in pairwise(mentions)]
+        elif wanted:
+            self._losses["cluster of fewer than two mentions"] += 1
+
+    def _keep(self, entity: Entity) -> None:
+        key = (entity.span, entity.label)
+        if key in self._equal and not self._repeated:
+            self._losses["second entity in the same place"] += 1
+            self._kept[entity.id] = self._equal[key]
+            return
+        self._equal[key] = self._kept[entity.id] = entity
+        self.layers.entities.append(entity)
+
+    def _mentions(self, wanted: list[str]) -> Iterator[Entity]:
+        for entity_id in wanted:
+            entity = self._kept.get(entity_id)
+            if entity is None:
+                self._losses["mention of an entity that does not fit"] += 1
+            elif entity.id in self._mentioned:
+                self._losses["mention of a second cluster"] += 1
+            else:
+                yield entity
+
+
+def _is_undecided(annotated: AnnotatedDocument) -> bool:
+    found = annotated.annotations
+    items: list[Entity | Relation | Cluster] = [*found.entities, *found.relations, *found.clusters]
+    return {item.state for item in items} == {State.UNDECIDED}
+
+
+def _outside(entity: Entity, doc_key: str, length: int) -> OutputError:
+    span = entity.span
+    return OutputError(
+        f"doc_key {shown(doc_key)}: entity {entity.id}: the range [{span.char_start}, {span.char_end}) "
+        f"is no part of the text, which has {length} characters"
+    )

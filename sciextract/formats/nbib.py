@@ -1,0 +1,129 @@
+"""MEDLINE/nbib, the text export of PubMed and PubMed Central."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
+from sciextract.errors import FormatError
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.bibliographic import (
+    TaggedRecord,
+    Tags,
+    keep_unusable,
+    make_record,
+    text_lines,
+)
+
+_TAG = re.compile(r"([A-Z][A-Z0-9 ]{3})-(?: (.*))?$", re.DOTALL)
+_DOI = re.compile(r"(\S+) \[doi\]")
+_VENUES = ("JT", "TA", "BTI")
+_INTERPRETED = frozenset({"TI", "AB", "PMID", "FAU", "OT"})
+
+
+def read_nbib(source: Source) -> Iterator[ReadItem]:
+    """Read the records one after the other; blank lines lie between them.
+
+    Raises:
+        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
+    """
+    number = 0
+    for number, record in enumerate(_records(source), start=1):
+        yield _item(record, source, number)
+    if not number:
+        hint = "a record begins with: PMID- 12345"
+        raise FormatError("the file holds no nbib record", path=source.path, hint=hint)
+
+
+def _records(source: Source) -> Iterator[TaggedRecord]:
+    record: TaggedRecord | None = None
+    started = False
+    for number, line in text_lines(source):
+        if isinstance(line, FormatError):
+            record = record or TaggedRecord(number)
+            record.error = record.error or line
+            continue
+        found = _TAG.match(line)
+        started = started or found is not None
+        if record and (not line.strip() or (_is_pmid(found) and "PMID" in record.parts)):
+            yield record
+            record = None
+        if not line.strip() or not started:
+            continue
+        record = record or TaggedRecord(number)
+        _add(record, found, line, Place(source.path, number))
+    if record:
+        yield record
+
+
+def _is_pmid(found: re.Match[str] | None) -> bool:
+    return found is not None and found[1] == "PMID"
+
+
+def _add(record: TaggedRecord, found: re.Match[str] | None, line: str, place: Place) -> None:
+    if found:
+        record.add(found[1].rstrip(), found[2] or "")
+    elif record.last:
+        record.go_on(line)
+    else:
+        record.error = record.error or place.error(
+            f"{shown(line)} found, allowed is a tag of four characters, a hyphen and a space"
+        )
+
+
+def _item(record: TaggedRecord, source: Source, number: int) -> ReadItem:
+    if record.error is not None:
+        return BadRecord(record.error)
+    tags = record.tags()
+    fields = _fields(tags)
+    pmc = next(iter(tags.get("PMC", [])), None)
+    key = fields["pmid"] or pmc or fields["doi"] or f"{source.stem}:{number}"
+    title = _first(tags, "TI") or _first(tags, "BTI") or _first(tags, "TT")
+    place = Place(source.path, record.first_line, key)
+    try:
+        return make_record(place, title, " ".join(tags.get("AB", [])), fields)
+    except FormatError as error:
+        return BadRecord(error)
+
+
+def _first(tags: Tags, tag: str) -> str:
+    return next(iter(tags.get(tag, [])), "")
+
+
+def _fields(tags: Tags) -> dict[str, Any]:
+    venue = next((tag for tag in _VENUES if tag in tags and (tag != "BTI" or "TI" in tags)), "")
+    found: dict[str, Any] = {
+        "year": year_of(tags.get("DP")),
+        "doi": _doi(tags),
+        "pmid": pmid_of(tags.get("PMID")),
+        "venue": _first(tags, venue),
+        "authors": [
+            *(tags.get("FAU") or map(_family_first, tags.get("AU", []))),
+            *tags.get("CN", []),
+        ],
+        "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
+    }
+    given = {"pmid": " ".join(tags.get("PMID", []))}
+    keep_unusable(found, given, "nbib")
+    used = {*_INTERPRETED, venue}
+    return found | {
+        tag: values[0] if len(values) == 1 else values
+        for tag, values in tags.items()
+        if tag not in used
+    }
+
+
+def _doi(tags: Tags) -> str | None:
+    for value in [*tags.get("LID", []), *tags.get("AID", [])]:
+        found = _DOI.fullmatch(value)
+        if found and (doi := bare_doi(found[1])):
+            return doi
+    return None
+
+
+def _family_first(name: str) -> str:
+    """``Brinjikji W`` as ``Brinjikji, W``."""
+    family, _, initials = name.rpartition(" ")
+    return f"{family}, {initials}" if family and initials.isupper() else name

@@ -1,0 +1,200 @@
+"""RIS, as reference managers and databases export it.
+
+rispy reads whole files, joins a record that has no ``ER`` with the next one, and drops the last if it has none.
+Here the file is cut into records first, which takes one rule (``TY`` opens, ``ER`` closes), keeps memory constant
+and gives every record its line; rispy reads the tags of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rispy import RisParser
+from rispy.config import TAG_KEY_MAPPING
+
+from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
+from sciextract.errors import FormatError
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.bibliographic import keep_unusable, make_record, text_lines
+
+CUT = "the record has no ER line: it may be cut"
+_TITLES = ("TI", "T1", "BT", "CT")
+_ABSTRACTS = ("AB", "N2")
+_VENUES = ("JF", "JO", "T2", "JA", "J2", "J1")
+_YEARS = ("PY", "Y1", "DA")
+_AUTHORS = ("AU", "A1")
+_INTERPRETED = frozenset({*_AUTHORS, "KW", "ID"})
+_TAG = re.compile(r"([A-Z][A-Z0-9])(  ?)-(.*)", re.DOTALL)
+_UNKNOWN = "UK"
+_NAMES = {**{tag: tag for tag in TAG_KEY_MAPPING}, _UNKNOWN: _UNKNOWN}
+
+Tags = dict[str, list[str]]
+
+
+def read_ris(source: Source) -> Iterator[ReadItem]:
+    """Read the records one after the other; what stands before the first ``TY`` is no part of any, nor are tags
+    between records without a title or an abstract (Ovid's ``NL`` and ``C1``).
+
+    Raises:
+        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no ``TY`` line.
+    """
+    number = 0
+    parser = RisParser(
+        mapping=_NAMES, list_tags=list(_NAMES), delimiter_tags_mapping={}, enforce_list_tags=False
+    )
+    records = (each for each in _records(source) if not each.is_stray)
+    for number, record in enumerate(records, start=1):
+        yield _item(record, parser, source, number)
+    if not number:
+        hint = "a record begins with: TY  - JOUR"
+        raise FormatError("the file holds no RIS record", path=source.path, hint=hint)
+
+
+@dataclass(slots=True)
+class _Record:
+    first_line: int
+    lines: list[str] = field(default_factory=list)
+    typed: bool = True
+    ended: bool = False
+    error: FormatError | None = None
+
+    @property
+    def is_stray(self) -> bool:
+        """Whether these are lines of a vendor between two records, and no record that lost its ``TY`` line."""
+        texts = any(line[:2] in (*_TITLES, *_ABSTRACTS) for line in self.lines)
+        return not (self.typed or self.ended or self.error or texts)
+
+
+def _records(source: Source) -> Iterator[_Record]:
+    record: _Record | None = None
+    started = False
+    for number, line in text_lines(source):
+        if isinstance(line, FormatError):
+            record = record or _Record(number, typed=False)
+            record.error = record.error or line
+            continue
+        tag = _tag_of(line, record)
+        if tag == "TY":
+            if record:
+                yield record
+            record, started = _Record(number, [line]), True
+        elif record is None and tag not in (None, "ER") and started:
+            record = _Record(number, [line], typed=False)
+        elif record is not None and tag != "ER":
+            record.lines.append(line)
+        if tag == "ER" and record:
+            record.ended = True
+            yield record
+            record = None
+    if record:
+        yield record
+
+
+def _tag_of(line: str, record: _Record | None) -> str | None:
+    """The line's tag. One space before the hyphen counts in records whose first line has one, too."""
+    found = _TAG.match(line)
+    if not found:
+        return None
+    single = found[2] == " "
+    if (
+        single
+        and found[1] != "TY"
+        and not (record and record.lines[:1] and _is_loose(record.lines[0]))
+    ):
+        return None
+    return found[1]
+
+
+def _is_loose(first_line: str) -> bool:
+    return first_line[2:4] == " -"
+
+
+def _item(record: _Record, parser: RisParser, source: Source, number: int) -> ReadItem:
+    place = Place(source.path, record.first_line)
+    if record.error is not None:
+        return BadRecord(record.error)
+    if not record.typed:
+        return BadRecord(place.error("the record does not begin with a TY line"))
+    tags = _tags(record, parser)
+    doi = bare_doi(tags.get("DO")) or bare_doi(tags.get("UR"))
+    key = next(iter(tags.get("ID", [])), "") or doi or f"{source.stem}:{number}"
+    title, abstract = _text(tags, _TITLES), _text(tags, _ABSTRACTS)
+    warnings = () if record.ended else (CUT,)
+    try:
+        place = Place(source.path, record.first_line, key)
+        return make_record(place, title, abstract, _fields(tags, doi), warnings)
+    except FormatError as error:
+        return BadRecord(error)
+
+
+def _tags(record: _Record, parser: RisParser) -> Tags:
+    """The lines under each tag, those without a tag under the one before; empty ones are left out."""
+    loose = _is_loose(record.lines[0])
+    lines = [_strict(line, loose) for line in record.lines]
+    parsed: dict[str, Any] = parser.parse_lines(iter([*lines, "ER  - "]))[0]
+    unknown = parsed.pop(_UNKNOWN, {})
+    tags = {tag or "untagged": _listed(found) for tag, found in {**parsed, **unknown}.items()}
+    return {tag: kept for tag, lines in tags.items() if (kept := [line for line in lines if line])}
+
+
+def _strict(line: str, loose: bool) -> str:
+    """A tag line as the parser wants it, with two spaces before the hyphen and one behind."""
+    found = _TAG.match(line)
+    if found and (loose or found[2] == "  "):
+        return f"{found[1]}  - {found[3].strip()}"
+    return line
+
+
+def _listed(found: str | list[str]) -> list[str]:
+    return [found] if isinstance(found, str) else found
+
+
+def _text(tags: Tags, names: tuple[str, ...]) -> str:
+    """The first of the tags that is there, its lines joined by one space."""
+    return next((" ".join(tags[name]) for name in names if name in tags), "")
+
+
+def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
+    venue = next((name for name in _VENUES if name in tags), "")
+    year = next((name for name in _YEARS if year_of(tags.get(name))), "")
+    found: dict[str, Any] = {
+        "year": year_of(tags.get(year)),
+        "doi": doi,
+        "pmid": _pmid(tags),
+        "venue": " ".join(tags.get(venue, [])),
+        "authors": [
+            name for tag in _AUTHORS for each in tags.get(tag, []) for name in authors_of(each)
+        ],
+        "url": next(iter(tags.get("UR", [])), None),
+        "keywords": [
+            word
+            for each in tags.get("KW", [])
+            for part in each.split(";")
+            if (word := part.strip())
+        ],
+    }
+    used = {*_INTERPRETED, venue, next((name for name in _TITLES if name in tags), "")}
+    used |= {next((name for name in _ABSTRACTS if name in tags), "")}
+    used |= _told(tags, found)
+    keep_unusable(found, {"doi": " ".join(tags.get("DO", []))}, "ris")
+    return found | {
+        tag: lines[0] if len(lines) == 1 else lines
+        for tag, lines in tags.items()
+        if tag not in used
+    }
+
+
+def _told(tags: Tags, found: Mapping[str, Any]) -> set[str]:
+    """The tags whose whole content a field holds."""
+    whole = {"PY": str(found["year"]), "DO": found["doi"], "UR": found["url"], "AN": found["pmid"]}
+    return {tag for tag, value in whole.items() if tags.get(tag) == [value] or tag == "DO"}
+
+
+def _pmid(tags: Tags) -> str | None:
+    """PubMed's accession number; other databases have numbers of their own."""
+    database = " ".join(tags.get("DB", []) + tags.get("DP", [])).lower()
+    from_pubmed = "pubmed" in database or "medline" in database
+    return pmid_of(tags.get("AN")) if from_pubmed else None

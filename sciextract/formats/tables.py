@@ -1,0 +1,267 @@
+"""Writers of tables for spreadsheets and statistics: one row an entity, relation or mention in a cluster."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from sciextract.documents.annotations import Cluster, Entity, Relation
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.errors import OutputError
+from sciextract.formats.items import live
+from sciextract.formats.sink import LineSink
+from sciextract.text.characters import BLANK
+
+#: A formula, also behind what spreadsheets drop and in full width; apostrophes that stand there already.
+_FORMULA = re.compile(f"'*(?:[\\t\\r\\n]|[{BLANK}]*[=+\\-@＝＋－＠])")
+_UNSAFE = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|(.))", re.DOTALL)
+_SHORT_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
+_PLAIN = {short[1]: character for character, short in _SHORT_ESCAPES.items()}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_QUOTED_IN_CSV = re.compile(r'[",;\t\r\n]|^\s|\s$')
+_QUOTED_IN_TSV = re.compile('"')
+_REPLACEMENT = "\ufffd"
+
+
+def csv_row(cells: Iterable[str]) -> str:
+    """The cells, comma-separated and quoted after RFC 4180, without a line end."""
+    return exact_csv_row([guarded(cell) for cell in cells])
+
+
+def exact_csv_row(cells: Iterable[str]) -> str:
+    """:func:`csv_row` with the cells as they are, for programs that would keep the apostrophe."""
+    return ",".join([_quoted(cell, _QUOTED_IN_CSV) for cell in cells])
+
+
+def tsv_row(cells: Iterable[str]) -> str:
+    """The cells, tab-separated, with escapes for control characters, without a line end."""
+    return "\t".join([_quoted(guarded(escaped(cell)), _QUOTED_IN_TSV) for cell in cells])
+
+
+def guarded(cell: str) -> str:
+    """The cell with an apostrophe in front if a spreadsheet would run it.
+
+    >>> guarded("=1+1"), guarded("n-gram"), guarded("'=1+1")
+    ("'=1+1", 'n-gram', "''=1+1")
+    """
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """What :func:`guarded` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def escaped(cell: str) -> str:
+    r"""The cell with ``\t \n \r \\`` and ``\uXXXX`` for control characters and line separators.
+
+    >>> escaped("a\tb\u2028c")
+    'a\\tb\\u2028c'
+    """
+    return _UNSAFE.sub(lambda found: _escape(found[0]), cell)
+
+
+def unescaped(cell: str) -> str:
+    """What :func:`escaped` was given."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN[found[2]], cell)
+
+
+def storable(text: str) -> tuple[str, int]:
+    """The text with U+FFFD for lone surrogates, which UTF-8 cannot hold, and how many there were."""
+    return _SURROGATE.subn(_REPLACEMENT, text)
+
+
+def cell_of(value: object) -> str:
+    """A value of a record as a cell: strings as they are, nothing for ``None``, else as in JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def field_cell(fields: Mapping[str, Any], name: str) -> str:
+    """The field of that name, whatever its case (tables of users write ``DOI`` and ``Year``)."""
+    if name in fields:
+        return cell_of(fields[name])
+    return next((cell_of(fields[each]) for each in fields if each.lower() == name), "")
+
+
+def mention_text(entity: Entity, document: Document) -> str:
+    """The mention's string.
+
+    Raises:
+        OutputError: A fragment lies outside the text.
+    """
+    for span in entity.fragments:
+        if not 0 <= span.char_start < span.char_end <= len(document.text):
+            place = f"{document.doc_key}: entity {entity.id}"
+            found = f"[{span.char_start}, {span.char_end}) lies outside the text"
+            raise OutputError(f"{place}: {found}; allowed are 0 to {len(document.text)}")
+    return entity.text_of(document.text)
+
+
+def _quoted(cell: str, needs_quotes: re.Pattern[str]) -> str:
+    if not needs_quotes.search(cell):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
+
+
+def _escape(character: str) -> str:
+    return _SHORT_ESCAPES.get(character) or f"\\u{ord(character):04x}"
+
+
+#: In this order, always all of them. None is a name that a table of abstracts uses for its text.
+COLUMNS = (
+    *("kind", "doc_key", "id", "label", "char_start", "char_end", "fragments", "mention_text"),
+    *("head_id", "head_label", "head_text", "tail_id", "tail_label", "tail_text"),
+    *("cluster_id", "score", "state", "source", "doi", "pmid", "title", "year"),
+)
+FIELDS = ("doi", "pmid", "title", "year")
+
+Row = dict[str, str]
+
+
+class TableWriter:
+    """Writes a header with the first document, then a row an item; rejected items are left out.
+
+    Subclasses say how a row becomes a line.
+    """
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        self.losses: Counter[str] = Counter()
+        self._sink = LineSink(destination)
+        self._started = False
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append the items of one document.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the destination cannot be written.
+        """
+        if not self._started:
+            self._sink.write_line(self._line(COLUMNS))
+            self._started = True
+        for row in rows_of(document, self.losses):
+            self._sink.write_line(self._line([row.get(column, "") for column in COLUMNS]))
+
+    def close(self) -> None:
+        """Flush, and close the file that was opened here."""
+        self._sink.close()
+
+    def _line(self, cells: Iterable[str]) -> str:
+        raise NotImplementedError
+
+
+class CsvWriter(TableWriter):
+    """Comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
+
+    def _line(self, cells: Iterable[str]) -> str:
+        found = [storable(cell) for cell in cells]
+        lost = sum(count for _, count in found)
+        if lost:
+            self.losses["lone surrogate in a cell"] += lost
+        return csv_row([cell for cell, _ in found])
+
+
+class TsvWriter(TableWriter):
+    """Tab-separated, one line a row: control characters and backslashes are written as escapes."""
+
+    def _line(self, cells: Iterable[str]) -> str:
+        return tsv_row(cells)
+
+
+def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
+    """The rows of a document by column: entities, relations, mentions in clusters, in their order.
+
+    What names an entity that does not exist is counted in ``losses``; what names a rejected one is
+    left out with it.
+
+    Raises:
+        OutputError: An entity lies outside the text.
+    """
+    annotations, document = annotated.annotations, annotated.document
+    common = {"doc_key": document.doc_key}
+    common |= {name: field_cell(document.fields, name) for name in FIELDS}
+    entities = live_entities(annotated)
+    known = {entity.id for entity in annotations.entities}
+    for entity in entities.values():
+        yield {"kind": "entity", **common, **_entity(entity, document), **_made(entity)}
+    for relation in live_relations(annotated, entities, losses):
+        head, tail = entities[relation.head], entities[relation.tail]
+        yield {"kind": "relation", **common, **_relation(relation, head, tail, document)}
+    for cluster in live(annotations.clusters):
+        missing = sum(mention not in known for mention in cluster.live_mentions)
+        _count(losses, "mention of an entity that is not there", missing)
+        for row in _mentions(cluster, entities, document):
+            yield {"kind": "mention", **common, **row}
+
+
+def live_entities(annotated: AnnotatedDocument) -> dict[str, Entity]:
+    """The entities that are not rejected, by id."""
+    return {entity.id: entity for entity in live(annotated.annotations.entities)}
+
+
+def live_relations(
+    annotated: AnnotatedDocument, entities: Mapping[str, Entity], losses: Counter[str]
+) -> list[Relation]:
+    """The relations that are not rejected, between ``entities``; broken ones are counted."""
+    known = {entity.id for entity in annotated.annotations.entities}
+    found = []
+    for relation in live(annotated.annotations.relations):
+        if relation.head in entities and relation.tail in entities:
+            found.append(relation)
+        elif not {relation.head, relation.tail} <= known:
+            losses["relation of an entity that is not there"] += 1
+    return found
+
+
+def _entity(entity: Entity, document: Document) -> Row:
+    span = entity.span
+    return {
+        "id": entity.id,
+        "label": entity.label,
+        "char_start": str(span.char_start),
+        "char_end": str(span.char_end),
+        "fragments": ";".join([f"{each.char_start}-{each.char_end}" for each in entity.fragments]),
+        "mention_text": mention_text(entity, document),
+    }
+
+
+def _relation(relation: Relation, head: Entity, tail: Entity, document: Document) -> Row:
+    return {
+        "id": relation.id,
+        "label": relation.label,
+        "head_id": head.id,
+        "head_label": head.label,
+        "head_text": mention_text(head, document),
+        "tail_id": tail.id,
+        "tail_label": tail.label,
+        "tail_text": mention_text(tail, document),
+        **_made(relation),
+    }
+
+
+def _mentions(
+    cluster: Cluster, entities: Mapping[str, Entity], document: Document
+) -> Iterator[Row]:
+    scores = cluster.mention_scores or (cluster.score,) * len(cluster.mentions)
+    score_of = dict(zip(cluster.mentions, scores, strict=True))
+    for mention in cluster.live_mentions:
+        if mention in entities:
+            score = score_of[mention]
+            own = {"cluster_id": cluster.id, "score": cell_of(score)}
+            yield {**_entity(entities[mention], document), **_made(cluster), **own}
+
+
+def _made(item: Entity | Relation | Cluster) -> Row:
+    return {"score": cell_of(item.score), "state": item.state.value, "source": item.source}
+
+
+def _count(losses: Counter[str], kind: str, number: int) -> None:
+    if number:
+        losses[kind] += number

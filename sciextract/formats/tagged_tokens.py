@@ -1,0 +1,148 @@
+"""Rows of Hugging Face's token classification: ``tokens`` and ``ner_tags``, one tag a token, as JSON lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TextIO
+
+from sciextract.documents.annotations import Annotations
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import TokenRange
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, shown
+from sciextract.formats.conll import TaggedRange, flat, tags_of
+from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.json_lines import Record, dump_line, read_records, unknown_fields
+from sciextract.formats.layers import token_layers
+from sciextract.formats.records import key_of
+from sciextract.formats.scierc import sentences_at
+from sciextract.formats.sink import LineSink
+from sciextract.text.tokenizer import from_token_lists
+
+TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
+"""What the column of tags is called, the usual name first."""
+
+_NAMES_FILE = "labels.txt"
+_BEFORE, _BEGINS, _ENDS = "O", ("B", "U", "S"), ("L", "E", "U", "S")
+
+
+def read_tagged_tokens(source: Source) -> Iterator[ReadItem]:
+    """Read rows with ``tokens`` and a list of tags: strings, or numbers that ``labels.txt`` beside the file names.
+
+    Raises:
+        FormatError: The file is empty or not UTF-8 text at all.
+    """
+    return read_records(source, _parse)
+
+
+def _parse(record: Record, source: Source, line: int) -> AnnotatedDocument:
+    column = next((name for name in TAG_COLUMNS if record.get(name) is not None), "")
+    if not column or record.get("tokens") is None:
+        found = ", ".join(map(shown, list(record)[:8])) or "none"
+        problem = f"no text: the fields are {found}; allowed are 'tokens' and 'ner_tags'"
+        raise Place(source.path, line).error(problem)
+    is_named = source.path == STDIN or any(isinstance(each, str) for each in record[column])
+    names = None if is_named else _names_beside(source.path)
+    return tagged_document(record, source, line, column=column, names=names)
+
+
+@cache
+def _names_beside(path: str) -> tuple[str, ...] | None:
+    try:
+        lines = Path(path).with_name(_NAMES_FILE).read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def tagged_document(
+    record: Record, source: Source, number: int, *, column: str, names: Sequence[str] | None
+) -> AnnotatedDocument:
+    """A row of tokens and tags as a document of one sentence.
+
+    Args:
+        record: The row.
+        source: Its file.
+        number: Its line or number.
+        column: The field with the tags.
+        names: The tags by their numbers; ``None`` where the file does not say.
+
+    Raises:
+        FormatError: A field has a wrong shape, or a number has no tag.
+    """
+    key, key_field = key_of(record, source, number)
+    place = Place(source.path, number, key)
+    sentences = sentences_at([record.get("tokens") or []], place)
+    text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
+    tags = [_tag(value, names, column, place) for value in record.get(column) or []]
+    if len(tags) != len(tokens):
+        problem = f"{len(tags)} tags found, allowed are {len(tokens)}, one a token"
+        raise place.error(problem, field=column)
+    items = CorpusItems(key, source.provenance)
+    for mention, label in _mentions(tags):
+        items.entity([tokens.char_span(mention)], label)
+    fields = unknown_fields(record, {key_field, "tokens", column}, place)
+    return AnnotatedDocument(Document(key, text, tokens, fields), items.annotations())
+
+
+def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) -> str:
+    if isinstance(value, str):
+        return value
+    if type(value) is int and names is None:
+        hint = "save the tags as strings, or with ClassLabel names; beside JSON lines a file labels.txt may list them, one tag a line"
+        raise place.error(f"the class {value} has no name", field=column, hint=hint)
+    if type(value) is int and names and value < len(names):
+        return names[value] if value >= 0 else _BEFORE
+    raise place.error(
+        f"{shown(value)} found, allowed are tags such as 'B-Task' or their numbers", field=column
+    )
+
+
+def _mentions(tags: Sequence[str]) -> Iterator[tuple[TokenRange, str]]:
+    """Runs of tags in IOB1, IOB2 or BILOU; a tag without a letter in front is a label of its own."""
+    start, open_label = 0, ""
+    for index, tag in enumerate([*tags, _BEFORE]):
+        prefix, dash, label = tag.partition("-")
+        if not dash or len(prefix) != 1:
+            prefix, label = "I", "" if tag == _BEFORE else tag
+        if open_label and (label != open_label or prefix in _BEGINS):
+            yield TokenRange(start, index), open_label
+            open_label = ""
+        if label and not open_label:
+            start, open_label = index, label
+        if label and prefix in _ENDS:
+            yield TokenRange(start, index + 1), label
+            open_label = ""
+
+
+class TaggedTokensWriter:
+    """Writes a row a document with IOB2 tags as strings; counts in ``losses`` what flat tags cannot hold."""
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        self.losses: Counter[str] = Counter()
+        self._sink = LineSink(destination)
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append one document."""
+        given = document.annotations
+        only = replace(document, annotations=Annotations(given.entities))
+        layers = token_layers(only, keep_given=True)
+        self.losses.update(layers.losses)
+        counts = {"relation": len(live(given.relations)), "cluster": len(live(given.clusters))}
+        self.losses.update({kind: count for kind, count in counts.items() if count})
+        chosen = [each for sentence in layers.ner for each in flat(sentence, self.losses)]
+        ranges = [TaggedRange(tokens, entity.label) for tokens, entity in chosen]
+        row = {
+            "id": document.document.doc_key,
+            "tokens": list(layers.table.strings(document.document.text)),
+            TAG_COLUMNS[0]: tags_of(len(layers.table), ranges),
+        }
+        self._sink.write_line(dump_line(row))
+
+    def close(self) -> None:
+        """Flush, and close the file that was opened here."""
+        self._sink.close()

@@ -1,1 +1,0 @@
-"""Formats of annotation tools: Prodigy, doccano, Label Studio, spaCy DocBin."""

@@ -1,0 +1,406 @@
+"""UIMA CAS XMI, as INCEpTION, WebAnno and DKPro Core write it; one file is one document.
+
+Reading does not go through ``dkpro-cassis``: it cannot load a file whose type system is absent or incomplete,
+lets offsets outside the text pass with a warning, and its errors name no element. Types are told by
+:mod:`~sciextract.formats.xmi_types`. Writing uses it (:mod:`~sciextract.formats.xmi_writer`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from sciextract.documents.annotations import Entity
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import Span
+from sciextract.errors import FormatError
+from sciextract.formats.alignment import are_sound, token_table
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, shown
+from sciextract.formats.items import CorpusItems, warnings_of
+from sciextract.formats.safe_xml import local_name, parse
+from sciextract.formats.xmi_types import (
+    LINK,
+    METADATA,
+    NAMED_ENTITY,
+    SPAN_LAYER,
+    TypeSystem,
+    find_type_system,
+    is_custom,
+    is_silent,
+)
+from sciextract.formats.xmi_writer import XmiWriter
+from sciextract.text.offsets import OffsetMap
+
+_XMI = "{http://www.omg.org/XMI}"
+_CAS = "{http:///uima/cas.ecore}"
+_ECORE = ".ecore"
+INITIAL_VIEW = "_InitialView"
+FRAME = frozenset({"sofa", "begin", "end"})
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureStructure:
+    """An annotation, or another object of the file.
+
+    Attributes:
+        xmi_id: Its id in the file.
+        type_name: Its type with the package, such as ``custom.Span``.
+        features: Its features but for the place in the text; of a list of strings the first.
+        span: Its characters; ``None`` for what has no place in the text.
+    """
+
+    xmi_id: str
+    type_name: str
+    features: dict[str, str]
+    span: Span | None
+
+    @property
+    def short_name(self) -> str:
+        """The type without its package."""
+        return self.type_name.rpartition(".")[2]
+
+
+class FeatureStructures:
+    """The text and the feature structures of its initial view, whatever file they come from.
+
+    Attributes:
+        text: The text.
+        structures: The feature structures by id, in the order of the file.
+        other_views: How many annotations belong to other views.
+    """
+
+    #: What the file calls the id of a feature structure.
+    id_name = "xmi:id"
+
+    def __init__(self, text: str, place: Place) -> None:
+        self.text = text
+        self.structures: dict[str, FeatureStructure] = {}
+        self.other_views = 0
+        self._place = place
+        self._offsets = OffsetMap(text)
+
+    def target(self, structure: FeatureStructure, feature: str) -> FeatureStructure:
+        """What a feature that refers to another feature structure means.
+
+        Raises:
+            FormatError: There is no such feature structure.
+        """
+        ref = structure.features.get(feature, "")
+        found = self.structures.get(ref)
+        if found is None:
+            field = f"{self.field_of(structure)}.{feature}"
+            raise self._place.error(
+                f"{shown(ref)} found, but no element has that {self.id_name}", field=field
+            )
+        return found
+
+    def field_of(self, structure: FeatureStructure) -> str:
+        """The element's place, for messages."""
+        return f"{structure.short_name} with {self.id_name} {structure.xmi_id}"
+
+    def add(
+        self, structure: FeatureStructure, place: tuple[str, str] | None, *, elsewhere: bool
+    ) -> None:
+        """Add a feature structure.
+
+        Args:
+            structure: It, without its span.
+            place: Its begin and end in UTF-16 units, as they are written.
+            elsewhere: Whether it belongs to another view.
+
+        Raises:
+            FormatError: Its id occurs twice, or it lies outside the text.
+        """
+        if structure.xmi_id in self.structures:
+            raise self._place.error("the id occurs a second time", field=self.field_of(structure))
+        if elsewhere:
+            self.other_views += 1
+            return
+        span = None if place is None else self._span(*place, self.field_of(structure))
+        self.structures[structure.xmi_id] = replace(structure, span=span)
+
+    def _span(self, begin: str, end: str, field: str) -> Span:
+        span = Span(self._char(begin, f"{field}.begin"), self._char(end, f"{field}.end"))
+        if span.char_end < span.char_start:
+            problem = f"begin {begin} and end {end} found"
+            raise self._place.error(f"{problem}, allowed is begin <= end", field=field)
+        return span
+
+    def _char(self, value: str, field: str) -> int:
+        if not value.isascii() or not value.isdigit() or len(value) > 15:
+            problem = f"{shown(value)} found, allowed is a whole number"
+            raise self._place.error(problem, field=field)
+        try:
+            return self._offsets.from_utf16(int(value))
+        except FormatError as error:
+            raise self._place.error(error.problem, field=field, hint=error.hint) from None
+
+
+class Xmi(FeatureStructures):
+    """The text and the feature structures of an XMI file."""
+
+    def __init__(self, root: Element, place: Place) -> None:
+        """Take the file apart.
+
+        Raises:
+            FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
+        """
+        if root.tag != f"{_XMI}XMI":
+            problem = f"the outermost element {shown(local_name(root))} found, allowed is xmi:XMI"
+            raise place.error(problem)
+        sofa = _initial_sofa(root, place)
+        super().__init__(sofa.get("sofaString", ""), place)
+        for element in root:
+            if not element.tag.startswith(_CAS):
+                self._add(element, sofa.get(f"{_XMI}id", ""))
+
+    def _add(self, element: Element, sofa_id: str) -> None:
+        features = {
+            name: value
+            for name, value in element.attrib.items()
+            if name not in FRAME and not name.startswith(_XMI)
+        }
+        for child in element:
+            features.setdefault(local_name(child), child.text or "")
+        xmi_id = element.get(f"{_XMI}id", "")
+        structure = FeatureStructure(xmi_id, _type_name(element.tag), features, None)
+        begin, end = element.get("begin"), element.get("end")
+        place = None if begin is None or end is None else (begin, end)
+        self.add(structure, place, elsewhere=element.get("sofa", sofa_id) != sofa_id)
+
+
+def _initial_sofa(root: Element, place: Place) -> Element:
+    sofas = root.findall(f"{_CAS}Sofa")
+    chosen = [sofa for sofa in sofas if sofa.get("sofaID") == INITIAL_VIEW] or sofas
+    if not chosen or chosen[0].get("sofaString") is None:
+        hint = "export the document with its text (UIMA CAS XMI, as INCEpTION writes it)"
+        raise place.error("no text: the file has no sofaString", hint=hint)
+    return chosen[0]
+
+
+def _type_name(tag: str) -> str:
+    """``{http:///de/x/type.ecore}Token`` as ``de.x.type.Token``."""
+    namespace, _, name = tag.removeprefix("{").rpartition("}")
+    package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
+    return f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
+
+
+__all__ = ["CasReading", "XmiWriter", "read_xmi"]
+
+_LABEL_FEATURES = ("value", "label")
+_ENDS = (("Governor", "Dependent"), ("Source", "Target"))
+_UNTYPED_LAYERS = (NAMED_ENTITY, SPAN_LAYER)
+#: The feature that links a mention to a knowledge base.
+_CONCEPT = "identifier"
+
+
+def read_xmi(source: Source) -> Iterator[ReadItem]:
+    """Read the document of an XMI file; a type system lying among XMI files gives no document.
+
+    Raises:
+        FormatError: The file is empty, broken, no XMI, has no text, or an annotation lies outside the text or
+            refers to one that is not there.
+    """
+    root = parse(source)
+    if local_name(root) == "typeSystemDescription":
+        _refuse_lone_type_system(source)
+        return
+    place = Place(source.path)
+    xmi = Xmi(root, place)
+    used = {each.type_name for each in xmi.structures.values()}
+    yield CasReading(xmi, find_type_system(source, used), source, place).document()
+
+
+def _refuse_lone_type_system(source: Source) -> None:
+    folder = Path(source.path).parent
+    if source.path == STDIN or not any(folder.glob("*.xmi")):
+        problem = "this is a type system, it holds no document"
+        raise FormatError(problem, path=source.path, hint="give the .xmi files that belong to it")
+
+
+class CasReading:
+    """Reads one CAS; what is no mention, relation or cluster is counted, and kept where it is about one."""
+
+    def __init__(
+        self, xmi: FeatureStructures, types: TypeSystem, source: Source, place: Place
+    ) -> None:
+        self._xmi = xmi
+        self._types = types
+        self._place = place
+        self._all = list(xmi.structures.values())
+        about = [each.features for each in self._all if each.type_name == METADATA]
+        self._metadata = about[0] if about else {}
+        self._key = self._metadata.get("documentId") or source.stem
+        self._items = CorpusItems(self._key, source.provenance)
+        self._entities: dict[str, Entity] = {}
+        self._kept: dict[str, dict[str, str]] = {}
+        self._labelled: dict[str, bool] = {}
+        self._remarks: Counter[str] = Counter()
+
+    def document(self) -> AnnotatedDocument:
+        """The document.
+
+        Raises:
+            FormatError: Something refers to an element that is not there, or a chain has no end.
+        """
+        chained = self._chains()
+        linked = {link.xmi_id for chain in chained for link in chain}
+        for each in self._all:
+            if self._is_mention(each) and each.xmi_id not in linked:
+                self._add_mention(each)
+        for each in self._all:
+            if self._ends_of(each):
+                self._add_relation(each)
+        for chain in chained:
+            self._add_cluster(chain)
+        self._count_others(linked)
+        tokens = self._spans_of(self._types.is_token, "tokens")
+        sentences = self._spans_of(self._types.is_sentence, "sentences")
+        table = token_table(self._xmi.text, tokens, sentences, self._items.spans)
+        document = Document(self._key, self._xmi.text, table, self._fields())
+        warnings = warnings_of(self._remarks)
+        return AnnotatedDocument(document, self._items.annotations(), warnings=warnings)
+
+    def _is_mention(self, each: FeatureStructure) -> bool:
+        placed = each.span is not None and self._types.is_mention(each.type_name)
+        return placed and not self._ends_of(each)
+
+    def _ends_of(self, each: FeatureStructure) -> tuple[str, str] | None:
+        """The features that hold head and tail of a relation layer that users made."""
+        found = [ends for ends in _ENDS if any(end in each.features for end in ends)]
+        return found[0] if found and is_custom(each.type_name) else None
+
+    def _add_mention(self, each: FeatureStructure) -> None:
+        if each.span is None or each.span.char_start == each.span.char_end:
+            self._remarks[f"{each.short_name} without any characters: not read"] += 1
+            return
+        label, rest = self._label_of(each)
+        if not label and not self._has_labels(each.type_name):
+            label = each.short_name
+        entity = self._items.entity([each.span], label)
+        self._entities[each.xmi_id] = entity
+        self._keep(entity.id, rest)
+
+    def _label_of(self, each: FeatureStructure) -> tuple[str, dict[str, str]]:
+        """The label of a layer's item, and its other features."""
+        declared = self._label_features(each.type_name)
+        names = [*_LABEL_FEATURES, *declared]
+        if not declared and each.type_name not in _UNTYPED_LAYERS:
+            names += [name for name in each.features if not self._may_refer(each.features[name])]
+        for name in names:
+            if value := each.features.get(name):
+                return value, {k: v for k, v in each.features.items() if k != name}
+        return "", each.features
+
+    def _may_refer(self, value: str) -> bool:
+        return all(part in self._xmi.structures for part in value.split())
+
+    def _has_labels(self, type_name: str) -> bool:
+        """Whether items of this layer have labels at all; otherwise the layer itself is the label."""
+        if type_name not in self._labelled:
+            self._labelled[type_name] = (
+                type_name in _UNTYPED_LAYERS
+                or (is_custom(type_name) and bool(self._label_features(type_name)))
+                or any(
+                    each.type_name == type_name and self._label_of(each)[0] for each in self._all
+                )
+            )
+        return self._labelled[type_name]
+
+    def _label_features(self, type_name: str) -> list[str]:
+        return [name for name in self._types.features_of(type_name) if name != _CONCEPT]
+
+    def _add_relation(self, each: FeatureStructure) -> None:
+        ends = self._ends_of(each)
+        if ends is None or not all(end in each.features for end in ends):
+            self._remarks[f"{each.short_name} with one end only: not read"] += 1
+            return
+        targets = [self._xmi.target(each, end) for end in ends]
+        spans = [target.span for target in targets]
+        if any(span is None or span.char_start == span.char_end for span in spans):
+            self._remarks[f"{each.short_name} of something without any characters: not read"] += 1
+            return
+        head, tail = (self._mention(target) for target in targets)
+        label, rest = self._label_of(each)
+        made = self._items.relation(head, tail, label or each.short_name, None)
+        self._keep(made.id, {k: v for k, v in rest.items() if k not in ends})
+
+    def _mention(self, target: FeatureStructure) -> Entity:
+        """The entity that a relation means; a token or another annotation becomes one without a type."""
+        return self._entities.get(target.xmi_id) or self._items.mention(
+            target.span or Span(0, 0), ""
+        )
+
+    def _chains(self) -> list[list[FeatureStructure]]:
+        """The links of each chain in their order."""
+        heads = [each for each in self._all if each.span is None and "first" in each.features]
+        return [self._links(head) for head in heads]
+
+    def _links(self, chain: FeatureStructure) -> list[FeatureStructure]:
+        links: dict[str, FeatureStructure] = {}
+        each, feature = chain, "first"
+        while feature in each.features:
+            each, feature = self._xmi.target(each, feature), "next"
+            if each.xmi_id in links:
+                problem = f"the chain comes back to {self._xmi.field_of(each)}"
+                raise self._place.error(problem, field=self._xmi.field_of(chain))
+            links[each.xmi_id] = each
+        return list(links.values())
+
+    def _add_cluster(self, chain: list[FeatureStructure]) -> None:
+        mentions = []
+        for link in chain:
+            if link.span is None or link.span.char_start == link.span.char_end:
+                self._remarks[f"{link.short_name} without any characters: not read"] += 1
+                continue
+            kind = link.features.get("referenceType", "")
+            mention = self._items.mention(link.span, kind)
+            mentions.append(mention)
+            rest = {k: v for k, v in link.features.items() if k != "next" and v != mention.label}
+            self._keep(mention.id, rest)
+        if mentions:
+            self._items.cluster(mentions, None)
+
+    def _count_others(self, linked: set[str]) -> None:
+        for each in self._all:
+            name = each.type_name
+            known = (
+                is_silent(name)
+                or self._types.is_token(name)
+                or self._types.is_sentence(name)
+                or self._is_mention(each)
+                or self._ends_of(each)
+                or each.xmi_id in linked
+                or (each.span is None and "first" in each.features)
+            )
+            if not known or (name == LINK and each.xmi_id not in linked):
+                self._remarks[f"annotation of the layer {each.short_name}: not read"] += 1
+        if self._xmi.other_views:
+            self._remarks["annotation of another view: not read"] += self._xmi.other_views
+
+    def _spans_of(self, wanted: Any, what: str) -> list[Span]:
+        """Tokens or sentences in text order; none where they overlap."""
+        spans = sorted(
+            {each.span for each in self._all if each.span is not None and wanted(each.type_name)}
+        )
+        filled = [span for span in spans if span.char_start < span.char_end]
+        if are_sound(filled):
+            return filled
+        self._remarks[f"{what} overlap: derived from the text instead"] += 1
+        return []
+
+    def _keep(self, item_id: str, features: dict[str, str]) -> None:
+        if features:
+            self._kept.setdefault(item_id, {}).update(features)
+
+    def _fields(self) -> dict[str, Any]:
+        kept: dict[str, Any] = {}
+        if self._metadata:
+            kept["metadata"] = self._metadata
+        if self._kept:
+            kept["features"] = self._kept
+        return {"xmi": kept} if kept else {}

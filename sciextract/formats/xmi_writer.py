@@ -1,0 +1,202 @@
+"""Writer of UIMA CAS XMI: a folder of one file a document, and the type system that describes them.
+
+The layers are those of INCEpTION's project template "basic annotation" (``custom.Span`` and ``custom.Relation``
+with the feature ``label``) and DKPro Core's coreference chains, so that INCEpTION imports them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cassis import Cas, TypeSystem
+
+from sciextract.documents.annotations import Cluster, Entity, Relation
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
+from sciextract.errors import OutputError
+from sciextract.formats.items import live
+from sciextract.formats.safe_xml import xml_safe
+from sciextract.formats.sink import FileNames, new_folder
+from sciextract.formats.standoff import live_entities
+from sciextract.formats.xmi_types import (
+    CHAIN,
+    LINK,
+    METADATA,
+    RELATION_LAYER,
+    SENTENCE,
+    SPAN_LAYER,
+    TOKEN,
+)
+
+Safe = Callable[[str, Counter[str]], str]
+"""Replaces the characters of a text that a file cannot hold, and counts them."""
+
+_ANNOTATION = "uima.tcas.Annotation"
+_STRING = "uima.cas.String"
+#: What DKPro Core says about a document beside its id; kept from a file that had it.
+_ABOUT = ("documentTitle", "documentUri", "collectionId", "documentBaseUri")
+_TYPES: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
+    (
+        METADATA,
+        "uima.tcas.DocumentAnnotation",
+        tuple((name, _STRING) for name in ("documentId", *_ABOUT)),
+    ),
+    (TOKEN, _ANNOTATION, ()),
+    (SENTENCE, _ANNOTATION, ()),
+    (SPAN_LAYER, _ANNOTATION, (("label", _STRING),)),
+    (
+        RELATION_LAYER,
+        _ANNOTATION,
+        (("Governor", SPAN_LAYER), ("Dependent", SPAN_LAYER), ("label", _STRING)),
+    ),
+    (
+        LINK,
+        _ANNOTATION,
+        (("next", LINK), ("referenceType", _STRING), ("referenceRelation", _STRING)),
+    ),
+    (CHAIN, "uima.cas.AnnotationBase", (("first", LINK),)),
+)
+
+
+class XmiWriter:
+    """Writes ``KEY.xmi`` for each document, and ``TypeSystem.xml``.
+
+    A span has one range in UIMA, so discontinuous entities are lost and counted, with the relations and
+    mentions that hang on them. Characters that XML cannot hold become visible ones and are counted.
+    """
+
+    def __init__(self, destination: Path | str) -> None:
+        """Write into a folder that is new or empty.
+
+        Raises:
+            OutputError: It holds files, or cannot be made.
+        """
+        self.losses: Counter[str] = Counter()
+        self._folder = new_folder(destination)
+        self._names = FileNames()
+        self._save(self._folder / "TypeSystem.xml", _type_system().to_xml())
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Write one document to a file of its own.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the disk is full.
+        """
+        cas = CasBuilder(document, self.losses).cas
+        name = self._names.name_of(document.document.doc_key)
+        self._save(self._folder / f"{name}.xmi", cas.to_xmi())
+
+    def close(self) -> None:
+        """Nothing is open between documents."""
+
+    def _save(self, path: Path, content: str) -> None:
+        try:
+            path.write_text(content, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@cache
+def _type_system() -> TypeSystem:
+    types = TypeSystem()
+    for name, supertype, _ in _TYPES:
+        types.create_type(name, supertype)
+    for name, _, features in _TYPES:
+        for feature, range_type in features:
+            types.create_feature(name, feature, range_type)
+    return types
+
+
+class CasBuilder:
+    """Puts one document into a CAS; code-point offsets become UTF-16 units when it is written."""
+
+    def __init__(
+        self, document: AnnotatedDocument, losses: Counter[str], safe: Safe = xml_safe
+    ) -> None:
+        self._losses = losses
+        self._make_safe = safe
+        self._types = _type_system()
+        self._text = self._safe(document.document.text)
+        self.cas = Cas(self._types)
+        self.cas.sofa_string = self._text
+        self.cas.sofa_mime = "text"
+        self._spans: dict[str, Any] = {}
+        self._labels: dict[str, str] = {}
+        self._lost: set[str] = set()
+        self._add_document(document)
+        self._add_entities(live_entities(document))
+        self._add_relations(live(document.annotations.relations))
+        for cluster in live(document.annotations.clusters):
+            self._add_cluster(cluster)
+
+    def _safe(self, text: str) -> str:
+        return self._make_safe(text, self._losses)
+
+    def _add(self, type_name: str, span: Span, **features: Any) -> Any:
+        made = self._types.get_type(type_name)(begin=span.char_start, end=span.char_end, **features)
+        self.cas.add(made)
+        return made
+
+    def _add_document(self, document: AnnotatedDocument) -> None:
+        key = self._safe(document.document.doc_key)
+        whole = Span(0, len(self._text))
+        found = document.document.fields.get("xmi")
+        kept = found.get("metadata") if isinstance(found, dict) else None
+        read = kept if isinstance(kept, dict) else {}
+        about = {
+            name: self._safe(str(read[name])) for name in (*_ABOUT, "language") if name in read
+        }
+        told = {"documentTitle": key, "language": "x-unspecified", **about}
+        self._add(METADATA, whole, documentId=key, **told)
+        tokens = document.document.tokens
+        for sentence in tokens.sentences:
+            self._add(SENTENCE, tokens.char_span(sentence))
+        for span in tokens.spans:
+            self._add(TOKEN, span)
+
+    def _add_entities(self, entities: Iterable[Entity]) -> None:
+        for entity in entities:
+            if len(entity.fragments) > 1:
+                self._losses["discontinuous entity"] += 1
+                self._lost.add(entity.id)
+                continue
+            label = self._labels[entity.id] = self._safe(entity.label)
+            self._spans[entity.id] = self._add(SPAN_LAYER, entity.span, label=label or None)
+
+    def _add_relations(self, relations: Iterable[Relation]) -> None:
+        for relation in relations:
+            ends = (relation.head, relation.tail)
+            if any(end in self._lost for end in ends):
+                self._losses["relation of an entity that does not fit"] += 1
+            elif all(end in self._spans for end in ends):
+                head, tail = (self._spans[end] for end in ends)
+                self._add(
+                    RELATION_LAYER,
+                    Span(tail.begin, tail.end),
+                    Governor=head,
+                    Dependent=tail,
+                    label=self._safe(relation.label),
+                )
+
+    def _add_cluster(self, cluster: Cluster) -> None:
+        live_ids = cluster.live_mentions
+        lost = sum(mention in self._lost for mention in live_ids)
+        if lost:
+            self._losses["mention of an entity that does not fit"] += lost
+        mentions = [mention for mention in live_ids if mention in self._spans]
+        if mentions:
+            first = self._linked(mentions)
+            self.cas.add(self._types.get_type(CHAIN)(first=first))
+
+    def _linked(self, mentions: Sequence[str]) -> Any:
+        """The first of the links, each of which knows the next."""
+        link = None
+        for mention in reversed(mentions):
+            span = self._spans[mention]
+            kind = self._labels[mention] or None
+            link = self._add(LINK, Span(span.begin, span.end), next=link, referenceType=kind)
+        return link

@@ -1,0 +1,261 @@
+"""Making and opening graph files."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sciextract.errors import ExitCode, SciextractError
+from sciextract.graph.normalisation import NAMING_VERSION
+
+FACTS = """
+CREATE TABLE property (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE label (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+-- Normal forms; folded is the one in lower case for acronyms, else NULL.
+CREATE TABLE name (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, folded INTEGER);
+-- Mentions as they are written; spaced is their normal form with spaces.
+CREATE TABLE form (id INTEGER PRIMARY KEY, surface TEXT NOT NULL UNIQUE, spaced TEXT NOT NULL);
+CREATE TABLE document (
+    id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL, text_sha256 BLOB NOT NULL UNIQUE,
+    fingerprint BLOB NOT NULL, model INTEGER NOT NULL, year INTEGER, build INTEGER NOT NULL,
+    nameless INTEGER NOT NULL, loops INTEGER NOT NULL, unlikely INTEGER NOT NULL
+);
+CREATE INDEX document_key ON document (doc_key);
+CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE naming (
+    document INTEGER, name INTEGER, form INTEGER, label INTEGER, rules INTEGER, mentions INTEGER NOT NULL,
+    PRIMARY KEY (document, name, form, label, rules)
+) WITHOUT ROWID;
+-- Sentences from char_start to char_end; the mentions of both ends in them.
+CREATE TABLE evidence (
+    document INTEGER, number INTEGER, head INTEGER NOT NULL, tail INTEGER NOT NULL, label INTEGER NOT NULL,
+    score REAL, char_start INTEGER NOT NULL, char_end INTEGER NOT NULL,
+    head_start INTEGER NOT NULL, head_end INTEGER NOT NULL,
+    tail_start INTEGER NOT NULL, tail_end INTEGER NOT NULL,
+    PRIMARY KEY (document, number)
+) WITHOUT ROWID;
+CREATE TABLE expansion (
+    document INTEGER, short INTEGER, long INTEGER, form INTEGER NOT NULL,
+    PRIMARY KEY (document, short, long)
+) WITHOUT ROWID;
+"""
+
+FEW_EDGES = 50_000
+"""Up to so many edges, pairs of nodes that are related only once are kept for questions about all pairs, too."""
+
+MOST_RECENT = 500
+"""How many nodes of a type are ranked by their abstracts since a year."""
+ANY_TYPE = 0
+"""Stands in ``recent`` for nodes of all types."""
+
+DERIVED = """
+-- Acronyms whose node is not their own name.
+CREATE TABLE resolved (name INTEGER PRIMARY KEY, node INTEGER NOT NULL, rules INTEGER NOT NULL);
+-- Acronyms with several expansions in the corpus.
+CREATE TABLE ambiguous (short INTEGER, long INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (short, long))
+WITHOUT ROWID;
+CREATE TABLE node (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, label INTEGER NOT NULL, documents INTEGER NOT NULL,
+    mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER
+);
+CREATE TABLE node_label (node INTEGER, label INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, label))
+WITHOUT ROWID;
+CREATE TABLE node_year (node INTEGER, year INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (node, year))
+WITHOUT ROWID;
+CREATE TABLE alias (
+    node INTEGER, form INTEGER, rules INTEGER, documents INTEGER NOT NULL, mentions INTEGER NOT NULL,
+    PRIMARY KEY (node, form, rules)
+) WITHOUT ROWID;
+CREATE TABLE edge (
+    id INTEGER PRIMARY KEY, head INTEGER NOT NULL, tail INTEGER NOT NULL, label INTEGER NOT NULL,
+    documents INTEGER NOT NULL, mentions INTEGER NOT NULL, score_mean REAL, score_max REAL
+);
+-- Documents by relation type (0: all together) of nodes that are related more than once; all in small graphs.
+CREATE TABLE pair (
+    one INTEGER NOT NULL, other INTEGER NOT NULL, label INTEGER NOT NULL, one_label INTEGER NOT NULL,
+    other_label INTEGER NOT NULL, documents INTEGER NOT NULL
+);
+-- Where abstracts state an edge; turned where they name the tail of the edge as head, of a relation without direction.
+CREATE TABLE support (
+    edge INTEGER, document INTEGER, number INTEGER, turned INTEGER NOT NULL, PRIMARY KEY (edge, document, number)
+) WITHOUT ROWID;
+-- Labels of relations without direction: one edge a pair, head and tail in the order of their names.
+CREATE TABLE symmetric (label INTEGER PRIMARY KEY);
+CREATE TABLE adjacency (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE year_total (year INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
+-- The first nodes of each type (0: of any) by their abstracts since a year, two or more, for years with abstracts.
+CREATE TABLE recent (
+    since INTEGER, label INTEGER, documents INTEGER, node INTEGER, PRIMARY KEY (since, label, documents DESC, node)
+) WITHOUT ROWID;
+"""
+
+INDEXES = """
+CREATE INDEX node_documents ON node (documents DESC);
+CREATE INDEX node_degree ON node (degree DESC);
+CREATE INDEX node_label_documents ON node (label, documents DESC);
+CREATE INDEX node_label_degree ON node (label, degree DESC);
+CREATE INDEX edge_head ON edge (head, documents DESC);
+CREATE INDEX edge_tail ON edge (tail, documents DESC);
+CREATE INDEX pair_nodes ON pair (one, other);
+CREATE INDEX pair_documents ON pair (label, documents DESC);
+CREATE INDEX pair_labels ON pair (label, one_label, other_label, documents DESC);
+"""
+
+DERIVED_TABLES = (
+    *("resolved", "ambiguous", "node", "node_label", "node_year", "alias", "edge", "support"),
+    *("pair", "adjacency", "year_total", "recent", "symmetric"),
+)
+
+
+class GraphError(SciextractError):
+    """A graph file cannot be used, or a question to it has no answer."""
+
+
+class GraphMissingError(GraphError):
+    """There is no graph file of that name."""
+
+    exit_code = ExitCode.MISSING
+
+
+class UnknownNodeError(GraphError):
+    """The graph has no node of that name."""
+
+
+APPLICATION_ID = int.from_bytes(b"SciG", "big")
+VERSION = 3
+"""Of the tables: counts up with every change of them, and older graphs are built anew."""
+_CACHE_KIB = 192 * 1024
+_BUSY_SECONDS = 10.0
+
+
+@contextmanager
+def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+    """The connection to a graph, in autocommit mode.
+
+    Args:
+        path: The file.
+        write: Whether to make it where there is none, and to open what a killed build left unfinished.
+
+    Raises:
+        GraphMissingError: There is no such file.
+        GraphError: It is no graph, of a newer version, unfinished, damaged, locked or on a full disk.
+    """
+    file = Path(path)
+    _check_place(file, write=write)
+    with translated(file):
+        connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode={'rwc' if write else 'ro'}", uri=True,
+            isolation_level=None, timeout=_BUSY_SECONDS,
+        )  # fmt: skip
+        try:
+            connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+            if write and not _has_tables(connection):
+                _make(connection)
+            _check(connection, file, write=write)
+            yield connection
+        finally:
+            connection.close()
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Errors of SQLite as errors that name the file and the next step.
+
+    Raises:
+        GraphError: The block raised an ``sqlite3.Error``.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        raise GraphError(*_told(path, code, str(error))) from error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of the block or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def property_of(connection: sqlite3.Connection, name: str) -> str:
+    """A property of the graph, "" where it has none of that name."""
+    row = connection.execute("SELECT value FROM property WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else ""
+
+
+def set_property(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Keep a property of the graph."""
+    connection.execute("INSERT OR REPLACE INTO property VALUES (?, ?)", (name, value))
+
+
+def _check_place(file: Path, *, write: bool) -> None:
+    if file.is_dir():
+        raise GraphError(f"{file} is a folder", "name a graph file with --graph")
+    if not write and not file.exists():
+        hint = "sciextract graph build PREDICTIONS --graph FILE makes one"
+        raise GraphMissingError(f"{file}: no such graph", hint)
+    if not file.parent.is_dir():
+        raise GraphMissingError(f"{file}: no such folder: {file.parent}", f"mkdir -p {file.parent}")
+
+
+def _has_tables(connection: sqlite3.Connection) -> bool:
+    found = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    return bool(found[0])
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    """All tables or none: ``executescript`` would commit in between."""
+    connection.execute("PRAGMA page_size=8192")
+    with transaction(connection):
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={VERSION}")
+        for statement in FACTS.split(";\n"):
+            connection.execute(statement)
+        set_property(connection, "naming", str(NAMING_VERSION))
+        set_property(connection, "state", "unfinished")
+
+
+def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        problem = f"{file} is an SQLite file of another program"
+        raise GraphError(problem, "name a graph, or a new file, with --graph")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        problem = f"{file}: version {version} found, the newest known version is {VERSION}"
+        raise GraphError(problem, "a newer sciextract made it: pip install --upgrade sciextract")
+    if version < VERSION:
+        problem = f"{file}: version {version} found, this sciextract needs {VERSION}"
+        raise GraphError(problem, "build the graph anew, into another file")
+    naming = property_of(connection, "naming")
+    if naming != str(NAMING_VERSION):
+        problem = f"{file}: made with naming rules {naming}, this sciextract has {NAMING_VERSION}"
+        raise GraphError(problem, "build the graph anew, into another file")
+    if not write and property_of(connection, "state") != "finished":
+        problem = f"{file}: its last build did not come to its end"
+        raise GraphError(problem, "the same sciextract graph build goes on where it stopped")
+
+
+def _told(path: Path, code: int, words: str) -> tuple[str, str]:
+    known = {
+        sqlite3.SQLITE_FULL: (
+            "the disk is full; what was added before is kept",
+            "make room, then the same command goes on",
+        ),
+        sqlite3.SQLITE_BUSY: ("another process writes to the graph", "wait until it has ended"),
+        sqlite3.SQLITE_READONLY: ("cannot be written: read-only", "name another file with --graph"),
+        sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check its permissions and its folder"),
+        sqlite3.SQLITE_NOTADB: ("is no graph", "name a graph, or a new file, with --graph"),
+        sqlite3.SQLITE_CORRUPT: ("is damaged", "build the graph anew, into another file"),
+    }
+    problem, hint = known.get(code, (f"cannot be used: {words}", ""))
+    return f"{path}: {problem}", hint

@@ -1,0 +1,317 @@
+"""From facts to nodes and edges, in one go over the whole graph."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from sciextract.documents.schema_file import bundled_schemas, load_schema
+from sciextract.graph.acronyms import corpus_acronym
+from sciextract.graph.database import (
+    ANY_TYPE,
+    DERIVED,
+    DERIVED_TABLES,
+    FEW_EDGES,
+    INDEXES,
+    MOST_RECENT,
+    set_property,
+    transaction,
+)
+from sciextract.graph.normalisation import MergeRule
+
+_Ints = npt.NDArray[np.int64]
+
+# Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
+_NODES = "SELECT id, label FROM node WHERE documents > 1 ORDER BY id"
+_YEARS = """SELECT y.node, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
+WHERE n.documents > 1"""
+
+
+def fill_recent(connection: sqlite3.Connection) -> None:
+    """Ranks nodes by their abstracts since each year, from ``node`` and ``node_year``.
+
+    Going from the last year back, each year's abstracts are added to sums over all later ones. Only nodes that two
+    abstracts or more name since that year are ranked.
+    """
+    nodes, labels = _columns(connection, _NODES, 2)
+    named, years, documents = _columns(connection, _YEARS, 3)
+    places = np.searchsorted(nodes, named)
+    of_label = {ANY_TYPE: np.arange(len(nodes))}
+    of_label |= {label: np.flatnonzero(labels == label) for label in np.unique(labels).tolist()}
+    sums = np.zeros(len(nodes), dtype=np.int64)
+    for year in np.unique(years)[::-1].tolist():
+        of_year = years == year
+        sums[places[of_year]] += documents[of_year]
+        rows = (
+            (year, label, int(sums[place]), int(nodes[place]))
+            for label, some in of_label.items()
+            for place in _first(some, sums)
+        )
+        connection.executemany("INSERT INTO recent VALUES (?, ?, ?, ?)", rows)
+
+
+def _first(some: _Ints, sums: _Ints) -> list[int]:
+    """Which of some nodes have the highest sums, of equal ones the first; none whose sum is below two."""
+    counted = some[sums[some] > 1]
+    if len(counted) > MOST_RECENT:
+        ranked = counted - sums[counted] * len(
+            sums
+        )  # one number for both, the lowest one is the first
+        counted = counted[np.argpartition(ranked, MOST_RECENT)[:MOST_RECENT]]
+    return [int(place) for place in counted]
+
+
+def _columns(connection: sqlite3.Connection, query: str, count: int) -> _Ints:
+    """The columns of a query: int (columns, rows); row by row, because rows as tuples would take gigabytes."""
+    numbers = (number for row in connection.execute(query) for number in row)
+    return np.fromiter(numbers, dtype=np.int64).reshape(-1, count).T.copy()
+
+
+@cache
+def known_symmetric() -> frozenset[str]:
+    """Relation types that every bundled label schema which has them calls symmetric."""
+    schemas = [load_schema(name) for name in bundled_schemas()]
+    symmetric = {label for each in schemas for label in each.symmetric_labels}
+    directed = {
+        label
+        for each in schemas
+        for label in each.relation_labels
+        if label not in each.symmetric_labels
+    }
+    return frozenset(symmetric - directed)
+
+
+# What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there.
+_BY_ITSELF = ~int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM | MergeRule.COREFERENCE)
+_NO_SPACE_RULE = int(
+    MergeRule.HYPHEN | MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM | MergeRule.COREFERENCE
+)
+# Most frequent; of equally frequent forms the one that fewer rules had to change.
+_FIRST = "mentions * 1024 - rules"
+
+_MENTIONS = """
+CREATE TEMP VIEW mention AS
+SELECT coalesce(r.node, n.name) AS node, n.document, n.form, n.label,
+    n.rules | coalesce(r.rules, 0) AS rules, n.mentions
+FROM naming n LEFT JOIN resolved r ON r.name = n.name
+"""
+
+_EDGES = """
+CREATE TEMP VIEW stated AS
+SELECT coalesce(h.node, e.head) AS head, coalesce(t.node, e.tail) AS tail, e.label, e.document, e.number, e.score
+FROM evidence e LEFT JOIN resolved h ON h.name = e.head LEFT JOIN resolved t ON t.name = e.tail
+WHERE coalesce(h.node, e.head) <> coalesce(t.node, e.tail);
+
+CREATE TEMP VIEW ordered AS
+SELECT *, (SELECT key FROM name WHERE id = s.head) > (SELECT key FROM name WHERE id = s.tail) AS turned
+FROM stated s WHERE label IN (SELECT label FROM symmetric);
+
+CREATE TEMP TABLE related AS
+SELECT head, tail, label, document, number, score, 0 AS turned
+FROM stated WHERE label NOT IN (SELECT label FROM symmetric)
+UNION ALL
+SELECT CASE WHEN turned THEN tail ELSE head END, CASE WHEN turned THEN head ELSE tail END,
+    label, document, number, score, turned
+FROM ordered
+ORDER BY 1, 2, 3, 4, 5;
+
+INSERT INTO edge (head, tail, label, documents, mentions, score_mean, score_max)
+SELECT head, tail, label, count(DISTINCT document), count(*), avg(score), max(score)
+FROM related GROUP BY head, tail, label ORDER BY head, tail, label;
+
+CREATE TEMP TABLE edge_place AS SELECT head, tail, label, id FROM edge;
+CREATE UNIQUE INDEX temp.edge_place_key ON edge_place (head, tail, label);
+
+INSERT INTO support
+SELECT p.id, r.document, r.number, r.turned
+FROM related r JOIN edge_place p ON p.head = r.head AND p.tail = r.tail AND p.label = r.label
+ORDER BY 1, 2, 3;
+
+DROP TABLE edge_place;
+DROP TABLE related;
+DROP VIEW ordered;
+DROP VIEW stated
+"""
+
+_DERIVE_NODES = f"""
+CREATE TEMP TABLE node_document AS
+SELECT node, document, sum(mentions) AS mentions FROM mention GROUP BY node, document;
+
+INSERT INTO node_year
+SELECT n.node, d.year, count(*) FROM node_document n JOIN document d ON d.id = n.document
+WHERE d.year IS NOT NULL GROUP BY n.node, d.year;
+
+INSERT INTO node_label SELECT node, label, sum(mentions) FROM mention GROUP BY node, label;
+
+CREATE TEMP TABLE form_use AS
+SELECT node, form, rules, count(DISTINCT document) AS documents, sum(mentions) AS mentions
+FROM mention GROUP BY node, form, rules;
+
+CREATE TEMP TABLE title (node INTEGER PRIMARY KEY, form INTEGER NOT NULL);
+INSERT INTO title
+SELECT node, form FROM (
+    SELECT node, form, max({_FIRST}) FROM form_use WHERE rules | {_BY_ITSELF} = {_BY_ITSELF} GROUP BY node
+);
+INSERT OR IGNORE INTO title
+SELECT long, form FROM (SELECT long, form, count(*) AS uses FROM expansion GROUP BY long, form)
+WHERE true GROUP BY long HAVING uses = max(uses);
+INSERT OR IGNORE INTO title SELECT node, form FROM (
+    SELECT node, form, max({_FIRST}) FROM form_use GROUP BY node
+);
+
+INSERT INTO alias
+SELECT u.node, u.form, u.rules | CASE
+    WHEN u.rules & {_NO_SPACE_RULE} = 0 AND f.spaced <> named.spaced THEN {int(MergeRule.SPACE)} ELSE 0 END,
+    u.documents, u.mentions
+FROM form_use u JOIN form f ON f.id = u.form
+JOIN title t ON t.node = u.node JOIN form named ON named.id = t.form
+ORDER BY 1, 2, 3;
+
+INSERT INTO node
+SELECT c.node, f.surface, l.label, c.documents, c.mentions, coalesce(d.degree, 0), y.first, y.last
+FROM (SELECT node, count(*) AS documents, sum(mentions) AS mentions FROM node_document GROUP BY node) c
+JOIN title t ON t.node = c.node JOIN form f ON f.id = t.form
+JOIN (SELECT node, label, max(mentions) FROM node_label GROUP BY node) l ON l.node = c.node
+LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GROUP BY node) y ON y.node = c.node
+LEFT JOIN degree d ON d.node = c.node
+ORDER BY 1;
+
+CREATE TEMP TABLE joined AS
+SELECT min(head, tail) AS one, max(head, tail) AS other, label, sum(documents) AS documents
+FROM edge GROUP BY 1, 2, 3;
+
+CREATE TEMP TABLE often (one INTEGER, other INTEGER, documents INTEGER, PRIMARY KEY (one, other)) WITHOUT ROWID;
+
+INSERT INTO often SELECT one, other, sum(documents) FROM joined GROUP BY one, other
+HAVING sum(documents) > 1 OR (SELECT count(*) FROM edge) <= {FEW_EDGES};
+
+INSERT INTO pair SELECT p.one, p.other, p.kind, a.label, b.label, p.documents FROM (
+    SELECT one, other, 0 AS kind, documents FROM often UNION ALL
+    SELECT j.one, j.other, j.label, j.documents FROM joined j JOIN often o ON o.one = j.one AND o.other = j.other
+) p JOIN node a ON a.id = p.one JOIN node b ON b.id = p.other;
+
+INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
+
+DROP TABLE joined;
+DROP TABLE often;
+DROP TABLE form_use;
+DROP TABLE title;
+DROP TABLE node_document;
+DROP TABLE degree;
+DROP VIEW mention
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """How facts become nodes and edges; another one makes them anew from the same facts.
+
+    Attributes:
+        acronym_share: How large a share of the abstracts that expand an acronym must agree for it to be read so in
+            abstracts that do not expand it: see
+            :meth:`~sciextract.graph.acronyms.CorpusAcronym.meaning`.
+        symmetric: Relation types without direction; those of the bundled label schemas when nothing is said.
+    """
+
+    acronym_share: float = 1.0
+    symmetric: frozenset[str] = field(default_factory=known_symmetric)
+
+    def to_json(self) -> str:
+        """The same words for the same understanding."""
+        return json.dumps([self.acronym_share, sorted(self.symmetric)])
+
+
+def derive(connection: sqlite3.Connection, understanding: Understanding) -> None:
+    """Make nodes and edges anew. What is killed in between is done by the next build.
+
+    Args:
+        connection: The graph, open for writing.
+        understanding: What the facts mean.
+    """
+    with transaction(connection):  # on its own, so that the freed pages need no second copy
+        for table in DERIVED_TABLES:
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+    with transaction(connection):
+        _run(connection, DERIVED)
+        _note_symmetric(connection, understanding.symmetric)
+        _resolve_acronyms(connection, understanding.acronym_share)
+        _run(connection, _MENTIONS)
+        _run(connection, _EDGES)
+        _connect(connection)
+        _run(connection, _DERIVE_NODES)
+        fill_recent(connection)
+        _run(connection, INDEXES)
+        set_property(connection, "state", "finished")
+    connection.execute("PRAGMA optimize")
+
+
+def _run(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+
+
+def _note_symmetric(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
+    rows = [(label,) for label in sorted(labels)]
+    connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
+
+
+def _resolve_acronyms(connection: sqlite3.Connection, share: float) -> None:
+    """Acronyms with one expansion mean it everywhere; those that nobody expands mean the word in lower case."""
+    connection.execute(
+        """INSERT INTO resolved SELECT id, folded, ? FROM name
+        WHERE folded IS NOT NULL AND id NOT IN (SELECT short FROM expansion)""",
+        (int(MergeRule.CASE),),
+    )
+    spaced = dict(
+        connection.execute("SELECT e.long, f.spaced FROM expansion e JOIN form f ON f.id = e.form")
+    )
+    for short, counts in _expansions(connection).items():
+        acronym = corpus_acronym(counts, spaced)
+        meaning = acronym.meaning(share)
+        if meaning is not None:
+            row = (short, meaning, int(MergeRule.CORPUS_ACRONYM))
+            connection.execute("INSERT INTO resolved VALUES (?, ?, ?)", row)
+        rows = [(short, *each) for each in acronym.expansions]
+        if len(rows) > 1:
+            connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", rows)
+
+
+def _expansions(connection: sqlite3.Connection) -> dict[int, dict[int, int]]:
+    """Abstracts by expansion by acronym, of acronyms that are no words."""
+    found: dict[int, dict[int, int]] = {}
+    for short, long, documents in connection.execute(
+        """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
+        WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
+    ):
+        found.setdefault(short, {})[long] = documents
+    return found
+
+
+def _connect(connection: sqlite3.Connection) -> None:
+    """Neighbours of each node as arrays, for paths, those that most abstracts support first; and their number."""
+    rows = connection.execute("SELECT head, tail, documents FROM edge")
+    numbers = (number for row in rows for number in row)  # rows as tuples would take gigabytes
+    edges = np.fromiter(numbers, dtype=np.int64).reshape(-1, 3)
+    both = np.concatenate([edges, edges[:, [1, 0, 2]]])
+    both = both[np.lexsort((both[:, 2], both[:, 1], both[:, 0]))]
+    # Of several edges between two nodes the one that most abstracts support stands for all: the last of its pair.
+    last = np.ones(len(both), dtype=bool)
+    last[:-1] = np.any(both[1:, :2] != both[:-1, :2], axis=1)
+    pairs = both[last]
+    pairs = pairs[np.lexsort((pairs[:, 1], -pairs[:, 2], pairs[:, 0]))]
+    nodes, starts = np.unique(pairs[:, 0], return_index=True)
+    offsets = np.append(starts, len(pairs))
+    arrays = {"nodes": nodes, "offsets": offsets, "targets": np.searchsorted(nodes, pairs[:, 1])}
+    for name, array in arrays.items():
+        content = array.astype("<i4").tobytes()
+        connection.execute("INSERT INTO adjacency VALUES (?, ?)", (name, content))
+    connection.execute("CREATE TEMP TABLE degree (node INTEGER PRIMARY KEY, degree INTEGER)")
+    degrees = zip(nodes.tolist(), np.diff(offsets).tolist(), strict=True)
+    connection.executemany("INSERT INTO degree VALUES (?, ?)", degrees)

@@ -1,0 +1,242 @@
+"""The precision of a graph, measured by hand: edges drawn at random, a sheet to fill in, what the judgements say."""
+
+from __future__ import annotations
+
+import csv
+import math
+import random
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sciextract.errors import FormatError
+from sciextract.formats.base import Source, shown
+from sciextract.formats.decoding import decoded_content
+from sciextract.formats.tables import csv_row, storable, unguarded
+from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentence_at
+from sciextract.graph.queries.nodes import label_number
+from sciextract.workflows.output import check_target, reported_as, whole_output
+
+ALL = "all"
+_Z = 1.959964
+"""Standard errors of a normal distribution on either side of 95 % of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """An edge that somebody looked at.
+
+    Attributes:
+        relation: Its type.
+        correct: Whether its sentence says so; ``None`` where nobody has decided.
+    """
+
+    relation: str
+    correct: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The share of edges that are right.
+
+    Attributes:
+        relation: The type, or ``all``.
+        judged: How many were judged.
+        correct: How many of them are right.
+        low: Lower end of the 95 % interval, 0 to 1.
+        high: Upper end.
+    """
+
+    relation: str
+    judged: int
+    correct: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The precision, 0 to 1."""
+        return self.correct / self.judged
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**asdict(self), "precision": self.share}
+
+
+def precisions(judgements: Sequence[Judgement]) -> list[Precision]:
+    """The precision of all judged edges, then of each relation type, the most frequent first."""
+    decided = [each for each in judgements if each.correct is not None]
+    if not decided:
+        return []
+    types: dict[str, list[Judgement]] = {}
+    for each in decided:
+        types.setdefault(each.relation, []).append(each)
+    ordered = sorted(types.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [_precision(ALL, decided), *[_precision(name, some) for name, some in ordered]]
+
+
+def wilson(correct: int, judged: int) -> tuple[float, float]:
+    """The 95 % interval of a share (E. B. Wilson, Journal of the American Statistical Association 22, 1927).
+
+    >>> [round(end, 3) for end in wilson(45, 50)]
+    [0.786, 0.957]
+    """
+    share, weight = correct / judged, _Z**2 / judged
+    middle = (share + weight / 2) / (1 + weight)
+    reach = _Z * math.sqrt(share * (1 - share) / judged + weight / (4 * judged)) / (1 + weight)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def _precision(name: str, judgements: Sequence[Judgement]) -> Precision:
+    correct = sum(each.correct is True for each in judgements)
+    return Precision(name, len(judgements), correct, *wilson(correct, len(judgements)))
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """An edge to judge.
+
+    Attributes:
+        edge: It.
+        sentence: One of the places that support it, drawn at random too: the best one would flatter the graph.
+    """
+
+    edge: Edge
+    sentence: Sentence
+
+
+def draw_edges(
+    connection: sqlite3.Connection,
+    count: int,
+    *,
+    seed: int = 1,
+    relation: str | None = None,
+    least: int = 1,
+) -> list[Drawn]:
+    """Edges of a graph, each as likely as every other: the same ones for the same graph and seed.
+
+    Args:
+        connection: The graph.
+        count: How many; all where there are fewer.
+        seed: Of the drawing.
+        relation: Only edges of this type.
+        least: Only edges that so many abstracts state.
+
+    Raises:
+        UsageError: The graph has no such relation type.
+    """
+    number = label_number(connection, relation, "relation")
+    found = connection.execute(
+        "SELECT id FROM edge WHERE documents >= ? AND label = coalesce(?, label) ORDER BY id",
+        (least, number),
+    )
+    edges = [row[0] for row in found]
+    chance = random.Random(seed)
+    drawn = chance.sample(edges, min(count, len(edges)))
+    return [_drawn(connection, edge, chance) for edge in drawn]
+
+
+def _drawn(connection: sqlite3.Connection, edge: int, chance: random.Random) -> Drawn:
+    places = connection.execute(
+        "SELECT document, number FROM support WHERE edge = ? ORDER BY document, number", (edge,)
+    ).fetchall()
+    place = chance.choice(places)
+    return Drawn(edge_numbered(connection, edge), sentence_at(connection, edge, *place))
+
+
+CORRECT, RELATION = "correct", "relation"
+COLUMNS = (
+    *(CORRECT, "head", "head_type", RELATION, "tail", "tail_type", "sentence", "score"),
+    *("head_as_written", "tail_as_written", "abstracts", "doc_key", "year", "note"),
+)
+_YES = frozenset(("yes", "y", "1", "true", "x", "ja", "oui", "si", "✓", "✔"))
+_NO = frozenset(("no", "n", "0", "false", "-", "nein", "non", "✗", "✘"))
+_DELIMITERS = ",;\t"
+_MARKS = {"head": ("⟦", "⟧"), "tail": ("⟪", "⟫")}
+
+
+def write_sheet(drawn: Iterable[Drawn], output: Path, *, force: bool = False) -> int:
+    """Write a sheet, whole or not at all; gives the number of its rows.
+
+    In the sentence ⟦ ⟧ marks the head, ⟪ ⟫ the tail. A cell that a spreadsheet would run has an apostrophe before it.
+
+    Raises:
+        OutputError: The file exists and may not be replaced, or cannot be written.
+    """
+    check_target(output, force=force)
+    rows = [csv_row(COLUMNS), *[csv_row(_cells(each)) for each in drawn]]
+    with reported_as(str(output)), whole_output(output) as partial:
+        # The byte order mark tells spreadsheets that this is UTF-8.
+        partial.write_text("\r\n".join(rows) + "\r\n", encoding="utf-8-sig", newline="")
+    return len(rows) - 1
+
+
+def read_sheet(path: Path) -> list[Judgement]:
+    """The judgements in a sheet, as a spreadsheet saved it: with commas, semicolons or tabs.
+
+    Raises:
+        InputMissingError: There is no such file.
+        FormatError: It cannot be read, a column is missing, or a judgement is neither yes nor no.
+    """
+    lines = decoded_content(Source(str(path))).splitlines(keepends=True)
+    delimiter = max(_DELIMITERS, key=lines[0].count)
+    reader = csv.DictReader(lines, delimiter=delimiter)
+    for wanted in (CORRECT, RELATION):
+        if wanted not in (reader.fieldnames or ()):
+            problem = f"no column {wanted!r}; columns found: {', '.join(reader.fieldnames or ())}"
+            hint = "sciextract graph sample makes such a sheet"
+            raise FormatError(problem, path=path, line=1, hint=hint)
+    return list(_judgements(reader, path))
+
+
+def _judgements(reader: csv.DictReader[str], path: Path) -> Iterator[Judgement]:
+    try:
+        for row in reader:
+            relation = unguarded(row[RELATION] or "")
+            yield Judgement(relation, _verdict(row[CORRECT], path, reader.line_num))
+    except csv.Error as error:
+        raise FormatError(f"broken CSV: {error}", path=path, line=reader.line_num) from error
+
+
+def _verdict(cell: str | None, path: Path, line: int) -> bool | None:
+    word = unguarded(cell or "").strip().casefold()
+    if word in _YES:
+        return True
+    if word in _NO:
+        return False
+    if word:
+        problem = f"{shown(cell)} found as `{CORRECT}`, allowed are yes, no and nothing"
+        raise FormatError(problem, path=path, line=line)
+    return None
+
+
+def _cells(drawn: Drawn) -> list[str]:
+    edge, sentence = drawn.edge, drawn.sentence
+    cells = (
+        *("", edge.head.name, edge.head.label, edge.label, edge.tail.name, edge.tail.label),
+        *(_marked(sentence), "" if sentence.score is None else f"{sentence.score:.4f}"),
+        *(
+            sentence.head_text,
+            sentence.tail_text,
+            edge.documents,
+            sentence.doc_key,
+            sentence.year or "",
+            "",
+        ),
+    )
+    return [storable(" ".join(str(cell).split()))[0] for cell in cells]
+
+
+def _marked(sentence: Sentence) -> str:
+    """The sentence with marks around both mentions; they may lie in each other."""
+    marks = [
+        mark
+        for end, (start, stop) in (("head", sentence.head), ("tail", sentence.tail))
+        for mark in ((start, 1, -stop, _MARKS[end][0]), (stop, 0, -start, _MARKS[end][1]))
+    ]
+    text, offset = sentence.text, sentence.char_start
+    for place, _, _, sign in sorted(marks, reverse=True):
+        text = text[: place - offset] + sign + text[place - offset :]
+    return text

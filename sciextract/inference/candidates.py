@@ -1,0 +1,163 @@
+"""Candidate spans and pairs with their features. One owner for training and inference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sciextract.documents.spans import TokenRange
+from sciextract.inference.mentions import Mentions
+from sciextract.inference.network import Floats, PairInput, WordStates
+from sciextract.inference.network import Ints as pair_input_Ints
+
+
+def sentence_ends(sentences: tuple[TokenRange, ...], word_count: int) -> NDArray[np.int64]:
+    """Per word the index after the last word of its sentence. Shape: (words,)."""
+    ends = np.full(word_count, word_count, dtype=np.int64)
+    for sentence in sentences:
+        ends[sentence.token_start : sentence.token_end] = sentence.token_end
+    return ends
+
+
+def span_mask(ends: NDArray[np.int64], max_width: int) -> NDArray[np.bool_]:
+    """Cells (start word, width - 1) whose span stays inside its sentence. Shape: (words, max_width)."""
+    last_words = np.arange(len(ends))[:, None] + np.arange(max_width)[None, :]
+    return np.asarray(last_words < ends[:, None])
+
+
+Ints = NDArray[np.int64]
+
+DISTANCE_BUCKETS = 10
+"""Buckets of a distance: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64+ (Lee et al. 2017, section 4)."""
+
+RELATION_DISTANCES = 2 * DISTANCE_BUCKETS
+"""Signed: tail after head first, then tail before head."""
+
+NO_PAIRS: Ints = np.zeros((0, 2), dtype=np.int64)
+
+_EDGES = np.array([1, 2, 3, 4, 5, 8, 16, 32, 64])
+
+
+def bucket(distances: Ints) -> Ints:
+    """Bucket index of each non-negative distance, elementwise."""
+    return np.searchsorted(_EDGES, distances, side="right").astype(np.int64)
+
+
+def relation_pairs(spans: Ints, sentences: Ints) -> Ints:
+    """Ordered pairs of spans of one sentence that do not overlap.
+
+    Args:
+        spans: (spans, 2) first and last word, inclusive.
+        sentences: (spans,) sentence index of each span.
+
+    Returns:
+        (pairs, 2) indices of head and tail; for each pair its mirror is present too.
+    """
+    same = sentences[:, None] == sentences[None, :]
+    apart = (spans[:, None, 1] < spans[None, :, 0]) | (spans[None, :, 1] < spans[:, None, 0])
+    return np.argwhere(same & apart)
+
+
+def relation_distances(spans: Ints, pairs: Ints) -> Ints:
+    """Signed bucket of the words between head and tail. Shape: (pairs,)."""
+    heads, tails = spans[pairs[:, 0]], spans[pairs[:, 1]]
+    after = tails[:, 0] > heads[:, 1]
+    gap = np.where(after, tails[:, 0] - heads[:, 1], heads[:, 0] - tails[:, 1]) - 1
+    return bucket(np.maximum(gap, 0)) + np.where(after, 0, DISTANCE_BUCKETS)
+
+
+def between_words(spans: Ints, pairs: Ints) -> Ints:
+    """Words between the two spans of each pair as [start, end). Shape: (pairs, 2)."""
+    heads, tails = spans[pairs[:, 0]], spans[pairs[:, 1]]
+    start = np.minimum(heads[:, 1], tails[:, 1]) + 1
+    end = np.maximum(heads[:, 0], tails[:, 0])
+    return np.stack([start, np.maximum(start, end)], axis=1)
+
+
+def antecedent_pairs(count: int, max_antecedents: int) -> Ints:
+    """Pairs (mention, earlier mention) of ``count`` mentions in text order, nearest ones only.
+
+    Returns:
+        (pairs, 2), grouped by mention, antecedents ascending.
+    """
+    counts = np.minimum(np.arange(count), max_antecedents)
+    mentions = np.repeat(np.arange(count), counts)
+    begins = np.cumsum(counts) - counts  # where each mention's links start
+    nearest = np.arange(count) - counts
+    antecedents = np.arange(len(mentions)) - np.repeat(begins - nearest, counts)
+    return np.stack([mentions, antecedents], axis=1).astype(np.int64)
+
+
+def antecedent_distances(spans: Ints, pairs: Ints) -> Ints:
+    """Bucket of the words from antecedent to mention. Shape: (pairs,)."""
+    return bucket(np.maximum(spans[pairs[:, 0], 0] - spans[pairs[:, 1], 1], 0))
+
+
+LINKS_PER_CALL = 5_000
+"""Antecedent links scored in one call, so that a text of 100,000 words stays within memory."""
+
+NO_DISTANCES = np.zeros(0, dtype=np.int64)
+
+
+def relation_input(
+    states: WordStates, mentions: Mentions, pairs: pair_input_Ints, max_width: int
+) -> PairInput:
+    """Pairs (pairs, 2) of the mentions of one window, without links."""
+    spans = mentions.spans
+    return PairInput(
+        span_first=states.first[spans[:, 0]],
+        span_last=states.last[spans[:, 1]],
+        span_width=_widths(spans, max_width),
+        span_types=mentions.features,
+        words=states.last,
+        relation_pairs=pairs,
+        relation_between=between_words(spans, pairs),
+        relation_distance=relation_distances(spans, pairs),
+        link_pairs=NO_PAIRS,
+        link_distance=NO_DISTANCES,
+    )
+
+
+def link_inputs(
+    mentions: Mentions, first: Floats, last: Floats, links: pair_input_Ints, max_width: int
+) -> Iterator[PairInput]:
+    """Links between the mentions of a document, in calls of bounded size with the mentions that each needs.
+
+    Args:
+        mentions: What the links are between.
+        first: float32 (mentions, hidden), state of each one's first word.
+        last: float32 (mentions, hidden), state of its last word.
+        links: (links, 2), mention and antecedent, grouped by mention.
+        max_width: Most words of a predicted entity.
+    """
+    for start in range(0, len(links), LINKS_PER_CALL):
+        chunk = links[start : start + LINKS_PER_CALL]
+        low = int(chunk.min())
+        part = slice(low, int(chunk.max()) + 1)
+        yield _link_input(mentions.at(part), first[part], last[part], chunk - low, max_width)
+
+
+def _link_input(
+    mentions: Mentions, first: Floats, last: Floats, links: pair_input_Ints, max_width: int
+) -> PairInput:
+    """Links (links, 2) between mentions with their states, without relations."""
+    spans = mentions.spans
+    return PairInput(
+        span_first=first,
+        span_last=last,
+        span_width=_widths(spans, max_width),
+        span_types=mentions.features,
+        words=last,
+        relation_pairs=NO_PAIRS,
+        relation_between=NO_PAIRS,
+        relation_distance=NO_DISTANCES,
+        link_pairs=links,
+        link_distance=antecedent_distances(spans, links),
+    )
+
+
+def _widths(spans: pair_input_Ints, max_width: int) -> pair_input_Ints:
+    """Words of each span less one; given entities wider than any predicted one count as the widest."""
+    return np.asarray(np.minimum(spans[:, 1] - spans[:, 0], max_width - 1), dtype=np.int64)

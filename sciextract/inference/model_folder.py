@@ -1,0 +1,340 @@
+"""Model folders: their files, manifest and verification, and how a name leads to one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError, as_command
+from sciextract.inference.model_config import ModelConfig
+from sciextract.resources import bundled_models, user_models
+
+CONFIG, MANIFEST, TOKENIZER, CARD = "config.json", "manifest.json", "tokenizer.json", "README.md"
+PAIRS_GRAPH = "pairs.onnx"
+GRAPHS = {
+    "int8": "model.int8.onnx",
+    "int4": "model.int4.onnx",
+    "fp32": "model.onnx",
+    "fp16": "model.fp16.onnx",
+}
+"""Encoder and entity head by precision, what a processor prefers first; ``int4`` has weights of 4 bits, real activations."""
+GPU_PRECISIONS = ("fp16", "fp32")
+"""What a GPU prefers; int8 graphs measure each input on the way, which is work for the processor."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A verified model folder.
+
+    Attributes:
+        path: The folder.
+        config: Its configuration.
+        hash: Hex SHA-256 of its manifest, which names every other file's hash.
+    """
+
+    path: Path
+    config: ModelConfig
+    hash: str
+
+    def graph(self, precision: str | None, preferred: Sequence[str] = tuple(GRAPHS)) -> Path:
+        """The encoder graph of a precision, or the first preferred one that is present.
+
+        Raises:
+            ModelNotFoundError: The folder has no graph of that precision.
+        """
+        wanted = [precision] if precision else preferred
+        for name in wanted:
+            if (self.path / GRAPHS.get(name, "")).is_file():
+                return self.path / GRAPHS[name]
+        present = [name for name, file in GRAPHS.items() if (self.path / file).is_file()]
+        raise ModelNotFoundError(
+            f"{self.path} has no {' or '.join(wanted)} graph",
+            _ways(present, wanted),
+        )
+
+
+def _ways(present: Sequence[str], wanted: Sequence[str]) -> str:
+    if not present:
+        return "it has: none; export the model first"
+    way = "; sciextract-trainer quantise MODEL --scheme fp16 makes one for GPUs"
+    return f"it has: {', '.join(present)}{way if 'fp16' in wanted else ''}"
+
+
+def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
+    """Verifies a model folder and reads its configuration.
+
+    Args:
+        path: The folder.
+        hashes: Whether to read every file for its hash; else sizes are enough, for lists of many models.
+
+    Raises:
+        ModelNotFoundError: The folder does not exist.
+        ModelDamagedError: The manifest is missing or broken, or a listed file is missing, has another
+            size, or another hash.
+        ModelVersionError: A newer program wrote it.
+        ModelMismatchError: It was trained on other features.
+    """
+    if not path.is_dir():
+        raise ModelNotFoundError(f"no model folder at {path}")
+    manifest = path / MANIFEST
+    listed = _read_json(manifest).get("files")
+    if not isinstance(listed, dict) or not listed:
+        raise ModelDamagedError(f"{manifest}: no files are listed", "get the model again")
+    for name, expected in listed.items():
+        if not isinstance(expected, dict):
+            raise ModelDamagedError(
+                f"{manifest}: {name!r} lacks its size and hash", "get the model again"
+            )
+        _verify(path, str(name), expected, hashes)
+    for name in (CONFIG, TOKENIZER):
+        if name not in listed:
+            raise ModelDamagedError(f"{manifest}: {name} is not listed", "get the model again")
+    config = ModelConfig.from_json(_read_json(path / CONFIG), str(path / CONFIG))
+    return ModelFolder(path, config, manifest_hash(path))
+
+
+def manifest_hash(path: Path) -> str:
+    """Hex SHA-256 of a folder's manifest: the identity of the model.
+
+    Raises:
+        OSError: There is none that can be read.
+    """
+    return hashlib.sha256((path / MANIFEST).read_bytes()).hexdigest()
+
+
+def listed_files(path: Path) -> list[str]:
+    """Names of the files of a verified model folder, its manifest last."""
+    return [*sorted(_read_json(path / MANIFEST)["files"]), MANIFEST]
+
+
+def write_manifest(path: Path) -> None:
+    """Records size and hash of every file of a model folder; the last step of writing one."""
+    files = {
+        file.name: {"sha256": _sha256(file), "size": file.stat().st_size}
+        for file in sorted(path.iterdir())
+        if file.is_file() and file.name != MANIFEST
+    }
+    text = json.dumps({"files": files}, indent=2, sort_keys=True) + "\n"
+    (path / MANIFEST).write_text(text, encoding="utf-8")
+
+
+def _verify(folder: Path, name: str, expected: dict[str, Any], hashes: bool) -> None:
+    file = folder / name
+    if Path(name).name != name:
+        raise ModelDamagedError(
+            f"{folder / MANIFEST}: {name!r} leaves the folder; allowed are names of files in it",
+            "do not use this model",
+        )
+    if not file.is_file():
+        raise ModelDamagedError(f"{file} is missing", "get the model again")
+    size = file.stat().st_size
+    if size != expected.get("size"):
+        raise ModelDamagedError(
+            f"{file} has {size} bytes instead of {expected.get('size')}: it is cut or changed",
+            "get the model again",
+        )
+    if hashes and _sha256(file) != expected.get("sha256"):
+        raise ModelDamagedError(
+            f"{file} does not have the hash of the manifest: it was changed", "get the model again"
+        )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelDamagedError(
+            f"{file} is missing", "a model folder has a manifest; export or get the model again"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise ModelDamagedError(f"{file} cannot be read: {error}", "get the model again") from error
+    if not isinstance(values, dict):
+        raise ModelDamagedError(f"{file} is not a JSON object", "get the model again")
+    return values
+
+
+HASH_CHARACTERS = 8
+_FOLDER = re.compile(rf"([^.].*)-([0-9a-f]{{{HASH_CHARACTERS}}})", re.DOTALL)
+
+
+def bundled_folders() -> list[Path]:
+    """The model folders in the package, by name."""
+    return sorted(path.parent for path in bundled_models().glob(f"*/{MANIFEST}"))
+
+
+def registered_folders() -> list[Path]:
+    """The model folders of the user, by name; nothing in a folder that cannot be read."""
+    with suppress(OSError):
+        return sorted(
+            path for path in user_models().iterdir() if path.is_dir() and name_of(path.name)
+        )
+    return []
+
+
+def name_of(folder: str) -> str:
+    """The model's name in the name of a registered folder; empty when it is no such folder.
+
+    >>> name_of("parsing-1a2b3c4d"), name_of("parsing"), name_of(".parsing-1a2b3c4d")
+    ('parsing', '', '')
+    """
+    found = _FOLDER.fullmatch(folder)
+    return found[1] if found else ""
+
+
+def folders_called(word: str) -> list[Path]:
+    """The folders that ``NAME`` or ``NAME-hash8`` may mean.
+
+    A bundled model has its name for itself. Own models of that name are told apart by their hash.
+    """
+    bundled = [path for path in bundled_folders() if word in (path.name, _full_name(path))]
+    exact = [path for path in registered_folders() if path.name == word]
+    return bundled or exact or [path for path in registered_folders() if name_of(path.name) == word]
+
+
+def known_words() -> list[str]:
+    """What can be said for every model that there is."""
+    return [path.name for path in (*bundled_folders(), *registered_folders())]
+
+
+def unchanged(folder: Path) -> Path:
+    """The folder of a bundled or registered model.
+
+    Raises:
+        ModelDamagedError: Its manifest is not the one that a registered folder is named after.
+    """
+    if not name_of(folder.name) or folder.parent == bundled_models():
+        return folder
+    try:
+        found = manifest_hash(folder)[:HASH_CHARACTERS]
+    except OSError as error:
+        raise _damaged(folder, f"cannot be read: {error.strerror}") from error
+    if not folder.name.endswith(f"-{found}"):
+        raise _damaged(folder, f"has the hash {found}: it was changed")
+    return folder
+
+
+def _damaged(folder: Path, problem: str) -> ModelDamagedError:
+    return ModelDamagedError(f"{folder / MANIFEST} {problem}", "get the model again")
+
+
+def _full_name(bundled: Path) -> str:
+    return f"{bundled.name}-{manifest_hash(bundled)[:HASH_CHARACTERS]}"
+
+
+DEFAULT_MODEL = "sci"
+BIOMEDICAL_MODEL = "bio"
+AUTO = "auto"
+"""No model, but the word for choosing one of the two above by the words of a text."""
+_WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
+
+
+def locate_model(name: str | Path) -> Path:
+    """The model folder that a name means: a folder, a bundled or registered model, or one of the hub.
+
+    Args:
+        name: A path, a bundled name, ``NAME`` or ``NAME-hash8`` of a registered model, or a Hugging Face id
+            (``owner/model``). A bundled name, given as a word, always means the model in the package, else a
+            path wins: ``./sci`` is a folder, ``sci`` is not.
+
+    Raises:
+        ModelNotFoundError: Nothing of that name can be had; says what there is.
+        ModelDamagedError: A registered model is not the one that it was.
+        UsageError: Several registered models have the name, or it is an encoder without trained heads;
+            says what to do.
+    """
+    if isinstance(name, str) and name in bundled_names():
+        return _called(name)
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return _with_heads(path, str(name))
+    if path.is_file():
+        raise UsageError(f"{path} is a file", "give the model folder that holds manifest.json")
+    if "/" not in str(name) and "\\" not in str(name):
+        return _called(str(name))
+    if str(name).count("/") == 1 and not str(name).startswith((".", "/", "~")):
+        return _with_heads(_from_hub(str(name)), str(name))
+    raise ModelNotFoundError(f"no model folder at {name}", _known())
+
+
+def bundled_names() -> list[str]:
+    """Names of the models in the package."""
+    return [path.name for path in bundled_folders()]
+
+
+def _called(name: str) -> Path:
+    if name == AUTO:
+        raise UsageError(
+            f"{AUTO!r} is no model: it lets the words of a text choose",
+            f"it serves annotate, evaluate and tui; here name a model: {', '.join(known_words())}",
+        )
+    found = folders_called(name)
+    if not found:
+        raise ModelNotFoundError(f"no model is called {name!r}", _known())
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise UsageError(f"{len(found)} models are called {name!r}", f"say which: {names}")
+    return unchanged(found[0])
+
+
+def _known() -> str:
+    return f"known models: {', '.join(known_words()) or 'none'}; or give a model folder"
+
+
+def _with_heads(folder: Path, name: str) -> Path:
+    """Refuses a bare encoder, with the command that makes a model of it."""
+    encoder = (folder / "config.json").is_file() and any(
+        (folder / file).is_file() for file in _WEIGHT_FILES
+    )
+    if (folder / MANIFEST).is_file():
+        return folder
+    if encoder:
+        raise UsageError(
+            f"{name} is an encoder without trained heads; it cannot annotate yet",
+            "train it first: "
+            + as_command(
+                "sciextract",
+                "retrain",
+                "--encoder",
+                name,
+                "--data",
+                "train.jsonl",
+                "--dev",
+                "dev.jsonl",
+            ),
+        )
+    raise ModelNotFoundError(f"{name} is no model folder: it has no {MANIFEST}", _known())
+
+
+def _from_hub(hub_id: str) -> Path:
+    """Downloads a repository without pickled weights, or finds it in the cache."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        patterns = ["*.json", "*.onnx", "*.toml", "README.md", "model.safetensors"]
+        return Path(snapshot_download(hub_id, allow_patterns=patterns))
+    except LocalEntryNotFoundError as error:
+        raise _unreachable(hub_id, "the network cannot be reached and nothing is cached") from error
+    except HfHubHTTPError as error:
+        raise _unreachable(hub_id, f"the hub answers: {error}") from error
+    except (OSError, ValueError) as error:
+        raise _unreachable(hub_id, str(error)) from error
+
+
+def _unreachable(hub_id: str, reason: str) -> ModelNotFoundError:
+    return ModelNotFoundError(
+        f"{hub_id} cannot be fetched: {reason}",
+        f"without a network use a bundled model ({', '.join(bundled_names()) or 'none'}) "
+        "or the folder of a model you already have",
+    )

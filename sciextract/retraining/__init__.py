@@ -1,0 +1,1 @@
+"""Training on what was corrected: snapshot, run, remote machines, promotion."""

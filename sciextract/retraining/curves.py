@@ -1,0 +1,111 @@
+"""The learning curves of a run as figures, drawn by the trainer in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sciextract.errors import InputMissingError, UsageError
+from sciextract.retraining.run_folder import METRICS, RUN, Run, runs_folder
+from sciextract.workflows.models import KnownModel, find_model
+
+FIGURES = ("curves.png", "curves.svg")
+MODULE = "sciextract_trainer.curves"
+_PATIENCE_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What came of drawing.
+
+    Attributes:
+        figure: The PNG, ``None`` where none could be drawn; the SVG lies beside it.
+        told: Why not, in a sentence; empty where it was.
+    """
+
+    figure: Path | None
+    told: str = ""
+
+
+def figure_of(run: Run) -> dict[str, str]:
+    """The figure of a run as a value of events and notes; empty where there is none."""
+    path = run.folder / FIGURES[0]
+    return {"curves": str(path)} if path.is_file() else {}
+
+
+def origin_of(drawn: Drawn, name: str) -> dict[str, str]:
+    """What the card of a model says of its curves; empty where none are drawn.
+
+    Args:
+        drawn: The figure.
+        name: The run's name: a path of this machine would say more than a card should.
+    """
+    told = f"{FIGURES[0]} in the run folder {name}"
+    return {} if drawn.figure is None else {"learning curves": told}
+
+
+def draw_curves(run: Run, folder: Path | None = None) -> Drawn:
+    """Draw losses and dev scores of a run; that it cannot be done is never an error.
+
+    Args:
+        run: The run.
+        folder: Where to write; the run's own when ``None``.
+    """
+    if not any(event.get("event") in ("step", "dev") for event in run.metrics()):
+        return Drawn(
+            None, "no learning curves are drawn: the run has no losses and no dev scores yet"
+        )
+    target = folder or run.folder
+    words = [sys.executable, "-m", MODULE, str(run.folder.absolute()), str(target.absolute())]
+    try:
+        ended = subprocess.run(
+            words, capture_output=True, timeout=_PATIENCE_SECONDS, check=False, env=_environment()
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Drawn(None, f"no learning curves are drawn: {error}")
+    if ended.returncode == 0:
+        return Drawn(target / FIGURES[0])
+    told = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+    return Drawn(None, told[-1] if told else "no learning curves are drawn")
+
+
+def _environment() -> dict[str, str]:
+    """The process finds the packages that this one finds, from a checkout, too."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def run_named(model: str | None, folder: str | None) -> Run:
+    """The run that a person means: by the model that came of it, or by its folder.
+
+    Raises:
+        UsageError: Neither or both are given.
+        ModelNotFoundError: There is no such model.
+        InputMissingError: The folder is none of a run, or no run here made the model.
+    """
+    if (model is None) == (folder is None):
+        raise UsageError("a model or --run DIR is needed", "name one of them, not both")
+    if folder is not None:
+        if not any((Path(folder) / name).is_file() for name in (RUN, METRICS)):
+            raise InputMissingError(f"{folder} is no run folder", f"one holds {RUN}")
+        return Run(Path(folder))
+    known = find_model(str(model))
+    found = _run_of(known)
+    if found is None:
+        raise InputMissingError(
+            f"no run on this machine made {known.id}", "name its run folder with --run DIR"
+        )
+    return found
+
+
+def _run_of(model: KnownModel) -> Run | None:
+    """The newest correction round that made it, else the run folder beside a folder trained from files."""
+    for file in sorted(runs_folder().glob(f"*/{RUN}"), reverse=True):
+        run = Run(file.parent)
+        result = run.run().get("result")
+        if isinstance(result, dict) and result.get("model") == model.id:
+            return run
+    beside = model.folder.with_name(f"{model.folder.name}.run")
+    return Run(beside) if (beside / RUN).is_file() else None

@@ -1,0 +1,1 @@
+"""Trainings on other machines, through the ``ssh`` of the person."""

@@ -1,0 +1,174 @@
+"""The events of a job on another machine as they come, and what is fetched and removed at its end."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from sciextract.errors import ModelDamagedError, ModelNotFoundError, RemoteError, as_command
+from sciextract.inference.model_folder import open_folder
+from sciextract.retraining.remote import jobs
+from sciextract.retraining.remote.jobs import JOBS, THERE, Place, Standing
+from sciextract.retraining.remote.ssh import source_of
+from sciextract.retraining.remote.start import fetch
+from sciextract.retraining.run_folder import LOG, METRICS, MODEL, RUN, Run
+
+WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds before the line is tried again; the last one again and again."""
+QUIET_SECONDS = 20.0
+"""After so long without an event the machine is asked whether the job still runs."""
+MAX_EVENT_BYTES = 64 << 20
+"""A training of many hours sends a tenth of that."""
+_CHUNK = 1 << 16
+
+
+def follow(
+    run: Run,
+    place: Place,
+    came: Callable[[], object],
+    lost: Callable[[str, float], object],
+    sleep: Callable[[float], object] = time.sleep,
+) -> Standing:
+    """Copy the job's events into a folder of this machine until the job ends; gives how it ended.
+
+    The local file of events holds exactly the bytes that have come, so that whoever follows next, after a broken
+    line or a closed laptop, goes on behind them.
+
+    Args:
+        run: The folder, which nothing else writes to.
+        place: Where the job is.
+        came: Called when there is something new in it.
+        lost: Called with the reason and the seconds until the next try when the line is down.
+        sleep: Waits.
+
+    Raises:
+        RemoteError: The job's folder is gone, its process ended without leaving an exit code, or it sent more than
+            ``MAX_EVENT_BYTES``.
+    """
+    tries = 0
+    while True:
+        before = _size(run)
+        try:
+            _copy(run, place, came)
+            found = jobs.standing(place)
+        except RemoteError as error:
+            tries = 0 if _size(run) > before else tries
+            seconds = WAITS[min(tries, len(WAITS) - 1)]
+            lost(error.message, seconds)
+            sleep(seconds)
+            tries += 1
+            continue
+        if _size(run) > MAX_EVENT_BYTES:
+            raise RemoteError(
+                f"{place.host}: the job sent more than {MAX_EVENT_BYTES >> 20} MiB of events; no more are taken",
+                f"stop it: {as_command('sciextract', 'jobs', 'cancel', place.folder.rpartition('/')[2])}",
+            )
+        if found.exit is not None or not found.runs:
+            return _ended(place, found)
+
+
+def _ended(place: Place, found: Standing) -> Standing:
+    if not found.there:
+        raise RemoteError(f"{place.host}: the job's folder {place.folder} is gone", "start it anew")
+    if found.exit is None:
+        last = found.log.strip().splitlines()[-1:] or ["its log is empty"]
+        raise RemoteError(
+            f"{place.host}: the job ended without a word: {last[0]}",
+            f"its log: {as_command('ssh', place.host, as_command('cat', f'{place.folder}/log'))}",
+        )
+    return found
+
+
+def _copy(run: Run, place: Place, came: Callable[[], object]) -> None:
+    """One connection: until the job ends or the line breaks."""
+    words = place.ssh.words([place.folder, str(_size(run)), str(QUIET_SECONDS)])
+    with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as told:
+        script.write(source_of("follow"))
+        script.seek(0)
+        process = subprocess.Popen(words, stdin=script, stdout=subprocess.PIPE, stderr=told)
+        with process:  # waits for its end
+            try:
+                _drain(run, process.stdout, came)
+                if _size(run) > MAX_EVENT_BYTES:
+                    process.terminate()
+                    return
+            except BaseException:
+                process.terminate()
+                raise
+        told.seek(0)
+        reason = told.read().decode("utf-8", "replace").strip().splitlines()
+    if process.returncode:
+        raise place.ssh.unreachable(reason[-1] if reason else "the line broke")
+
+
+def _drain(run: Run, stream: IO[bytes] | None, came: Callable[[], object]) -> None:
+    if stream is None:
+        return
+    with (run.folder / METRICS).open("ab", buffering=0) as file:
+        while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
+            file.write(data)
+            if file.tell() > MAX_EVENT_BYTES:
+                return
+            came()
+
+
+def _size(run: Run) -> int:
+    path = run.folder / METRICS
+    return path.stat().st_size if path.exists() else 0
+
+
+def fetch_model(run: Run, place: Place) -> Path:
+    """Bring the trained model into the local run folder; every file's hash is checked.
+
+    Raises:
+        RemoteError: The line broke, there is no model, or a file arrived changed.
+    """
+    fetch(place.ssh, f"{place.path}/{LOG}", run.folder / THERE)
+    fetch(place.ssh, f"{place.path}/run/{MODEL}", run.folder)
+    try:
+        open_folder(run.folder / MODEL)
+    except (ModelDamagedError, ModelNotFoundError) as error:
+        raise RemoteError(
+            f"the model from {place.host} did not arrive whole: {error.message}",
+            f"fetch it again: {as_command('sciextract', 'jobs', 'fetch', run.name)}",
+        ) from error
+    jobs.note(run, place, state="fetched")
+    return run.folder / MODEL
+
+
+def fetch_notes(run: Run, place: Place) -> dict[str, Any]:
+    """What the other machine has noted in its ``run.json``: settings, device, versions.
+
+    Raises:
+        RemoteError: The line broke.
+    """
+    fetch(place.ssh, f"{place.path}/run/{RUN}", run.folder / THERE)
+    return Run(run.folder / THERE).run()
+
+
+def cancel(place: Place) -> None:
+    """Stop a job at a point from which it can go on.
+
+    Raises:
+        RemoteError: The machine cannot be reached.
+    """
+    place.ssh.run("cancel", place.folder)
+
+
+def clean(run: Run, place: Place) -> None:
+    """Remove a job's folder on its machine; the local run folder stays.
+
+    Raises:
+        RemoteError: It still runs, or the machine cannot be reached.
+    """
+    if jobs.standing(place).runs:
+        raise RemoteError(
+            f"{run.name} still runs on {place.host}",
+            f"first: {as_command('sciextract', 'jobs', 'cancel', run.name)}",
+        )
+    place.ssh.run("clean", place.folder, JOBS)
+    jobs.note(run, place, state="cleaned")

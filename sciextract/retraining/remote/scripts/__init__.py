@@ -1,0 +1,1 @@
+"""Scripts that run on the other machine with its own Python; only the standard library is there."""

@@ -1,0 +1,315 @@
+"""A training sent to another machine and started there."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import sciextract
+from sciextract.errors import MissingExtraError, RemoteError, as_command
+from sciextract.retraining.remote import jobs
+from sciextract.retraining.remote.jobs import Place
+from sciextract.retraining.remote.ssh import FIRST_CONTACT_SECONDS, Ssh
+from sciextract.retraining.run_folder import Run
+
+LEAST_PYTHON = (3, 11)
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What the other machine has.
+
+    Attributes:
+        python: Version of its Python.
+        executable: Its Python.
+        missing: Packages that a training needs and it lacks.
+        gpus: Names of its NVIDIA cards.
+        free_bytes: Room in the home folder.
+        home: The home folder.
+        writable: Whether the home folder takes files.
+        rsync: Whether it has rsync.
+        sbatch: Whether it has SLURM.
+        system: Operating system and processor.
+    """
+
+    python: tuple[int, ...]
+    executable: str
+    missing: tuple[str, ...]
+    gpus: tuple[str, ...]
+    free_bytes: int
+    home: str
+    writable: bool
+    rsync: bool
+    sbatch: bool
+    system: str
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Machine:
+        """What the probe printed."""
+        lists = {name: tuple(values[name]) for name in ("python", "missing", "gpus")}
+        return cls(**{**values, **lists})
+
+
+def probe(ssh: Ssh) -> Machine:
+    """Look at a machine; one attempt, which fails within 15 seconds.
+
+    Raises:
+        RemoteError: It does not answer, or has no Python under that name.
+    """
+    values = ssh.ask("probe", seconds=FIRST_CONTACT_SECONDS)
+    try:
+        return Machine.from_json(values)
+    except (KeyError, TypeError) as error:
+        raise RemoteError(f"{ssh.host} answers a probe with {values!r}") from error
+
+
+def require(ssh: Ssh, machine: Machine, *, needed_bytes: int, gpu: bool, slurm: bool) -> None:
+    """Refuse a machine that lacks something, before any work.
+
+    Args:
+        ssh: The machine.
+        machine: What it has.
+        needed_bytes: Room that the job takes.
+        gpu: Whether a GPU was asked for.
+        slurm: Whether the job goes through SLURM.
+
+    Raises:
+        RemoteError: Names what is lacking and how to get it.
+    """
+    host = ssh.host
+    if machine.python < LEAST_PYTHON:
+        found = ".".join(map(str, machine.python))
+        least = ".".join(map(str, LEAST_PYTHON))
+        raise RemoteError(
+            f"{host}: {machine.executable} is Python {found}, {least} or newer is needed",
+            "name another one with --remote-python",
+        )
+    if machine.missing:
+        raise RemoteError(
+            f"{host}: {machine.executable} lacks {', '.join(machine.missing)}",
+            f"on {host}: {as_command(machine.executable, '-m', 'pip', 'install', 'sciextract[train]')}; "
+            "or name another Python with --remote-python",
+        )
+    _require_room(host, machine, needed_bytes)
+    _require_tools(host, machine, gpu and not slurm, slurm)
+
+
+def _require_room(host: str, machine: Machine, needed_bytes: int) -> None:
+    if not machine.writable:
+        raise RemoteError(f"{host}: {machine.home} takes no files", "make it writable")
+    if machine.free_bytes < needed_bytes:
+        raise RemoteError(
+            f"{host}: {machine.free_bytes // _MIB} MiB are free in {machine.home}, the job needs "
+            f"{-(-needed_bytes // _MIB)} MiB",
+            "make room there; old jobs go with: sciextract jobs clean",
+        )
+
+
+def _require_tools(host: str, machine: Machine, gpu: bool, slurm: bool) -> None:
+    if not machine.rsync:
+        raise RemoteError(f"{host} has no rsync", "install it there")
+    if slurm and not machine.sbatch:
+        raise RemoteError(f"{host} has no sbatch", "leave --slurm out, or name the login node")
+    if gpu and not machine.gpus:
+        raise RemoteError(
+            f"{host} shows no NVIDIA GPU", "leave --gpu out to train on its processor"
+        )
+
+
+MAX_FILE_BYTES = 4 << 30
+"""A file from another machine that is larger stays there; models take far less."""
+_PRIVATE = ("--archive", "--chmod=go=", "--rsync-path=umask 077 && rsync", "--mkpath")
+_PLAIN = (
+    "--recursive",
+    "--times",
+    "--no-links",
+    "--chmod=D755,F644",
+    f"--max-size={MAX_FILE_BYTES}",
+)
+_HINTS = {
+    11: "make room on the machine that takes the files",
+    12: "is the disk there full, or rsync missing?",
+    255: "the line is down: the same command goes on where it stopped",
+}
+
+
+def push(ssh: Ssh, sources: Sequence[Path], folder: str, exclude: Sequence[str] = ()) -> None:
+    """Copy folders and files into a folder of the other machine, where nobody but their owner may read them.
+
+    Files that are there already are not sent again.
+
+    Args:
+        ssh: The machine.
+        sources: What to copy; each keeps its name.
+        folder: Where to, absolute; made if it is not there.
+        exclude: Patterns of names that are left out.
+
+    Raises:
+        RemoteError: The line broke, or there is no room.
+    """
+    target = f"{ssh.rsync_host}:{folder}/"
+    leave_out = [f"--exclude={pattern}" for pattern in exclude]
+    _rsync(ssh, [*_PRIVATE, *leave_out, "--", *map(_local, sources), target])
+
+
+def fetch(ssh: Ssh, path: str, into: Path) -> None:
+    """Copy a folder or file of the other machine into a folder here: plain files with plain permissions.
+
+    Links, devices and files of more than ``MAX_FILE_BYTES`` stay there.
+
+    Raises:
+        RemoteError: The line broke, it is not there, or there is no room here.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    _rsync(ssh, [*_PLAIN, "--", f"{ssh.rsync_host}:{path}", f"{_local(into)}/"])
+
+
+def _local(path: Path) -> str:
+    """A path that rsync takes for no host: absolute, so that a colon in it means nothing."""
+    return str(path.absolute())
+
+
+def _rsync(ssh: Ssh, words: Sequence[str]) -> None:
+    command = ["rsync", "--partial", "--secluded-args", "--no-specials",
+               "--no-devices", "--timeout=60", f"--rsh={shlex.join(ssh.command())}", *words]  # fmt: skip
+    try:
+        ended = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise RemoteError("rsync: no such command", "install rsync on this machine") from error
+    if ended.returncode:
+        told = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = next((line for line in told if line), f"exit code {ended.returncode}")
+        raise RemoteError(f"{ssh.host}: {reason}", _HINTS.get(ended.returncode, ""))
+
+
+ROOM_FOR_RESULTS = 600 << 20
+"""Checkpoints, graphs and the model folder of a compact encoder take about 400 MiB."""
+_LEFT_OUT = ("__pycache__", "*.pyc", "bundled")
+_JOB = """\
+#!/bin/sh
+{header}umask 077
+cd "$HOME"/{folder} || exit 1
+PYTHONPATH="$PWD/package" SCIEXTRACT_HOME="$PWD/home" PYTHONUNBUFFERED=1
+export PYTHONPATH SCIEXTRACT_HOME PYTHONUNBUFFERED
+trap : INT
+{command}
+echo $? >exit.part && mv exit.part exit
+"""
+# An interrupt reaches the whole process group: the training stops, this shell waits and notes its exit code.
+_SLURM = """\
+#SBATCH --job-name=sciextract
+#SBATCH --output=log
+#SBATCH --open-mode=append
+#SBATCH --signal=INT@120
+{gpu}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is wanted of another machine.
+
+    Attributes:
+        host: ``HOST`` or ``USER@HOST``.
+        python: Its Python.
+        slurm: Whether it goes through SLURM.
+        gpu: Whether there must be a GPU.
+        model: The folder of the model to start from, which the job finds under its name.
+        run_files: What goes into the job's run folder ``run``.
+        words: The command after ``python``.
+    """
+
+    host: str
+    python: str
+    slurm: bool
+    gpu: bool
+    model: Path
+    run_files: Sequence[Path]
+    words: Sequence[str]
+
+
+def inspected(host: str, python: str, *, gpu: bool, slurm: bool) -> Machine:
+    """Look at a machine before any work: it answers, and has what a training needs.
+
+    Raises:
+        UsageError: The host is no host.
+        RemoteError: It cannot be reached within 15 seconds, or lacks something.
+    """
+    ssh = Ssh(host, python)
+    machine = probe(ssh)
+    require(ssh, machine, needed_bytes=ROOM_FOR_RESULTS, gpu=gpu, slurm=slurm)
+    return machine
+
+
+def start(run: Run, task: Task, machine: Machine) -> Place:
+    """Send everything, and start the job apart from the connection.
+
+    Called again after a broken line it sends only what is missing; a job is never started twice.
+
+    Args:
+        run: The local run.
+        task: What is wanted.
+        machine: What the other machine has, see :func:`inspected`.
+
+    Raises:
+        RemoteError: There is too little room, or the line broke.
+        MissingExtraError: The trainer is not installed here.
+    """
+    place = jobs.place_of(run) or jobs.new_place(run, task.host, task.python, task.slurm)
+    if place.state != "sending":
+        return place
+    package = _package()
+    needed = ROOM_FOR_RESULTS + sum(map(_size, [task.model, *task.run_files]))
+    require(place.ssh, machine, needed_bytes=needed, gpu=task.gpu, slurm=task.slurm)
+    place = jobs.note(run, place, home=machine.home)
+    push(place.ssh, package, f"{place.path}/package", _LEFT_OUT)
+    script = run.folder / "job.sh"
+    script.write_text(_script(place, task), encoding="utf-8")
+    push(place.ssh, [script, task.model], place.path)
+    push(place.ssh, task.run_files, f"{place.path}/run")
+    place.ssh.run("start", place.folder, "slurm" if place.slurm else "process")
+    return jobs.note(run, place, state="started")
+
+
+def start_again(run: Run, place: Place) -> Place:
+    """Let a job that was stopped, or whose process died, go on from its last checkpoint.
+
+    Raises:
+        RemoteError: The machine cannot be reached.
+    """
+    how = "slurm" if place.slurm else "process"
+    place.ssh.run("start", place.folder, how, "again")
+    return jobs.note(run, place, state="started")
+
+
+def _script(place: Place, task: Task) -> str:
+    launcher = "srun --ntasks=1 " if task.slurm else ""
+    command = f"{launcher}{place.python} {shlex.join(task.words)}"
+    gpu = "#SBATCH --gres=gpu:1\n" if task.gpu else ""
+    header = _SLURM.format(gpu=gpu) if task.slurm else ""
+    return _JOB.format(header=header, folder=shlex.quote(place.folder), command=command)
+
+
+def _package() -> list[Path]:
+    """The folders of the package that runs here, so that both machines run the same version.
+
+    Raises:
+        MissingExtraError: There is no trainer.
+    """
+    core = Path(sciextract.__file__).parent
+    trainer = find_spec("sciextract_trainer")
+    if trainer is None or trainer.submodule_search_locations is None:
+        raise MissingExtraError("training", "train")
+    beside = core.parent / "schemas"
+    data = [] if (core / "_data").is_dir() else [beside]
+    return [core, Path(trainer.submodule_search_locations[0]), *data]
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+    return sum(each.stat().st_size for each in files)

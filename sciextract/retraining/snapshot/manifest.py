@@ -1,0 +1,385 @@
+"""The report of what went into a snapshot: counts, hashes and warnings, in ``manifest.json``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.schema import LabelSchema
+from sciextract.errors import TrainingDataError, as_command
+from sciextract.metrics.promotion import LEAST_DOCUMENTS, LEAST_ENTITIES
+from sciextract.retraining.snapshot.documents import GATE_SHARE, Split, TrainingDocument
+from sciextract.retraining.snapshot.gathering import NOT_DONE, GoldFile
+from sciextract.retraining.snapshot.supervision import Verdict, mention_states, verdicts_of
+from sciextract.store.rows import IN_VIEW, Layer
+from sciextract.workflows.output import reported_as
+
+NOT_REJECTED = frozenset(State) - {State.REJECTED}
+"""States of the items that plain gold consists of."""
+
+_MODEL = "model:"
+
+
+def suggesting_models(
+    annotations: Annotations, states: Collection[State] = IN_VIEW
+) -> frozenset[str]:
+    """The models (``NAME@HASH``) that had proposed an entity, relation or cluster, of those in some states."""
+    kinds: tuple[Iterable[Entity | Relation | Cluster], ...]
+    kinds = (annotations.entities, annotations.relations, annotations.clusters)
+    sources = {each.source for items in kinds for each in items if each.state in states}
+    models = (each.removeprefix(_MODEL) for each in sources if each.startswith(_MODEL))
+    return frozenset(each.partition("/")[0] for each in models)
+
+
+FORMAT_VERSION = 1
+MANIFEST_FILE = "manifest.json"
+UNTYPED = "(no type)"
+"""Stands for the label of mentions that have none."""
+
+Tally = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file of the snapshot.
+
+    Attributes:
+        sha256: Hex hash of its bytes.
+        size_bytes: Its size.
+        documents: Its lines.
+    """
+
+    sha256: str
+    size_bytes: int
+    documents: int
+
+
+@dataclass(slots=True)
+class SplitCounts:
+    """What one split holds.
+
+    Attributes:
+        documents: How many.
+        origins: By origin (project, base, gate).
+        complete: By layer in how many documents it is done.
+        verdicts: By layer (its items: entities, relations, mentions of clusters) how many are positive,
+            negative and masked. Negatives are those that somebody rejected; those that follow from a
+            complete layer are not counted.
+        labels: By layer and label the same.
+        states: By layer and state.
+        suggested_by: By model the documents with positives that it had proposed: a score on these favours it.
+    """
+
+    documents: int = 0
+    origins: Tally = field(default_factory=dict)
+    complete: Tally = field(default_factory=dict)
+    verdicts: dict[str, Tally] = field(default_factory=dict)
+    labels: dict[str, dict[str, Tally]] = field(default_factory=dict)
+    states: dict[str, Tally] = field(default_factory=dict)
+    suggested_by: Tally = field(default_factory=dict)
+
+    def add(self, document: TrainingDocument) -> None:
+        """Count a document."""
+        self.documents += 1
+        _count(self.origins, document.origin.value)
+        for layer in sorted(document.complete):
+            _count(self.complete, layer.value)
+        for each in _items(document):
+            _count(self.verdicts.setdefault(each.layer, _verdicts()), each.verdict.value)
+            _count(self.states.setdefault(each.layer, {}), each.state.value)
+            if each.label is not None:
+                of_layer = self.labels.setdefault(each.layer, {})
+                _count(of_layer.setdefault(each.label, _verdicts()), each.verdict.value)
+        for model in sorted(suggesting_models(document.annotated.annotations)):
+            _count(self.suggested_by, model)
+
+    def positives(self, layer: Layer, label: str | None = None) -> int:
+        """Positive items of a layer, perhaps only those of one label."""
+        found = self.verdicts if label is None else self.labels.get(layer.value, {})
+        return found.get(layer.value if label is None else label, {}).get(Verdict.POSITIVE, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is in a snapshot.
+
+    Attributes:
+        project: The project's name.
+        schema: Its label schema's name.
+        schema_hash: What changes the meaning of labels, hashed.
+        splits: Counts of each split.
+        undecided: Abstracts in ``undecided.jsonl``.
+        share_of_base: Which part (0 to 1) of the train split comes from ``--base``.
+        left_out: Documents that went into no split, by reason.
+        warnings: What the user should know.
+        files: The files of the snapshot by name.
+    """
+
+    project: str
+    schema: str
+    schema_hash: str
+    splits: Mapping[Split, SplitCounts]
+    undecided: int
+    share_of_base: float
+    left_out: Mapping[str, int]
+    warnings: tuple[str, ...]
+    files: Mapping[str, FileEntry]
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of ``manifest.json``."""
+        values = {name: getattr(self, name) for name in ("project", "schema", "schema_hash")}
+        return {
+            "format_version": FORMAT_VERSION,
+            **values,
+            "splits": {each.value: asdict(counts) for each, counts in self.splits.items()},
+            "undecided": self.undecided,
+            "share_of_base": round(self.share_of_base, 4),
+            "left_out": dict(self.left_out),
+            "warnings": list(self.warnings),
+            "files": {name: asdict(entry) for name, entry in self.files.items()},
+        }
+
+
+def write_manifest(manifest: Manifest, folder: Path) -> None:
+    """Write ``manifest.json`` into a folder."""
+    text = json.dumps(manifest.to_json(), indent=2, ensure_ascii=True, sort_keys=True)
+    (folder / MANIFEST_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read ``manifest.json`` of a folder.
+
+    Raises:
+        TrainingDataError: It is not there, is damaged, or a newer version wrote it.
+    """
+    path = folder / MANIFEST_FILE
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        if values["format_version"] != FORMAT_VERSION:
+            raise _of_another_version(path, values["format_version"])
+        return _from_json(values)
+    except FileNotFoundError as error:
+        raise TrainingDataError(f"{folder} is no snapshot: it has no {MANIFEST_FILE}") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TrainingDataError(f"{path} is damaged: {error!r}", _AGAIN) from error
+
+
+_AGAIN = "sciextract retrain --project DB makes a new snapshot"
+
+
+def _of_another_version(path: Path, found: object) -> TrainingDataError:
+    problem = f"{path}: format_version {found!r} found, allowed is {FORMAT_VERSION}"
+    return TrainingDataError(problem, _AGAIN)
+
+
+def _from_json(values: Mapping[str, Any]) -> Manifest:
+    names = ("project", "schema", "schema_hash", "undecided", "share_of_base", "left_out")
+    return Manifest(
+        **{name: values[name] for name in names},
+        splits={each: SplitCounts(**values["splits"][each.value]) for each in Split},
+        warnings=tuple(values["warnings"]),
+        files={name: FileEntry(**entry) for name, entry in values["files"].items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    layer: str
+    label: str | None
+    state: State
+    verdict: Verdict
+
+
+def _items(document: TrainingDocument) -> Iterator[_Item]:
+    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
+    for entity in annotations.entities:
+        label = entity.label or UNTYPED
+        yield _Item(Layer.ENTITIES.value, label, entity.state, verdicts.entities[entity.id])
+    for relation in annotations.relations:
+        verdict = verdicts.relations[relation.id]
+        yield _Item(Layer.RELATIONS.value, relation.label, relation.state, verdict)
+    for cluster in annotations.clusters:
+        for mention, state in zip(cluster.mentions, mention_states(cluster), strict=True):
+            verdict = verdicts.mentions[cluster.id, mention]
+            yield _Item(Layer.COREFERENCE.value, None, state, verdict)
+
+
+def _verdicts() -> Tally:
+    return {each.value: 0 for each in Verdict}
+
+
+def _count(tally: Tally, key: str) -> None:
+    tally[key] = tally.get(key, 0) + 1
+
+
+_PIECE_BYTES = 1 << 20
+
+
+class LineFile:
+    """Appends lines in UTF-8, each ended by one line feed; ``entry`` tells hash, size and count.
+
+    Raises:
+        OutputError: The disk is full, or the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._digest = hashlib.sha256()
+        self._size_bytes = 0
+        self._lines = 0
+        with reported_as(str(path)):
+            self._stream = path.open("wb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with reported_as(str(self._path)):
+            self._stream.close()
+
+    def write(self, line: str) -> None:
+        """Append a line."""
+        data = f"{line}\n".encode()
+        with reported_as(str(self._path)):
+            self._stream.write(data)
+        self._digest.update(data)
+        self._size_bytes += len(data)
+        self._lines += 1
+
+    @property
+    def entry(self) -> FileEntry:
+        """What the manifest tells of it."""
+        return FileEntry(self._digest.hexdigest(), self._size_bytes, self._lines)
+
+
+def sha256_of(path: Path) -> str:
+    """Hex hash of a file's bytes, in constant memory."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while piece := stream.read(_PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+Splits = Mapping[Split, SplitCounts]
+_DONE = "an abstract is marked as done with D at the desk (sciextract tui)"
+
+
+def remarks(
+    splits: Splits, left_out: Mapping[str, int], schema: LabelSchema, files: Iterable[GoldFile]
+) -> tuple[str, ...]:
+    """Warnings, most important first."""
+    return (
+        *_about_train(splits[Split.TRAIN], schema),
+        *_about_held_out(splits, left_out),
+        *(remark for file in files for remark in _about_file(file)),
+    )
+
+
+def nothing_to_train(splits: Splits, left_out: Mapping[str, int], path: Path) -> TrainingDataError:
+    """The error of an empty train split."""
+    held_out = (
+        splits[Split.DEV].documents + splits[Split.GATE].documents + left_out.get(NOT_DONE, 0)
+    )
+    if held_out:
+        return TrainingDataError(
+            f"{path}: there is nothing to train on: all {held_out} abstracts with decisions are held out "
+            "(by their hash 1 in 10 is for dev, 2 in 10 are for the gate)",
+            "decide more abstracts, or add gold with --base FILE",
+        )
+    return TrainingDataError(
+        f"{path}: there is nothing to train on: nobody has decided or imported any annotation",
+        f"{as_command('sciextract', 'tui', path)} to correct what a model proposes, or add gold with --base FILE",
+    )
+
+
+def too_few_to_compare(documents: int, entities: int | None = None) -> str:
+    """That a gate will not tell two models apart, with what would be enough; empty where it will.
+
+    Args:
+        documents: Held-out documents with a done layer.
+        entities: Gold entities in them, where they are counted.
+    """
+    enough, found, least = LEAST_DOCUMENTS, f"{documents}", f"{LEAST_DOCUMENTS}"
+    if entities is not None:
+        if entities:
+            enough = max(enough, math.ceil(LEAST_ENTITIES * documents / entities))
+        found += f" with {entities} gold entities"
+        least += f" with {LEAST_ENTITIES} entities"
+    if documents >= enough:
+        return ""
+    more = math.ceil((enough - documents) / GATE_SHARE)
+    return (
+        f"too few held-out abstracts ({found}) to tell whether the new model will be better; {least} are the "
+        f"least. The present model will stay in use. Enough would be about {more} more done abstracts, for 1 in "
+        f"{round(1 / GATE_SHARE)} is held out; or gold of your own to compare on: sciextract retrain --gate FILE"
+    )
+
+
+def _about_train(train: SplitCounts, schema: LabelSchema) -> Iterator[str]:
+    if not any(train.positives(layer) for layer in Layer):
+        yield (
+            "train has nothing positive: all that was decided is wrong or absent, and a model that "
+            "learns only this proposes less and less; accept or add what is right"
+        )
+        return
+    unseen = {
+        Layer.ENTITIES: _unseen(train, Layer.ENTITIES, schema.entity_labels),
+        Layer.RELATIONS: _unseen(train, Layer.RELATIONS, schema.relation_labels),
+    }
+    for layer, labels in unseen.items():
+        if labels:
+            yield (
+                f"{layer.value} without a positive example in train: {', '.join(labels)}; "
+                "the model cannot learn them from it"
+            )
+
+
+def _unseen(train: SplitCounts, layer: Layer, labels: Iterable[str]) -> list[str]:
+    return [label for label in labels if not train.positives(layer, label)]
+
+
+def _about_held_out(splits: Splits, left_out: Mapping[str, int]) -> Iterator[str]:
+    if not splits[Split.DEV].documents:
+        yield (
+            "dev is empty: no held-out abstract has a done layer, so nothing tells when the training "
+            f"has gone on for too long; {_DONE}"
+        )
+    gate = splits[Split.GATE]
+    few = too_few_to_compare(gate.documents, gate.positives(Layer.ENTITIES))
+    if gate.documents and few:
+        yield few
+    if not gate.documents:
+        yield (
+            "gate is empty: no held-out abstract has a done layer, so the new model cannot be compared "
+            f"with the old one; {_DONE}, or name gold with --gate FILE. {LEAST_DOCUMENTS} are the least, so "
+            f"about {round(LEAST_DOCUMENTS / GATE_SHARE)} done abstracts"
+        )
+    waiting = left_out.get(NOT_DONE, 0)
+    if waiting:
+        yield f"held-out abstracts with decisions, but without any done layer, left out: {waiting}"
+
+
+def _about_file(file: GoldFile) -> Iterator[str]:
+    if file.bad:
+        yield f"{file.path}: records that cannot be read, left out: {file.bad}; the first: {file.first_problem}"
+    if file.undecided:
+        yield (
+            f"{file.path}: documents with undecided items, whose layers are not complete: {file.undecided}; "
+            "a model's predictions are no gold"
+        )
+    for layer in Layer:
+        if layer in file.schema_layers - file.layers:
+            yield f"{file.path}: no {layer.value} in it, so it teaches nothing about them"

@@ -1,0 +1,1 @@
+"""Runs over many abstracts: worker processes, folders of parts, Ray."""

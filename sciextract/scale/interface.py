@@ -1,0 +1,232 @@
+"""What engines, jobs and sinks share: shards of the input, chunks of a shard, results of a chunk.
+
+The inputs alone decide shards and chunks, so that their keys are the same for every engine and any number
+of workers: a run that one engine began, another can go on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from sciextract.documents.document import ModelId
+from sciextract.errors import ExitCode, SciextractError
+from sciextract.formats.lazy import LazyItem
+from sciextract.workflows.model_choice import ModelChoice
+
+CHUNK_SIZE = 256
+"""Records of a chunk, which is what a part of the output holds and a killed run loses at most per worker."""
+
+PREDICTOR = "sciextract.scale.predicting:load_predictor"
+"""Makes the predictor of a worker."""
+
+ChunkKey = tuple[int, int]
+"""Number of the shard, number of the chunk in it; both from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A portion of the inputs that is read from its start to its end by one reader.
+
+    Attributes:
+        number: Its place in the order of the inputs, from 0.
+        paths: Files, folders that are read as a whole, or ``-``; never a folder of single files.
+        alone: Whether it is the only source of the run, so that an unusable file is an error, not a bad record.
+    """
+
+    number: int
+    paths: tuple[str, ...]
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Consecutive records of one shard.
+
+    Attributes:
+        shard: Number of the shard.
+        number: Its place in the shard, from 0.
+        items: Its records. Fewer than the chunk size: the shard ends here, and a shard whose
+            records fill its chunks ends with a chunk of none.
+        last: Whether the shard ends here.
+        fingerprint: Hash of the records, to notice an input that was changed between two runs.
+    """
+
+    shard: int
+    number: int
+    items: tuple[LazyItem, ...]
+    last: bool
+    fingerprint: str
+
+    @property
+    def key(self) -> ChunkKey:
+        """Shard and number."""
+        return self.shard, self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much of what; adds up.
+
+    Attributes:
+        documents: Documents predicted and written.
+        bad: Records that could not be read.
+        quarantined: Documents that could not be predicted.
+        entities: Predicted entities.
+        relations: Predicted relations.
+        clusters: Predicted clusters.
+        other_language: Documents that do not look English.
+        warned: Documents with warnings.
+        models: Documents by the model that predicted them.
+    """
+
+    documents: int = 0
+    bad: int = 0
+    quarantined: int = 0
+    entities: int = 0
+    relations: int = 0
+    clusters: int = 0
+    other_language: int = 0
+    warned: int = 0
+    models: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def records(self) -> int:
+        """All records, whatever became of them."""
+        return self.documents + self.bad + self.quarantined
+
+    def __add__(self, other: Counts) -> Counts:
+        models = dict(self.models)
+        for name, count in other.models.items():
+            models[name] = models.get(name, 0) + count
+        return Counts(
+            self.documents + other.documents,
+            self.bad + other.bad,
+            self.quarantined + other.quarantined,
+            self.entities + other.entities,
+            self.relations + other.relations,
+            self.clusters + other.clusters,
+            self.other_language + other.other_language,
+            self.warned + other.warned,
+            models,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record that is missing from the output.
+
+    Attributes:
+        kind: ``bad``: it could not be read. ``quarantined``: it crashed or hung the process that predicted it.
+        message: What is wrong, with the place.
+        hint: The next step, empty when there is none.
+        record: A quarantined record as input JSONL holds it, so that it can be tried again; empty for bad ones.
+        digest: Hex hash of a quarantined record; empty for bad ones.
+    """
+
+    kind: Literal["bad", "quarantined"]
+    message: str
+    hint: str = ""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkResult:
+    """What became of a chunk.
+
+    Attributes:
+        shard: Number of the shard.
+        number: Number of the chunk in it.
+        data: The lines that ``annotate --export jsonl`` writes for the chunk, each with its line feed.
+        counts: What they hold.
+        problems: What is missing, in the order of the records.
+        fingerprint: That of the chunk.
+        last: Whether the shard ends here.
+        warnings: Warnings of its first few documents, ``DOC_KEY: WARNING``.
+    """
+
+    shard: int
+    number: int
+    data: bytes
+    counts: Counts
+    problems: tuple[Problem, ...]
+    fingerprint: str
+    last: bool
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> ChunkKey:
+        """Shard and number."""
+        return self.shard, self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an engine is to do; picklable.
+
+    Attributes:
+        shards: What to read, in order.
+        choice: The model, as a folder where one is named; ``threads`` is 1.
+        model: What the parent found it to be; a worker that finds another one refuses.
+        input_format: Format of the inputs; their content decides when ``None``.
+        given: Whether the input's entities stay, and only relations between them are predicted.
+        chunk_size: Records of a chunk.
+        ordered: Whether results come in the order of the input, else as soon as they are there.
+        predictor: ``module:function`` that makes a predictor of the work, called once in each worker.
+    """
+
+    shards: tuple[Shard, ...]
+    choice: ModelChoice
+    model: ModelId
+    input_format: str | None = None
+    given: bool = False
+    chunk_size: int = CHUNK_SIZE
+    ordered: bool = True
+    predictor: str = PREDICTOR
+
+
+Results = Generator[ChunkResult, None, None]
+"""Results as they come; closing it ends all workers."""
+
+
+class Engine(Protocol):
+    """Something that predicts chunks: processes of this machine, or a cluster."""
+
+    def results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
+        """The result of every chunk that is not done, each once.
+
+        Args:
+            work: What to read and how to predict.
+            done: Fingerprints of chunks that an earlier run has done: they are read (a shard is read from its
+                start), checked with :func:`~sciextract.scale.shards.check_unchanged`, and left out.
+
+        Raises:
+            FormatError: The only source is unusable.
+            InputChangedError: A chunk that is done has other records now.
+            WorkersFailedError: Workers cannot be started.
+            SciextractError: A worker found that the model cannot do the work.
+        """
+
+
+class WorkersFailedError(SciextractError):
+    """Workers cannot be started, or do nothing but die."""
+
+
+class InputChangedError(SciextractError):
+    """An input has other records than when a part of it was done."""
+
+
+class WorkerRefusedError(SciextractError):
+    """A worker found that the work cannot be done; carries its message and exit code.
+
+    Args:
+        message: What is wrong.
+        hint: The next step.
+        exit_code: The exit code of the original error.
+    """
+
+    def __init__(self, message: str, hint: str, exit_code: int) -> None:
+        super().__init__(message, hint)
+        self.exit_code = ExitCode(exit_code)

@@ -1,0 +1,198 @@
+"""What a worker does with records: parse, predict, encode. All engines do it with this."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import ModelMismatchError, SciextractError
+from sciextract.formats.base import BadRecord, shown
+from sciextract.formats.jsonl import encode
+from sciextract.formats.lazy import LazyItem
+from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Counts, Problem, Work
+from sciextract.workflows.annotate import AnnotateSummary, Relating, annotate, relate
+
+MOST_WARNINGS = 5
+"""Warnings of a chunk that are told in words; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a record.
+
+    Attributes:
+        line: Its line with the line feed; empty when it is missing.
+        counts: What the line holds.
+        problem: Why it is missing.
+        warning: ``DOC_KEY: WARNINGS``, empty without any.
+    """
+
+    line: bytes
+    counts: Counts
+    problem: Problem | None = None
+    warning: str = ""
+
+
+def load_predictor(work: Work) -> Relating:
+    """The model that the work names."""
+    return cast(Relating, work.choice.load())
+
+
+class Predicting:
+    """Predicts the records of a work.
+
+    Args:
+        work: Which model, which settings.
+
+    Raises:
+        SciextractError: The model cannot be had.
+        ModelMismatchError: It is not the one that the parent found.
+    """
+
+    def __init__(self, work: Work) -> None:
+        module, _, name = work.predictor.partition(":")
+        self._predictor: Relating = getattr(import_module(module), name)(work)
+        self._annotate = relate if work.given else annotate
+        self._candidates = work.choice.candidates
+        if self._predictor.model != work.model:
+            raise ModelMismatchError(
+                f"a worker found the model {self._predictor.model}, the run began with {work.model}",
+                "leave the model as it is while a run is under way",
+            )
+
+    def outcomes(self, items: Sequence[LazyItem]) -> list[Outcome]:
+        """What becomes of records, in their order; a record that raises an error is quarantined."""
+        try:
+            return self._together(items)
+        except SciextractError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on
+            if len(items) > 1:
+                return [each for item in items for each in self.outcomes([item])]
+            return [quarantined(items[0], f"{type(error).__name__}: {shown(str(error))}")]
+
+    def chunk_result(self, chunk: Chunk) -> ChunkResult:
+        """What becomes of a whole chunk."""
+        return joined(chunk, self.outcomes(chunk.items))
+
+    def _together(self, items: Sequence[LazyItem]) -> list[Outcome]:
+        read = [item.read() for item in items]
+        documents = [each for each in read if not isinstance(each, BadRecord)]
+        kept = _Kept(self._candidates)
+        self._annotate(documents, self._predictor, kept)
+        predicted = iter(kept.outcomes)
+        return [_bad(each) if isinstance(each, BadRecord) else next(predicted) for each in read]
+
+
+class _Kept:
+    """A writer that keeps every line by itself."""
+
+    def __init__(self, candidates: bool) -> None:
+        self.losses: Counter[str] = Counter()
+        self.outcomes: list[Outcome] = []
+        self._candidates = candidates
+
+    def write(self, document: AnnotatedDocument) -> None:
+        line = f"{encode(document, self._candidates)}\n".encode()
+        self.outcomes.append(Outcome(line, _counts(document), warning=_warning(document)))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def quarantined(item: LazyItem, reason: str) -> Outcome:
+    """A record that cannot be predicted, and is kept aside."""
+    message = f"{item.place}: {reason}"
+    problem = Problem("quarantined", message, "", item.record(), item.digest().hex())
+    return Outcome(b"", Counts(quarantined=1), problem)
+
+
+def joined(chunk: Chunk, outcomes: Sequence[Outcome]) -> ChunkResult:
+    """The result of a chunk, of the outcomes of its records in their order."""
+    warnings = [each.warning for each in outcomes if each.warning]
+    return ChunkResult(
+        chunk.shard,
+        chunk.number,
+        b"".join(each.line for each in outcomes),
+        sum((each.counts for each in outcomes), Counts()),
+        tuple(each.problem for each in outcomes if each.problem is not None),
+        chunk.fingerprint,
+        chunk.last,
+        tuple(warnings[:MOST_WARNINGS]),
+    )
+
+
+def _bad(record: BadRecord) -> Outcome:
+    problem = Problem("bad", record.error.message, record.error.hint)
+    return Outcome(b"", Counts(bad=1), problem)
+
+
+def _counts(document: AnnotatedDocument) -> Counts:
+    summary = AnnotateSummary()
+    summary.add(document)
+    return Counts(
+        documents=1,
+        entities=summary.entities,
+        relations=summary.relations,
+        clusters=summary.clusters,
+        other_language=summary.other_language,
+        warned=int(bool(document.warnings)),
+        models={str(document.model): 1},
+    )
+
+
+def _warning(document: AnnotatedDocument) -> str:
+    if not document.warnings:
+        return ""
+    return f"{shown(document.document.doc_key)}: {'; '.join(document.warnings)}"
+
+
+LONG_TEXT = 100_000
+"""Characters of a text that is no abstract: books may take longer."""
+
+
+@dataclass(slots=True)
+class Task:
+    """Some records of a chunk.
+
+    Attributes:
+        chunk: The chunk.
+        start: Index of the first record in it.
+        items: The records; one, but where a graph takes batches.
+        strikes: How often a process has ended while it had them.
+    """
+
+    chunk: ChunkKey
+    start: int
+    items: Sequence[LazyItem]
+    strikes: int = 0
+
+    def seconds(self, timeout: float) -> float:
+        """What it may take: for each record ``timeout``, and as much for every ``LONG_TEXT`` characters more."""
+        return sum(timeout * (1 + item.characters // LONG_TEXT) for item in self.items)
+
+    def single(self) -> list[Task]:
+        """A task for each record."""
+        return [Task(self.chunk, self.start + row, [item]) for row, item in enumerate(self.items)]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A task's outcomes, in the order of its records."""
+
+    task: Task
+    outcomes: Sequence[Outcome]
+
+
+def tasks_of(chunk: Chunk, size: int) -> Iterator[Task]:
+    """The records of a chunk, ``size`` at a time."""
+    for start in range(0, len(chunk.items), size):
+        yield Task(chunk.key, start, chunk.items[start : start + size])
+
+
+Result = Done | Exception | str
+"""What a slot reports: outcomes, the error that ends the run, or a remark."""

@@ -1,0 +1,325 @@
+"""The engine: inputs read, predicted and handed back by a Ray cluster, with every chunk once."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sciextract import __version__
+from sciextract.errors import InputMissingError, SciextractError, UsageError
+from sciextract.formats.base import STDIN
+from sciextract.formats.urls import is_url
+from sciextract.inference.batching import usable_cores
+from sciextract.inference.onnx_network import CUDA
+from sciextract.scale.interface import (
+    Chunk,
+    ChunkKey,
+    ChunkResult,
+    Results,
+    Shard,
+    Work,
+    WorkerRefusedError,
+)
+from sciextract.scale.predicting import tasks_of
+from sciextract.scale.processes import TIMEOUT_SECONDS, Assembly
+from sciextract.scale.ray.nodes import (
+    ClusterError,
+    ShippedModel,
+    check_nodes,
+    live_nodes,
+    received,
+    refuse_other,
+    ship,
+    this_node,
+    wait_for,
+)
+from sciextract.scale.ray.session import session
+from sciextract.scale.shards import remaining_chunks
+from sciextract.scale.worker_pool import Pool
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+COLUMN = "parcel"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error of a user's making that a machine of the cluster came upon.
+
+    Attributes:
+        message: What is wrong, and on which machine.
+        hint: The next step.
+        exit_code: What the command line returns.
+    """
+
+    message: str
+    hint: str
+    exit_code: int
+
+    @classmethod
+    def of(cls, error: SciextractError, node: str) -> Refusal:
+        """What to tell about an error."""
+        return cls(f"{error.message} (on node {node})", error.hint, error.exit_code)
+
+    def error(self) -> SciextractError:
+        """It as an error again."""
+        return WorkerRefusedError(self.message, self.hint, self.exit_code)
+
+
+Parcel = Chunk | ChunkResult | Refusal
+
+
+def packed(parcel: Parcel) -> pa.Table:
+    """A table of one row; numpy, Ray's own way, would cut zero bytes off."""
+    import pyarrow as pa
+
+    data = pickle.dumps(parcel, protocol=pickle.HIGHEST_PROTOCOL)
+    return pa.table({COLUMN: pa.array([data], pa.large_binary())})
+
+
+def unpacked(table: pa.Table) -> Iterator[Parcel]:
+    """The parcels of a table."""
+    for value in table.column(COLUMN):
+        yield pickle.loads(value.as_py())
+
+
+class ModelActor:
+    """Predicts the chunks that come, one after the other.
+
+    Args:
+        work: What to predict, and how.
+        shipped: The model.
+        version: The sciextract of the process that drives the cluster.
+        timeout: Seconds that a record may take.
+    """
+
+    def __init__(self, work: Work, shipped: ShippedModel, version: str, timeout: float) -> None:
+        self._work, self._shipped, self._version, self._timeout = work, shipped, version, timeout
+        self._pool: Pool | None = None
+
+    def __call__(self, parcels: pa.Table) -> Iterator[pa.Table]:
+        """The results of some chunks, one a table; refusals go through."""
+        yield from (packed(self._answer(parcel)) for parcel in unpacked(parcels))
+
+    def _answer(self, parcel: Parcel) -> Parcel:
+        if not isinstance(parcel, Chunk):
+            return parcel
+        try:
+            return self._result(parcel, self._started())
+        except SciextractError as error:
+            return Refusal.of(error, this_node())
+
+    def _result(self, chunk: Chunk, pool: Pool) -> ChunkResult:
+        assembly = Assembly(ordered=True)
+        assembly.begin(chunk)
+        for task in tasks_of(chunk, self._work.choice.records_a_call):
+            pool.submit(task)
+        while True:
+            for result in assembly.complete():
+                return result
+            assembly.add(pool.take())
+
+    def _started(self) -> Pool:
+        """The child process starts with the first chunk: what goes wrong then can be told, unlike in a constructor."""
+        if self._pool is None:
+            refuse_other(this_node(), self._version)
+            choice = received(self._shipped, self._work.choice)
+            work = replace(self._work, shards=(), choice=choice)
+            self._pool = Pool(work, 1, self._timeout, lambda _: None).__enter__()
+        return self._pool
+
+    def __del__(self) -> None:
+        """Ray lets go of an actor that has no more work before it ends its process."""
+        if self._pool is not None:
+            self._pool.__exit__(None, None, None)
+
+
+PLACE = "place"
+
+
+@dataclass(frozen=True, slots=True)
+class ShardReader:
+    """Reads shards by their places in the work.
+
+    Attributes:
+        work: What to read.
+        done: See :meth:`~sciextract.scale.interface.Engine.results`.
+    """
+
+    work: Work
+    done: Mapping[ChunkKey, str]
+
+    def __call__(self, places: pa.Table) -> Iterator[pa.Table]:
+        """The chunks of some shards, one a table."""
+        for place in places.column(PLACE).to_pylist():
+            yield from map(packed, self._parcels(self.work.shards[place]))
+
+    def _parcels(self, shard: Shard) -> Iterator[Parcel]:
+        try:
+            yield from remaining_chunks(replace(self.work, shards=(shard,)), self.done)
+        except InputMissingError as error:
+            here = InputMissingError(error.message, error.hint or _SHARED)
+            yield Refusal.of(here, this_node())
+        except SciextractError as error:
+            yield Refusal.of(error, this_node())
+
+
+_SHARED = (
+    "every machine of the cluster must see the inputs: use a shared folder or a URL such as s3://"
+)
+
+
+def readable_there(shards: tuple[Shard, ...]) -> tuple[Shard, ...]:
+    """The shards with paths that do not hang on the folder that this process is in.
+
+    Raises:
+        UsageError: Standard input is among them.
+    """
+    if any(STDIN in shard.paths for shard in shards):
+        problem = (
+            "--engine ray cannot read standard input: the machines of a cluster read for themselves"
+        )
+        raise UsageError(problem, "write it to a file first, or use --workers")
+    return tuple(replace(shard, paths=tuple(map(_absolute, shard.paths))) for shard in shards)
+
+
+def _absolute(path: str) -> str:
+    return path if is_url(path) else os.path.abspath(path)
+
+
+_BLOCK_BYTES = 1
+"""Every row is a block of its own, so that every chunk is a task of its own."""
+_READERS = 4
+"""Shards read at a time where the order does not matter; one is enough for the models of several machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RayEngine:
+    """Predicts on a Ray cluster. Killed actors and machines cost their chunks' time: Ray does those anew.
+
+    Attributes:
+        workers: Model actors at most. ``None``: on this machine one a core, on a cluster as many as it has CPUs for,
+            those of machines that join later included.
+        address: The cluster: ``auto`` or ``HOST:PORT``; ``None`` starts one on this machine.
+        timeout: Seconds that a record may take, from its own start.
+        note: Hears of machines that were lost on the way, and of what the run waits for.
+    """
+
+    workers: int | None = None
+    address: str | None = None
+    timeout: float = TIMEOUT_SECONDS
+    note: Callable[[str], None] = lambda _: None
+
+    def results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
+        """See :meth:`sciextract.scale.interface.Engine.results`.
+
+        Raises:
+            MissingExtraError: Ray is not installed.
+            UsageError: Standard input is to be read.
+            ClusterError: The cluster cannot be reached, lacks sciextract, or fails as a whole.
+        """
+        work = replace(work, shards=readable_there(work.shards))
+        with session(self.address, self.workers or usable_cores()), _told():
+            self._announce("GPU" if work.choice.device == CUDA else "CPU")
+            watched = _watched(self.note) if self.address else nullcontext()
+            with watched, closing(_predicted(self, work, done)) as parcels:
+                yield from map(_accepted, parcels)
+
+    def _announce(self, kind: str) -> None:
+        """A cluster of this machine's own gets no more than it has; any other may."""
+        remark = wait_for(kind)
+        if remark and self.address is None:
+            raise ClusterError(f"Ray finds no {kind} on this machine", "leave --device cuda out")
+        if remark:
+            self.note(remark)
+
+    def actors(self) -> Any:
+        """How many actors there are: all at once on this machine, on a cluster as many as there is work and room for."""
+        from ray.data import ActorPoolStrategy
+
+        if self.address is None:
+            return ActorPoolStrategy(
+                size=self.workers or usable_cores(), max_tasks_in_flight_per_actor=1
+            )
+        return ActorPoolStrategy(min_size=1, max_size=self.workers, max_tasks_in_flight_per_actor=1)
+
+
+def _predicted(
+    engine: RayEngine, work: Work, done: Mapping[ChunkKey, str]
+) -> Generator[Parcel, None, None]:
+    """What comes out of the cluster."""
+    import ray.data
+    from ray.data import TaskPoolStrategy
+
+    _set_up(work.ordered)
+    places = [{PLACE: place} for place in range(len(work.shards))]
+    readers = 1 if work.ordered else min(_READERS, len(places))
+    results = (
+        ray.data.from_items(places, override_num_blocks=len(places))
+        .map_batches(
+            ShardReader(work, dict(done)).__call__,
+            batch_size=1,
+            batch_format="pyarrow",
+            compute=TaskPoolStrategy(size=readers),
+            num_cpus=0,
+        )
+        .map_batches(
+            ModelActor,
+            fn_constructor_args=(work, ship(work.choice), __version__, engine.timeout),
+            batch_size=1,
+            batch_format="pyarrow",
+            compute=engine.actors(),
+            num_cpus=1,
+            num_gpus=1 if work.choice.device == CUDA else None,
+        )
+    )
+    for table in results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+        yield from unpacked(table)
+
+
+def _accepted(parcel: Parcel) -> ChunkResult:
+    if isinstance(parcel, ChunkResult):
+        return parcel
+    if isinstance(parcel, Refusal):
+        raise parcel.error()
+    raise ClusterError(f"the Ray cluster gave back chunk {parcel.key} as it was")
+
+
+def _set_up(ordered: bool) -> None:
+    from ray.data import DataContext
+
+    context = DataContext.get_current()
+    context.target_max_block_size = _BLOCK_BYTES
+    context.execution_options.preserve_order = ordered
+    context.autoscaling_config.actor_pool_util_upscaling_threshold = 1.0
+
+
+@contextmanager
+def _watched(note: Callable[[str], None]) -> Iterator[None]:
+    """Checks the machines before the run, and counts them afterwards."""
+    check_nodes()
+    before = live_nodes()
+    yield
+    after = live_nodes()
+    for lost in (node for node in before if node not in after):
+        note(f"node {lost.name} was lost; other machines did its work")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turns Ray's own errors into one of ours."""
+    import ray
+
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        reason = str(error).strip().splitlines()
+        raise ClusterError(
+            f"the Ray cluster failed: {reason[-1] if reason else error!r}"
+        ) from error

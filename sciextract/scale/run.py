@@ -1,0 +1,258 @@
+"""A run into a folder of parts; the same call again goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO, cast
+
+from sciextract.errors import UsageError
+from sciextract.formats.base import BadRecord
+from sciextract.formats.inputs import QUARANTINE
+from sciextract.formats.lazy import LazyItem
+from sciextract.formats.urls import is_url, without_file_scheme
+from sciextract.scale import durable
+from sciextract.scale.interface import CHUNK_SIZE, ChunkResult, Counts, Engine, Work
+from sciextract.scale.manifest import Manifest, encoder
+from sciextract.scale.parts_folder import PartsFolder, open_parts
+from sciextract.scale.processes import ProcessEngine
+from sciextract.scale.request import ManyListener, ManyReport, Request
+from sciextract.scale.shards import plan_shards
+from sciextract.workflows.annotate_job import Target
+from sciextract.workflows.resume import EarlierRun
+
+
+def annotate_into_parts(
+    request: Request,
+    engine: Engine,
+    folder: str,
+    export: str,
+    listener: ManyListener,
+    chunk_size: int = CHUNK_SIZE,
+) -> ManyReport:
+    """Annotate everything that the folder does not hold yet.
+
+    Args:
+        request: What to annotate.
+        engine: Who predicts.
+        folder: Where the parts go.
+        export: Their format, ``jsonl`` or ``parquet``.
+        listener: Hears what happens.
+        chunk_size: Records of a part.
+
+    Raises:
+        SciextractError: Nothing could be done, or the run cannot go on; the folder is whole, and the same call
+            goes on.
+    """
+    if request.choice.candidates and export != "jsonl":
+        raise UsageError("--candidates needs a format that holds them", "add --export jsonl")
+    shards = plan_shards(request.inputs, request.input_format)
+    encoder(export)
+    model = request.model(listener)
+    work = request.work(shards, model, chunk_size, ordered=False)
+    schema = {"name": model.config.schema_name, "hash": model.config.schema_hash}
+    with _opened(folder, Manifest.of(work, schema, export), request.inputs) as parts:
+        started = time.monotonic()
+        counts = _filled(parts, work, engine, listener)
+        seconds = time.monotonic() - started
+        parts.finish()
+    request.last_notes(parts.counts, listener)
+    return _report(parts, counts, seconds, work, export)
+
+
+def _opened(
+    folder: str, manifest: Manifest, inputs: Sequence[str]
+) -> AbstractContextManager[PartsFolder]:
+    place = without_file_scheme(folder)
+    if is_url(place):
+        from sciextract.scale.object_store import open_behind_url
+
+        return open_behind_url(place, manifest, inputs)
+    return open_parts(Path(place), manifest, inputs)
+
+
+def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: ManyListener) -> Counts:
+    """What this run does."""
+    counts = Counts()
+    before = parts.before
+    if before.records:
+        listener.before(before.records)
+    work = replace(work, shards=parts.to_read(work.shards))
+    if not work.shards:
+        return counts
+    with closing(engine.results(work, parts.done())) as results:
+        for result in results:
+            parts.put(result)
+            counts += result.counts
+            for problem in result.problems:
+                listener.problem(problem)
+            listener.done(result, counts)
+    return counts
+
+
+def _report(
+    parts: PartsFolder, counts: Counts, seconds: float, work: Work, export: str
+) -> ManyReport:
+    whole = parts.counts
+    return ManyReport(
+        counts,
+        parts.before.documents,
+        (whole.bad, whole.quarantined),
+        seconds,
+        work.model,
+        export,
+        parts.place,
+        f"{parts.place}/{QUARANTINE}" if whole.quarantined else "",
+        dict(parts.losses),
+    )
+
+
+_EXPORT = "jsonl"
+
+
+def annotate_into_stream(
+    request: Request, engine: Engine, target: Target, ordered: bool, listener: ManyListener
+) -> ManyReport:
+    """Annotate everything into lines of ``--export jsonl``.
+
+    Args:
+        request: What to annotate.
+        engine: Who predicts.
+        target: Where the lines go.
+        ordered: Whether they keep the order of the input.
+        listener: Hears what happens.
+
+    Raises:
+        SciextractError: Nothing could be done, or the run cannot go on; written lines are complete.
+    """
+    _check(target, ordered)
+    shards = plan_shards(request.inputs, request.input_format)
+    target.check(request.inputs, candidates=request.choice.candidates)
+    model = request.model(listener)
+    kept = _Quarantine(target)
+    earlier = target.earlier(model.model_of)
+    rest = _Rest(earlier, kept.earlier, listener) if earlier is not None else None
+    engine, chunk_size = _fitted(engine, rest, model.choice.records_a_call)
+    work = request.work(shards, model, chunk_size, ordered)
+    started = time.monotonic()
+    with target.destination(earlier) as stream, closing(engine.results(work, {})) as results:
+        counts = _written(results, cast(TextIO, stream), kept, listener)
+    if rest is not None:
+        rest.check_end()
+    request.last_notes(counts, listener)
+    return ManyReport(
+        counts,
+        earlier.documents if earlier else 0,
+        (counts.bad, counts.quarantined + (rest.left_out if rest else 0)),
+        time.monotonic() - started,
+        model.model,
+        _EXPORT,
+        target.path,
+        kept.place,
+        {},
+    )
+
+
+def _check(target: Target, ordered: bool) -> None:
+    if target.export != _EXPORT:
+        raise UsageError("several workers write lines", "add --export jsonl, or --parts FOLDER")
+    if target.resume and not ordered:
+        problem = "--unordered and --resume exclude each other"
+        raise UsageError(problem, "--parts FOLDER goes on in any order")
+
+
+def _written(
+    results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: ManyListener
+) -> Counts:
+    """Lines as they come; without one, the stream is left alone."""
+    counts = Counts()
+    for result in results:
+        if result.data:
+            stream.write(result.data.decode("utf-8"))
+        counts += result.counts
+        kept.add(result, listener)
+        listener.done(result, counts)
+    return counts
+
+
+def _fitted(engine: Engine, rest: _Rest | None, records_a_call: int) -> tuple[Engine, int]:
+    """The engine for a stream, and its chunk size: processes give line by line back."""
+    if isinstance(engine, ProcessEngine):
+        through = engine.through if rest is None else rest
+        return replace(engine, through=through), records_a_call
+    if rest is not None:
+        problem = "this engine cannot go on with a file"
+        raise UsageError(problem, "--parts FOLDER goes on by itself: the same command again")
+    return engine, CHUNK_SIZE
+
+
+class _Rest:
+    """Leaves out the records whose lines a file has already, and those that are kept aside."""
+
+    def __init__(self, earlier: EarlierRun, kept_aside: set[str], listener: ManyListener) -> None:
+        self.left_out = 0
+        self._earlier = earlier
+        self._kept_aside = kept_aside
+        self._listener = listener
+        self._lines = earlier.lines()
+        self._line = next(self._lines, None)
+
+    def __call__(self, items: Iterator[LazyItem]) -> Iterator[LazyItem]:
+        for item in items:
+            if self._kept_aside and item.digest().hex() in self._kept_aside:
+                self.left_out += 1
+            elif self._line is None or not self._found(item, self._line):
+                yield item
+
+    def _found(self, item: LazyItem, line: bytes) -> bool:
+        """Whether a record is the document of a line; a bad one has none."""
+        read = item.read()
+        if isinstance(read, BadRecord):
+            return False
+        self._earlier.check(line, read.document)
+        self._line = next(self._lines, None)
+        self._listener.before(self._earlier.documents)
+        return True
+
+    def check_end(self) -> None:
+        """Refuse a file with more lines than there are records.
+
+        Raises:
+            OutputError: It has.
+        """
+        if self._line is not None:
+            self._earlier.refuse_more()
+
+
+class _Quarantine:
+    """The file of quarantined records beside an output file; on standard output there is none.
+
+    Attributes:
+        earlier: Digests of what an earlier run has put there.
+        place: Its path when there are records in it, else empty.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._path = _beside(target.path)
+        self.earlier: set[str] = set()
+        if self._path is not None and target.resume:
+            self.earlier = durable.digests(self._path)
+        elif self._path is not None:
+            self._path.unlink(missing_ok=True)
+        self.place = str(self._path) if self.earlier else ""
+
+    def add(self, result: ChunkResult, listener: ManyListener) -> None:
+        for problem in result.problems:
+            listener.problem(problem)
+            if problem.kind == "quarantined" and self._path is not None:
+                durable.add(self._path, problem, result.key)
+                self.place = str(self._path)
+
+
+def _beside(path: str | None) -> Path | None:
+    if path is None or not (Path(path).is_file() or not Path(path).exists()):
+        return None
+    return Path(path).with_name(f"{Path(path).stem}.{QUARANTINE}")

@@ -1,1 +1,0 @@
-"""What does not change: texts, tokens, records, what each source said, label schemas."""

@@ -1,0 +1,245 @@
+"""A document's state as an action sees it: rows to look at, and a record of what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self, TypeVar
+
+from sciextract.documents.annotations import State
+from sciextract.documents.document import Document
+from sciextract.documents.spans import Span
+from sciextract.store.events import Change, change_of
+from sciextract.store.rows import (
+    ROW_TYPES,
+    ClusterRow,
+    EntityRow,
+    Key,
+    Layer,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+    Row,
+    from_values,
+    to_values,
+)
+
+_Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
+Tables = dict[str, dict[Key, Row]]
+"""State rows by table and key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document as it is kept: its number, its text and tokens."""
+
+    number: int
+    document: Document
+
+    @property
+    def text(self) -> str:
+        """The document's text."""
+        return self.document.text
+
+
+class Draft:
+    """The state rows of one document, changed in memory.
+
+    Args:
+        stored: The document.
+        rows: Its state rows; without a :class:`ProgressRow` the document is not in the project.
+    """
+
+    def __init__(self, stored: Stored, rows: Iterable[Row]) -> None:
+        tables: Tables = {name: {} for name in ROW_TYPES}
+        for row in rows:
+            tables[row.TABLE][row.key] = row
+        self._begin(stored, tables)
+
+    @classmethod
+    def of(cls, stored: Stored, tables: Tables) -> Self:
+        """A draft that begins with rows by table and key, which it leaves as they are."""
+        found = cls.__new__(cls)
+        found._begin(stored, tables)
+        return found
+
+    def _begin(self, stored: Stored, tables: Tables) -> None:
+        self.stored = stored
+        self._before = tables
+        self._rows = _copied(tables)
+
+    @property
+    def before(self) -> Tables:
+        """The rows at the start, by table and key; never changed."""
+        return self._before
+
+    def as_saved(self) -> Tables:
+        """The rows as they are now, by table and key."""
+        return _copied(self._rows)
+
+    @property
+    def number(self) -> int:
+        """The document's number."""
+        return self.stored.number
+
+    @property
+    def text(self) -> str:
+        """The document's text."""
+        return self.stored.document.text
+
+    @property
+    def progress(self) -> ProgressRow | None:
+        """Completeness, flag and note; ``None`` when the document is not in the project."""
+        row = self._rows[ProgressRow.TABLE].get(())
+        return row if isinstance(row, ProgressRow) else None
+
+    @property
+    def entities(self) -> list[EntityRow]:
+        """All entities, rejected ones too, in text order."""
+        return sorted(self._of(EntityRow), key=in_text_order)
+
+    @property
+    def all_entities(self) -> Iterator[EntityRow]:
+        """The same in no order: sorting takes longer than most who ask for them."""
+        return self._of(EntityRow)
+
+    @property
+    def edited(self) -> list[EntityRow]:
+        """Entities that were something else before a person edited them."""
+        return [each for each in self._of(EntityRow) if each.was is not None]
+
+    @property
+    def relations(self) -> list[RelationRow]:
+        """All relations, rejected ones too."""
+        return list(self._of(RelationRow))
+
+    @property
+    def clusters(self) -> list[ClusterRow]:
+        """All clusters."""
+        return list(self._of(ClusterRow))
+
+    @property
+    def links(self) -> list[LinkRow]:
+        """All links, rejected ones too."""
+        return list(self._of(LinkRow))
+
+    def entity(self, entity_id: str) -> EntityRow | None:
+        """The entity of that id."""
+        row = self._rows[EntityRow.TABLE].get((entity_id,))
+        return row if isinstance(row, EntityRow) else None
+
+    def relation(self, relation_id: str) -> RelationRow | None:
+        """The relation of that id."""
+        row = self._rows[RelationRow.TABLE].get((relation_id,))
+        return row if isinstance(row, RelationRow) else None
+
+    def cluster(self, cluster_id: str) -> ClusterRow | None:
+        """The cluster of that id."""
+        row = self._rows[ClusterRow.TABLE].get((cluster_id,))
+        return row if isinstance(row, ClusterRow) else None
+
+    def link(self, cluster_id: str, entity_id: str) -> LinkRow | None:
+        """The link of that mention to that cluster."""
+        row = self._rows[LinkRow.TABLE].get((cluster_id, entity_id))
+        return row if isinstance(row, LinkRow) else None
+
+    def on_fragments(self, fragments: tuple[Span, ...]) -> list[EntityRow]:
+        """All entities on exactly these fragments."""
+        return [each for each in self._of(EntityRow) if each.fragments == fragments]
+
+    def relations_of(self, entity_id: str) -> list[RelationRow]:
+        """All relations that an entity is an argument of."""
+        return [each for each in self._of(RelationRow) if entity_id in (each.head, each.tail)]
+
+    def links_of(self, entity_id: str) -> list[LinkRow]:
+        """All links of a mention."""
+        return [each for each in self._of(LinkRow) if each.entity_id == entity_id]
+
+    def members(self, cluster_id: str) -> list[LinkRow]:
+        """A cluster's links that are not rejected, in text order of their mentions."""
+        links = [
+            each
+            for each in self._of(LinkRow)
+            if each.cluster_id == cluster_id and each.state is not State.REJECTED
+        ]
+        return sorted(links, key=self._mention_order)
+
+    def decided_since(self, layer: Layer, event_id: int) -> bool:
+        """Whether a later event than this one decided an item of a layer."""
+        items: dict[Layer, Iterable[EntityRow | RelationRow | LinkRow]] = {
+            Layer.ENTITIES: self._of(EntityRow),
+            Layer.RELATIONS: self._of(RelationRow),
+            Layer.COREFERENCE: self._of(LinkRow),
+        }
+        return any(
+            row.event_id > event_id and row.state is not State.UNDECIDED for row in items[layer]
+        )
+
+    def put(self, row: Row) -> None:
+        """Insert a row, or replace the one in its place."""
+        self._rows[row.TABLE][row.key] = row
+
+    def drop(self, row: Row) -> None:
+        """Take a row out."""
+        del self._rows[row.TABLE][row.key]
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Several changes, all of them or, where one is refused, none."""
+        before = _copied(self._rows)
+        try:
+            yield
+        except BaseException:
+            self._rows = before
+            raise
+
+    def turn(self, changes: Iterable[Change]) -> None:
+        """Make changes that the log knows, such as those that take an event back."""
+        for change in changes:
+            row = self._rows[change.table].get(change.key)
+            if change.after is None and row is not None:
+                self.drop(row)
+            elif change.after is not None:
+                values = to_values(row) if row is not None and change.before is not None else {}
+                self.put(from_values(change.table, values | change.after))
+
+    def changes(self) -> list[Change]:
+        """What differs from the start, in an order in which every row finds the rows it needs."""
+        found = (
+            change_of(self._before[table].get(key), self._rows[table].get(key))
+            for table, key in sorted(self._differing())
+        )
+        return sorted((each for each in found if each is not None), key=_table_order)
+
+    def _differing(self) -> Iterator[tuple[str, Key]]:
+        """Where another row is now than at the start, or none."""
+        for table, rows in self._rows.items():
+            before = self._before[table]
+            yield from ((table, key) for key, row in rows.items() if before.get(key) is not row)
+            yield from ((table, key) for key in before if key not in rows)
+
+    def _of(self, kind: type[_Kind]) -> Iterator[_Kind]:
+        return (row for row in self._rows[kind.TABLE].values() if isinstance(row, kind))
+
+    def _mention_order(self, link: LinkRow) -> tuple[int, int, str]:
+        entity = self.entity(link.entity_id)
+        return in_text_order(entity) if entity else (0, 0, link.entity_id)
+
+
+def _copied(tables: Tables) -> Tables:
+    return {name: dict(rows) for name, rows in tables.items()}
+
+
+def in_text_order(entity: EntityRow) -> tuple[int, int, str]:
+    """A sort key: by start, longer ones first, then by id."""
+    return entity.char_start, -entity.char_end, entity.id
+
+
+_TABLES = ("progress", "entity", "relation", "cluster", "link")
+
+
+def _table_order(change: Change) -> int:
+    """Rows that come: parents first. Rows that go: children first."""
+    position = _TABLES.index(change.table)
+    return position if change.after is not None else -position

@@ -1,0 +1,280 @@
+"""Documents of a project: texts by hash, their tokens, and every record that came with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import struct
+import sys
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sciextract.documents.annotations import (
+    Annotations,
+    Candidates,
+    Cluster,
+    Entity,
+    LabelScore,
+    LinkCandidate,
+    PairCandidate,
+    Relation,
+    SpanCandidate,
+    State,
+)
+from sciextract.documents.bibliography import bibliography_of
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.store.document_state import Stored
+from sciextract.store.sqlite import decoded, from_sql, to_sql
+
+_COUNTS = struct.Struct("<II")
+
+
+def encode_tokens(table: TokenTable) -> bytes:
+    """A table as bytes; :func:`decode_tokens` gives an equal one back."""
+    edges = array("I", [edge for span in table.spans for edge in (span.char_start, span.char_end)])
+    starts = array("I", [sentence.token_start for sentence in table.sentences])
+    forms = b"" if table.forms is None else json.dumps(list(table.forms)).encode("ascii")
+    counts = _COUNTS.pack(len(table.spans), len(table.sentences))
+    return counts + _little(edges).tobytes() + _little(starts).tobytes() + forms
+
+
+def decode_tokens(body: bytes) -> TokenTable:
+    """The table in bytes that :func:`encode_tokens` made."""
+    tokens, sentences = _COUNTS.unpack_from(body)
+    edges, starts = array("I"), array("I")
+    behind_edges = _COUNTS.size + 8 * tokens
+    behind_starts = behind_edges + 4 * sentences
+    edges.frombytes(body[_COUNTS.size : behind_edges])
+    starts.frombytes(body[behind_edges:behind_starts])
+    numbers = iter(_little(edges))
+    spans = tuple(map(Span, numbers, numbers))
+    firsts = list(_little(starts))
+    ranges = tuple(map(TokenRange, firsts, [*firsts[1:], tokens]))
+    forms = body[behind_starts:]
+    return TokenTable(spans, ranges, tuple(json.loads(forms)) if forms else None)
+
+
+def _little(numbers: array[int]) -> array[int]:
+    if sys.byteorder == "big":
+        numbers = numbers[:]
+        numbers.byteswap()
+    return numbers
+
+
+_TITLE_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One bibliographic record of a document.
+
+    Attributes:
+        doc_key: Its key in the file that it came from.
+        source: ``import:FILE``.
+        fields: Its fields, as read.
+        warnings: Remarks of the reader.
+    """
+
+    doc_key: str
+    source: str
+    fields: Mapping[str, Any]
+    warnings: tuple[str, ...]
+
+
+def find(connection: sqlite3.Connection, document: Document) -> Stored | None:
+    """The document of the same text, with the tokens that the project has for it."""
+    row = connection.execute(
+        "SELECT id FROM document WHERE sha256 = ?", (document.text_sha256,)
+    ).fetchone()
+    return None if row is None else load(connection, row[0])
+
+
+def insert(connection: sqlite3.Connection, document: Document) -> Stored:
+    """Add a text that the project does not have, inside the caller's transaction."""
+    known = bibliography_of(document.fields)
+    title = known.title or document.text[: _TITLE_LENGTH + 1].strip().split("\n")[0]
+    found = connection.execute(
+        """INSERT INTO document(sha256, doc_key, title, text, doi, pmid, year, venue)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+        (
+            document.text_sha256,
+            *(to_sql(each) for each in (document.doc_key, title[:_TITLE_LENGTH], document.text)),
+            *(_column(known.doi), known.pmid, known.year, _column(known.venue)),
+        ),
+    )
+    number = int(found.lastrowid or 0)
+    connection.execute(
+        "INSERT INTO token_table VALUES (?, ?)", (number, encode_tokens(document.tokens))
+    )
+    return Stored(number, document)
+
+
+def _column(text: str | None) -> str | None:
+    """Bibliographic text for searching; the record's fields keep it exactly."""
+    return text and text.encode("utf-8", "replace").decode("utf-8")
+
+
+def add_record(
+    connection: sqlite3.Connection,
+    stored: Stored,
+    item: AnnotatedDocument,
+    source_id: int,
+    event_id: int,
+) -> None:
+    """Keep the record that a text came with; the same one from the same source is kept once."""
+    document = item.document
+    connection.execute(
+        "INSERT OR IGNORE INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+        (
+            *(stored.number, source_id, event_id, to_sql(document.doc_key)),
+            *(json.dumps(dict(document.fields)), json.dumps(list(item.warnings))),
+        ),
+    )
+
+
+def load(connection: sqlite3.Connection, number: int) -> Stored:
+    """A document by its number, with the fields of its first record.
+
+    Raises:
+        KeyError: There is none.
+        ProjectDamagedError: It cannot be understood.
+    """
+    row = connection.execute(
+        """SELECT d.doc_key, d.text, t.body FROM document d JOIN token_table t ON t.document_id = d.id
+        WHERE d.id = ?""",
+        (number,),
+    ).fetchone()
+    if row is None:
+        raise KeyError(number)
+    with decoded(connection, f"abstract {number}"):
+        fields: dict[str, Any] = {}
+        for record in records(connection, number):
+            fields = dict(record.fields) | fields
+        return Stored(
+            number, Document(from_sql(row[0]), from_sql(row[1]), decode_tokens(row[2]), fields)
+        )
+
+
+def records(connection: sqlite3.Connection, number: int) -> Iterator[Record]:
+    """All records of a document, the first one first."""
+    rows = connection.execute(
+        """SELECT r.doc_key, s.name, r.fields, r.warnings FROM record r JOIN source s ON s.id = r.source_id
+        WHERE r.document_id = ? ORDER BY r.id""",
+        (number,),
+    )
+    for doc_key, source, fields, warnings in rows:
+        yield Record(from_sql(doc_key), source, json.loads(fields), tuple(json.loads(warnings)))
+
+
+def numbers(connection: sqlite3.Connection, after: int = 0, limit: int = -1) -> list[int]:
+    """Numbers of the documents in the project, in the order in which they came."""
+    rows = connection.execute(
+        "SELECT document_id FROM progress WHERE document_id > ? ORDER BY document_id LIMIT ?",
+        (after, limit),
+    )
+    return [row[0] for row in rows]
+
+
+def encode_annotations(annotations: Annotations) -> bytes:
+    """Annotations with their candidates as bytes; equal ones give equal bytes."""
+    plain = {
+        "entities": [_entity(each) for each in annotations.entities],
+        "relations": [_relation(each) for each in annotations.relations],
+        "clusters": [_cluster(each) for each in annotations.clusters],
+        "candidates": annotations.candidates and _candidates(annotations.candidates),
+    }
+    return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
+
+
+def digest_of(body: bytes) -> str:
+    """The hash that is kept with the bytes: it tells them apart, and that they are as they were."""
+    return hashlib.blake2b(body, digest_size=16).hexdigest()
+
+
+def decode_annotations(body: bytes, *, candidates: bool = True) -> Annotations:
+    """The annotations in bytes that :func:`encode_annotations` made.
+
+    Args:
+        body: The bytes.
+        candidates: Whether what the model also considered is wanted; most of the time goes into it.
+    """
+    plain = json.loads(zlib.decompress(body))
+    considered = plain["candidates"] if candidates else None
+    return Annotations(
+        entities=tuple(_to_entity(each) for each in plain["entities"]),
+        relations=tuple(_to_relation(each) for each in plain["relations"]),
+        clusters=tuple(_to_cluster(each) for each in plain["clusters"]),
+        candidates=None if considered is None else _to_candidates(considered),
+    )
+
+
+def _entity(each: Entity) -> list[Any]:
+    fragments = [_edges(fragment) for fragment in each.fragments]
+    labels = _labels(each.alternatives)
+    return [each.id, fragments, each.label, each.score, each.state, each.source, labels]
+
+
+def _to_entity(values: Sequence[Any]) -> Entity:
+    entity_id, fragments, label, score, state, source, labels = values
+    spans = tuple(Span(*edges) for edges in fragments)
+    return Entity(entity_id, spans, label, score, State(state), source, _to_labels(labels))
+
+
+def _relation(each: Relation) -> list[Any]:
+    labels = _labels(each.alternatives)
+    return [each.id, each.head, each.tail, each.label, each.score, each.state, each.source, labels]
+
+
+def _to_relation(values: Sequence[Any]) -> Relation:
+    relation_id, head, tail, label, score, state, source, labels = values
+    return Relation(relation_id, head, tail, label, score, State(state), source, _to_labels(labels))
+
+
+def _cluster(each: Cluster) -> list[Any]:
+    scores, states = list(each.mention_scores), list(each.mention_states)
+    return [each.id, list(each.mentions), each.score, each.state, each.source, scores, states]
+
+
+def _to_cluster(values: Sequence[Any]) -> Cluster:
+    cluster_id, mentions, score, state, source, scores, states = values
+    return Cluster(
+        *(cluster_id, tuple(mentions), score, State(state), source, tuple(scores)),
+        tuple(State(each) for each in states),
+    )
+
+
+def _candidates(candidates: Candidates) -> list[Any]:
+    return [
+        [[_edges(each.span), _labels(each.labels)] for each in candidates.spans],
+        [[_edges(each.head), _edges(each.tail), _labels(each.labels)] for each in candidates.pairs],
+        [[_edges(each.mention), _edges(each.antecedent), each.score] for each in candidates.links],
+    ]
+
+
+def _to_candidates(values: Sequence[Any]) -> Candidates:
+    spans, pairs, links = values
+    return Candidates(
+        tuple(SpanCandidate(Span(*span), _to_labels(labels)) for span, labels in spans),
+        tuple(
+            PairCandidate(Span(*head), Span(*tail), _to_labels(labels))
+            for head, tail, labels in pairs
+        ),
+        tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
+    )
+
+
+def _edges(span: Span) -> list[int]:
+    return [span.char_start, span.char_end]
+
+
+def _labels(labels: Sequence[LabelScore]) -> list[list[Any]]:
+    return [[each.label, each.score] for each in labels]
+
+
+def _to_labels(values: Sequence[Sequence[Any]]) -> tuple[LabelScore, ...]:
+    return tuple(LabelScore(label, score) for label, score in values)

@@ -1,0 +1,267 @@
+"""The event log: one event an action, one body of changes a document that it touched."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sciextract.store.rows import Key, Row, Values, to_values
+from sciextract.store.sqlite import decoded, now
+
+_COMPRESSED_FROM = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row's change. ``before`` is ``None`` for a row that came, ``after`` for one that went."""
+
+    table: str
+    key: Key
+    before: Values | None
+    after: Values | None
+
+    @property
+    def reverse(self) -> Change:
+        """The change that takes this one back."""
+        return Change(self.table, self.key, self.after, self.before)
+
+
+def change_of(before: Row | None, after: Row | None) -> Change | None:
+    """The change from one row to another of the same table and key; ``None`` when nothing differs.
+
+    Raises:
+        ValueError: There is neither.
+    """
+    row = after if after is not None else before
+    if row is None:
+        raise ValueError("a change needs a row before or after it")
+    if before is after:  # most rows of a document, whatever an action does
+        return None
+    old = None if before is None else to_values(before)
+    new = None if after is None else to_values(after)
+    if old is not None and new is not None:
+        differing = [name for name in new if new[name] != old[name]]
+        if not differing:
+            return None
+        old = {name: old[name] for name in differing}
+        new = {name: new[name] for name in differing}
+    return Change(row.TABLE, row.key, old, new)
+
+
+def encode(changes: Iterable[Change]) -> str | bytes:
+    """Changes as the log stores them: JSON, compressed when long."""
+    plain = [[c.table, list(c.key), c.before, c.after] for c in changes]
+    text = json.dumps(plain, separators=(",", ":"))  # ASCII: lone surrogates survive, too
+    if len(text) < _COMPRESSED_FROM:
+        return text
+    return zlib.compress(text.encode("ascii"), 1)
+
+
+def decode(body: str | bytes) -> list[Change]:
+    """Changes from what the log stores."""
+    text = body if isinstance(body, str) else zlib.decompress(body).decode("ascii")
+    return [
+        Change(table, tuple(key), before, after) for table, key, before, after in json.loads(text)
+    ]
+
+
+def replay(changes: Iterable[Change]) -> dict[tuple[str, Key], Values]:
+    """The rows that changes, in order, make of nothing.
+
+    Raises:
+        KeyError: A change speaks of a row that is not there.
+    """
+    rows: dict[tuple[str, Key], Values] = {}
+    for change in changes:
+        place = (change.table, change.key)
+        if change.before is not None and change.after is not None:
+            rows[place] = rows[place] | change.after
+        elif change.after is not None:
+            rows[place] = change.after
+        else:
+            del rows[place]
+    return rows
+
+
+def fits(change: Change, current: Mapping[str, Any] | None) -> bool:
+    """Whether a row still is as it must be before the change is made."""
+    if change.before is None or current is None:
+        return change.before is None and current is None
+    return all(current[name] == value for name, value in change.before.items())
+
+
+UNDO, REDO, MODEL = "undo", "redo", "model"
+NO_ACTIONS = (UNDO, REDO, MODEL, "schema")
+"""Kinds of events that cannot be undone: they change no rows of documents, or are turns of others."""
+
+UNDONE = """EXISTS (
+    SELECT 1 FROM event u WHERE u.target = e.id AND u.kind = 'undo'
+    AND NOT EXISTS (SELECT 1 FROM event r WHERE r.target = e.id AND r.kind = 'redo' AND r.id > u.id))"""
+"""In SQL: whether the effect of event ``e`` is taken back at present."""
+_ACTION = f"e.kind NOT IN {NO_ACTIONS}"
+_OWN_ACTION = f"e.author_id = ? AND {_ACTION}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of the log.
+
+    Attributes:
+        id: Its number; later events have higher ones, whatever the clock says.
+        at: UTC time by the clock of the machine that made it.
+        author: The source that acted: ``person:NAME`` or ``model:NAME@HASH/run``.
+        kind: The action's word.
+        params: What it was told, for people.
+        seconds: Time a person spent on it, where known.
+        target: For undo and redo the event that they speak of.
+        documents: How many documents it changed.
+        undone: Whether its effect is taken back at present.
+    """
+
+    id: int
+    at: str
+    author: str
+    kind: str
+    params: Mapping[str, Any]
+    seconds: float | None
+    target: int | None
+    documents: int
+    undone: bool
+
+
+def append(
+    connection: sqlite3.Connection,
+    author_id: int,
+    kind: str,
+    params: Mapping[str, Any],
+    seconds: float | None = None,
+    target: int | None = None,
+) -> int:
+    """Add an event, inside the caller's transaction; returns its number."""
+    values = (now(), author_id, kind, json.dumps(params), seconds, target)
+    found = connection.execute(
+        """INSERT INTO event(at, author_id, kind, params, seconds, target, hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        (*values, _digest(values)),
+    )
+    return int(found.lastrowid or 0)
+
+
+def append_changes(
+    connection: sqlite3.Connection, event_id: int, number: int, changes: list[Change]
+) -> None:
+    """Add what an event changed in one document, inside the caller's transaction."""
+    values = (event_id, number, encode(changes))
+    connection.execute(
+        "INSERT INTO change(event_id, document_id, body, hash) VALUES (?, ?, ?, ?)",
+        (*values, _digest(values)),
+    )
+
+
+def altered(connection: sqlite3.Connection) -> Iterator[int]:
+    """Numbers of the events that differ from their hash, themselves or in a change; some may come twice."""
+    events = "SELECT id, hash, at, author_id, kind, params, seconds, target FROM event"
+    changes = "SELECT event_id, hash, event_id, document_id, body FROM change"
+    for query in (events, changes):
+        for event_id, kept, *values in connection.execute(f"{query} WHERE hash IS NOT NULL"):
+            if kept != _digest(values):
+                yield event_id
+
+
+def _digest(values: Sequence[object]) -> str:
+    """A hash of a row as SQLite gives it back: a number for seconds comes back as a float."""
+    plain = [float(each) if isinstance(each, int) else each for each in values]
+    return hashlib.blake2b(repr(plain).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def changes_of_event(
+    connection: sqlite3.Connection, event_id: int, *, backwards: bool = False
+) -> Iterator[tuple[int, list[Change]]]:
+    """Document numbers and changes of one event, in the order in which they were made."""
+    order = "DESC" if backwards else "ASC"
+    bodies = connection.execute(
+        f"SELECT document_id, body FROM change WHERE event_id = ? ORDER BY seq {order}", (event_id,)
+    ).fetchall()
+    for number, body in bodies:
+        with decoded(connection, f"a change of event {event_id}"):
+            found = decode(body)
+        yield number, found
+
+
+def changes_of_document(connection: sqlite3.Connection, number: int) -> Iterator[Change]:
+    """All changes of one document, oldest first."""
+    bodies = connection.execute(
+        "SELECT body FROM change WHERE document_id = ? ORDER BY seq", (number,)
+    )
+    for (body,) in bodies:
+        with decoded(connection, f"a change of abstract {number}"):
+            found = decode(body)
+        yield from found
+
+
+def to_undo(connection: sqlite3.Connection, author_id: int) -> int | None:
+    """The author's latest action that is not undone."""
+    query = (
+        f"SELECT e.id FROM event e WHERE {_OWN_ACTION} AND NOT {UNDONE} ORDER BY e.id DESC LIMIT 1"
+    )
+    return _first(connection, query, author_id)
+
+
+def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
+    """The action that the author undid last, unless they have acted since."""
+    last = _first(connection, f"SELECT max(e.id) FROM event e WHERE {_OWN_ACTION}", author_id)
+    query = f"""SELECT e.id FROM event e JOIN event u ON u.target = e.id AND u.kind = 'undo'
+        WHERE u.author_id = ? AND {_ACTION} AND {UNDONE} AND u.id > ?
+          AND NOT EXISTS (SELECT 1 FROM event r WHERE r.target = e.id AND r.kind = 'redo' AND r.id > u.id)
+        ORDER BY u.id DESC LIMIT 1"""
+    return _first(connection, query, author_id, last or 0)
+
+
+def last_undo(connection: sqlite3.Connection, event_id: int) -> int:
+    """The event that undid this one last."""
+    query = "SELECT max(e.id) FROM event e WHERE e.target = ? AND e.kind = 'undo'"
+    return _first(connection, query, event_id) or 0
+
+
+def read_events(
+    connection: sqlite3.Connection, limit: int | None = None, before: int | None = None
+) -> list[Event]:
+    """Events, newest first.
+
+    Args:
+        limit: At most so many.
+        before: Only those with a smaller number.
+    """
+    rows = connection.execute(
+        f"""SELECT e.id, e.at, s.name, e.kind, e.params, e.seconds, e.target,
+            (SELECT count(DISTINCT document_id) FROM change c WHERE c.event_id = e.id), {UNDONE}
+        FROM event e JOIN source s ON s.id = e.author_id
+        WHERE e.id < ? ORDER BY e.id DESC LIMIT ?""",
+        (before if before is not None else 1 << 62, -1 if limit is None else limit),
+    )
+    with decoded(connection, "an event of the log"):
+        return [_event(row) for row in rows]
+
+
+def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
+    """One event."""
+    found = read_events(connection, 1, event_id + 1)
+    return found[0] if found and found[0].id == event_id else None
+
+
+def _first(connection: sqlite3.Connection, query: str, *params: object) -> int | None:
+    row = connection.execute(query, params).fetchone()
+    return None if row is None or row[0] is None else int(row[0])
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    number, at, author, kind, params, seconds, target, documents, undone = row
+    told = json.loads(params)
+    if not isinstance(told, dict):
+        raise TypeError(f"params is {params!r}")
+    return Event(number, at, author, kind, told, seconds, target, documents, bool(undone))

@@ -1,1 +1,0 @@
-"""Keeping a project sound: backups, checks, the doctor, salvage."""

@@ -1,0 +1,361 @@
+"""Imported annotations into a document's state: nothing is refused, nothing decided is changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.store.context import Context
+from sciextract.store.document_state import Draft
+from sciextract.store.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow
+from sciextract.store.sqlite import to_sql
+
+Pair = tuple[str, str]
+_TWO = 2
+
+
+def free_id(draft: Draft, wanted: str, context: Context) -> str:
+    """The id itself, or a fresh one when the document has an item of that id, or it cannot be kept."""
+    taken = draft.entity(wanted) or draft.relation(wanted) or draft.cluster(wanted)
+    usable = bool(wanted) and isinstance(to_sql(wanted), str)
+    return wanted if usable and not taken else context.fresh_id()
+
+
+def add_entity(
+    draft: Draft, entity: Entity, state: State, source_id: int, context: Context
+) -> EntityRow:
+    """Add an incoming entity as a row."""
+    row = EntityRow(
+        *(free_id(draft, entity.id, context), entity.fragments, entity.label, entity.score, state),
+        *(source_id, context.event_id, None, entity.alternatives),
+    )
+    draft.put(row)
+    context.items += 1
+    return row
+
+
+def add_relation(
+    draft: Draft, relation: Relation, ends: Pair, state: State, source_id: int, context: Context
+) -> RelationRow:
+    """Add an incoming relation between two entities of the project as a row."""
+    row = RelationRow(
+        *(free_id(draft, relation.id, context), *ends, relation.label, relation.score, state),
+        *(source_id, context.event_id, None, relation.alternatives),
+    )
+    draft.put(row)
+    context.items += 1
+    return row
+
+
+def add_cluster(
+    draft: Draft, cluster: Cluster, state: State, source_id: int, context: Context
+) -> ClusterRow:
+    """Add an incoming cluster as a row, still without links."""
+    row = ClusterRow(
+        free_id(draft, cluster.id, context), cluster.score, state, source_id, context.event_id
+    )
+    draft.put(row)
+    return row
+
+
+def add_link(
+    draft: Draft,
+    cluster_id: str,
+    mention: str,
+    score: float | None,
+    like: ClusterRow,
+    context: Context,
+) -> None:
+    """Add a mention to a cluster, in the cluster's own state and from its source."""
+    draft.put(LinkRow(cluster_id, mention, score, like.state, like.source_id, context.event_id))
+    context.items += 1
+
+
+def leaves_alone(draft: Draft, link: LinkRow) -> bool:
+    """Whether a mention whose link is decided would be alone in its cluster without this link."""
+    return is_awaited(draft, link) and len(draft.members(link.cluster_id)) == _TWO
+
+
+def is_awaited(draft: Draft, link: LinkRow) -> bool:
+    """Whether one other mention of the cluster is decided, which cannot stay there alone."""
+    cluster = draft.cluster(link.cluster_id)
+    by_import = cluster is not None and cluster.state is State.IMPORTED
+    others = [each for each in draft.members(link.cluster_id) if each.key != link.key]
+    return not by_import and sum(each.in_view for each in others) == 1
+
+
+def same_relations(
+    draft: Draft, ends: Pair, symmetric: bool, label: str | None = None
+) -> list[RelationRow]:
+    """Relations between two entities in that direction (either one, for symmetric types)."""
+    return [
+        each
+        for each in draft.relations
+        if ((each.head, each.tail) == ends or (symmetric and (each.tail, each.head) == ends))
+        and label in (None, each.label)
+    ]
+
+
+def once_was(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
+    """The row that had this label and these fragments before a person edited it."""
+    fragments = [[each.char_start, each.char_end] for each in entity.fragments]
+    wanted = {"label": entity.label, "fragments": fragments}
+    return next((row for row in rows if row.was and json.loads(row.was) == wanted), None)
+
+
+def relation_once_was(draft: Draft, ends: Pair, label: str) -> RelationRow | None:
+    """The relation that was this one before a person edited it."""
+    wanted = {"label": label, "head": ends[0], "tail": ends[1]}
+    return next((row for row in draft.relations if row.was and json.loads(row.was) == wanted), None)
+
+
+_OPEN = State.UNDECIDED
+
+Said = dict[str, tuple[float | None, State]]
+"""What a file says of the mentions of a cluster: score and state by the entity's id."""
+
+
+class ImportMerge:
+    """Merges one imported set of annotations into a draft.
+
+    An item that the project has already stays as it is; if it was undecided, the imported source decides
+    it. What a person rejected or edited does not come back, and nothing comes that needs it. States of
+    our own exports are kept.
+
+    Args:
+        draft: The document.
+        context: The import.
+
+    Attributes:
+        against_decisions: Items that were left out because a person decided otherwise.
+    """
+
+    def __init__(self, draft: Draft, context: Context) -> None:
+        self._draft = draft
+        self._context = context
+        self._ids: dict[str, str] = {}
+        self._claimed: dict[str, bool] = {}
+        self._made: set[str] = set()
+        self.against_decisions = 0
+
+    def merge(self, annotations: Annotations) -> None:
+        """Merge everything."""
+        for entity in annotations.entities:
+            self._entity(entity)
+        for relation in annotations.relations:
+            if {relation.head, relation.tail} <= self._ids.keys():
+                self._relation(relation)
+        for cluster in annotations.clusters:
+            self._cluster(cluster)
+
+    def _entity(self, entity: Entity) -> None:
+        found = self._twin(entity)
+        if found is not None:
+            self._decide(found, entity)
+        elif found := once_was(self._draft.edited, entity):
+            self.against_decisions += entity.state in IN_VIEW
+        else:
+            source_id = self._source(entity)
+            found = add_entity(self._draft, entity, entity.state, source_id, self._context)
+        self._ids[entity.id] = found.id
+        self._claimed[found.id] = self._claimed.get(found.id, False) or entity.state in IN_VIEW
+
+    def _twin(self, entity: Entity) -> EntityRow | None:
+        """The row that says the same. What a file has twice in its view is there twice."""
+        rows = self._draft.on_fragments(entity.fragments)
+        same = [row for row in rows if row.label == entity.label]
+        if entity.state in IN_VIEW:
+            same = [row for row in same if not self._claimed.get(row.id)]
+        same.sort(key=lambda row: (row.event_id, row.id))
+        same.sort(key=lambda row: (row.id not in self._claimed, row.id != entity.id))
+        return same[0] if same else None
+
+    def _relation(self, relation: Relation) -> None:
+        ends = (self._ids[relation.head], self._ids[relation.tail])
+        known = self._same(relation, ends)
+        if known is not None:
+            self._decide(known, relation)
+        elif self._contradicts(relation, ends):
+            self.against_decisions += relation.state in IN_VIEW
+            return
+        else:
+            source_id = self._source(relation)
+            add_relation(self._draft, relation, ends, relation.state, source_id, self._context)
+        if (known is None or known.state is _OPEN) and relation.state in IN_VIEW:
+            self._need(ends)
+
+    def _same(self, relation: Relation, ends: tuple[str, str]) -> RelationRow | None:
+        """The row that says the same; of a symmetric type in either direction, unless both are imported."""
+        exact = same_relations(self._draft, ends, symmetric=False, label=relation.label)
+        symmetric = relation.label in self._context.schema.symmetric_labels
+        turned = [
+            row
+            for row in same_relations(self._draft, ends, symmetric, relation.label)
+            if not (row.in_view and relation.state in IN_VIEW)
+        ]
+        return next(iter([*exact, *turned]), None)
+
+    def _contradicts(self, relation: Relation, ends: tuple[str, str]) -> bool:
+        """Whether a person edited this relation, or rejected a mention that it needs."""
+        edited = relation_once_was(self._draft, ends, relation.label) is not None
+        needs = relation.state is not State.REJECTED
+        return edited or (needs and self._any_rejected(ends))
+
+    def _any_rejected(self, entity_ids: Collection[str]) -> bool:
+        found = [self._draft.entity(each) for each in entity_ids]
+        return any(row is None or row.state is State.REJECTED for row in found)
+
+    def _need(self, entity_ids: Collection[str]) -> None:
+        """What takes part in something that is decided is decided itself."""
+        for entity_id in entity_ids:
+            row = self._draft.entity(entity_id)
+            if row is not None and row.state is _OPEN:
+                self._settle(row, State.IMPORTED, self._context.source_id)
+
+    def _cluster(self, cluster: Cluster) -> None:
+        said = self._said(cluster)
+        home = self._home(said)
+        if home is None:
+            said = self._possible(said)
+            if len(said) < min(_TWO, len(cluster.mentions)):
+                return
+            home = self._home(said)
+        if home is not None:
+            self._decide_links(home, said)
+        elif (state := _state_of(cluster, said)) is not None:
+            self._new_cluster(cluster, state, said)
+
+    def _new_cluster(self, cluster: Cluster, state: State, said: Said) -> None:
+        row = add_cluster(self._draft, cluster, state, self._source(cluster), self._context)
+        self._made.add(row.id)
+        for mention, (score, its_state) in said.items():
+            like = replace(row, state=its_state)
+            add_link(self._draft, row.id, mention, score, like, self._context)
+        self._take_over(row.id, said)
+
+    def _said(self, cluster: Cluster) -> Said:
+        count = len(cluster.mentions)
+        scores = cluster.mention_scores or (cluster.score,) * count
+        states = cluster.mention_states or (cluster.state,) * count
+        said = zip(cluster.mentions, scores, states, strict=True)
+        return {self._ids[m]: (score, state) for m, score, state in said if m in self._ids}
+
+    def _home(self, said: Said) -> ClusterRow | None:
+        """The cluster that has, or once had, all these mentions: best one that still has them, and few more.
+
+        Clusters of one file do not stand for each other, since gold may say that mentions overlap.
+        """
+        ever = {
+            each: self._ever(each) for each in self._draft.clusters if each.id not in self._made
+        }
+        found = [each for each, mentions in ever.items() if said and mentions >= said.keys()]
+        fit = {each: (len(self._living(each, said)), -len(ever[each])) for each in found}
+        return max(found, key=fit.__getitem__, default=None)
+
+    def _ever(self, cluster: ClusterRow) -> set[str]:
+        return {
+            link.entity_id
+            for link in self._draft.links
+            if cluster.id in (link.cluster_id, _was(link))
+        }
+
+    def _living(self, cluster: ClusterRow, said: Said) -> set[str]:
+        return said.keys() & {link.entity_id for link in self._draft.members(cluster.id)}
+
+    def _decide_links(self, home: ClusterRow, said: Said) -> None:
+        living = self._living(home, said)
+        for mention, (_, state) in said.items():
+            link = self._draft.link(home.id, mention)
+            if mention not in living or link is None:
+                self.against_decisions += state in IN_VIEW
+            elif link.state is _OPEN and state in IN_VIEW:
+                self._settle(link, state, link.source_id)
+        if home.state is _OPEN and any(said[each][1] in IN_VIEW for each in living):
+            self._draft.put(replace(home, state=State.IMPORTED, event_id=self._context.event_id))
+        self._take_over(home.id, {each: said[each] for each in living})
+
+    def _possible(self, said: Said) -> Said:
+        """Without rejected mentions, and without proposals for mentions that are in a cluster already."""
+        possible = {}
+        for mention, (score, state) in said.items():
+            placed = any(each.state is not State.REJECTED for each in self._draft.links_of(mention))
+            if self._any_rejected([mention]) and state is not State.REJECTED:
+                self.against_decisions += state in IN_VIEW
+            elif not (placed and state is _OPEN):
+                possible[mention] = (score, state)
+        return possible
+
+    def _take_over(self, cluster_id: str, said: Said) -> None:
+        """Mentions that the file puts into a cluster are decided; proposals of other clusters for them go."""
+        mentions = [each for each, (_, state) in said.items() if state in IN_VIEW]
+        self._need(mentions)
+        for mention in mentions:
+            for link in self._draft.links_of(mention):
+                other = link.state is _OPEN and link.cluster_id != cluster_id
+                if other and not leaves_alone(self._draft, link):
+                    self._drop_proposal(link)
+
+    def _drop_proposal(self, link: LinkRow) -> None:
+        self._draft.drop(link)
+        cluster, rest = self._draft.cluster(link.cluster_id), self._draft.members(link.cluster_id)
+        if len(rest) == 1 and rest[0].state is _OPEN:
+            self._draft.drop(rest[0])
+        if cluster is not None and not any(e.cluster_id == cluster.id for e in self._draft.links):
+            self._draft.drop(cluster)
+
+    def _decide(self, row: EntityRow | RelationRow, incoming: Entity | Relation) -> None:
+        if row.state is _OPEN and incoming.state is not _OPEN:
+            if incoming.state is State.REJECTED and self._is_needed(row.id):
+                return
+            self._settle(row, incoming.state, self._source(incoming))
+            if incoming.state is State.REJECTED:
+                self._drop_what_needs(row.id)
+        elif row.state is State.REJECTED:
+            self.against_decisions += incoming.state in IN_VIEW
+
+    def _is_needed(self, entity_id: str) -> bool:
+        """Whether a person decided a mention that would be alone without this one."""
+        return any(leaves_alone(self._draft, link) for link in self._draft.links_of(entity_id))
+
+    def _drop_what_needs(self, entity_id: str) -> None:
+        """Proposals about a mention that the file has as rejected."""
+        for relation in self._draft.relations_of(entity_id):
+            if relation.state is _OPEN:
+                self._draft.drop(relation)
+        for link in self._draft.links_of(entity_id):
+            if link.state is _OPEN:
+                self._drop_proposal(link)
+
+    def _settle(self, row: EntityRow | RelationRow | LinkRow, state: State, source_id: int) -> None:
+        event_id = self._context.event_id
+        self._draft.put(replace(row, state=state, source_id=source_id, event_id=event_id))
+        self._context.items += 1
+
+    def _source(self, item: Entity | Relation | Cluster) -> int:
+        """The source that the item itself names, as our own exports do, else the import."""
+        named = item.source.startswith(("model:", "person:", "import:"))
+        return self._context.source_of(item.source) if named else self._context.source_id
+
+
+def _state_of(cluster: Cluster, said: Said) -> State | None:
+    """The state of a new cluster, after its mentions; ``None`` when it says nothing any more.
+
+    One mention alone is a cluster only where the file has it so.
+    """
+    states = [state for _, state in said.values()]
+    decided = sum(state in IN_VIEW for state in states)
+    if decided >= _TWO:
+        return cluster.state if cluster.state in IN_VIEW else State.IMPORTED
+    if decided:
+        whole = len(said) == len(cluster.mentions)
+        return State.IMPORTED if whole or states.count(_OPEN) else None
+    if states.count(_OPEN) >= _TWO:
+        return _OPEN
+    return State.REJECTED if states and _OPEN not in states else None
+
+
+def _was(link: LinkRow) -> str | None:
+    """The cluster that a mention was taken from."""
+    return json.loads(link.was).get("cluster") if link.was else None

@@ -1,1 +1,0 @@
-"""What comes in: imports, model runs, other projects."""

@@ -1,0 +1,266 @@
+"""Documents and annotations into the store: imports and model runs, in transactions of many documents."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sciextract.documents.annotations import Annotations, new_id
+from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.store import documents, events
+from sciextract.store.actions.marks import finish
+from sciextract.store.document_state import Draft, Stored
+from sciextract.store.documents import decode_annotations, digest_of, encode_annotations
+from sciextract.store.imports import ImportMerge
+from sciextract.store.predictions import PredictionMerge
+from sciextract.store.rows import Layer, ProgressRow
+from sciextract.store.sqlite import now
+from sciextract.store.state_tables import load_rows
+
+if TYPE_CHECKING:
+    from sciextract.store.context import Context
+    from sciextract.store.project import Project
+
+
+BATCH = 500
+"""Documents a transaction: a killed import loses at most so many, and they come again with the next one."""
+
+
+@dataclass(slots=True)
+class ImportCounts:
+    """What an import did.
+
+    Attributes:
+        documents: Texts that the project did not have.
+        known: Texts that it had already.
+        items: Entities, relations and mentions that it added or decided.
+        flagged: Documents whose annotations break a rule of the schema.
+        against_decisions: Imported items that a person had rejected; they stay rejected.
+    """
+
+    documents: int = 0
+    known: int = 0
+    items: int = 0
+    flagged: int = 0
+    against_decisions: int = 0
+
+
+class Import:
+    """One import: one event, whatever the number of transactions.
+
+    Args:
+        project: The open project.
+        source: ``import:FILE``.
+        told: What the log says of it.
+        done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        source: str,
+        told: Mapping[str, Any],
+        done: Collection[Layer] = (),
+    ) -> None:
+        self._project = project
+        self._source = source
+        self._done = done
+        self._told = told
+        self._context: Context | None = None
+        self.counts = ImportCounts()
+
+    @property
+    def event_id(self) -> int | None:
+        """Its event, once something was added."""
+        return None if self._context is None else self._context.event_id
+
+    def add(self, items: Iterable[tuple[AnnotatedDocument, tuple[str, ...]]]) -> None:
+        """Add documents with the schema's warnings about them, all or none of them.
+
+        Raises:
+            ProjectError: The file cannot be written; nothing of this batch is in it.
+        """
+        counts = replace(self.counts)
+        context = self._context
+        with self._project.writing() as connection:
+            if context is None:
+                author = self._project.author_id
+                event_id = events.append(connection, author, "import", self._told)
+                context = self._project.context(event_id, self._project.source_id(self._source))
+            for document, warnings in items:
+                self._one(connection, context, document, warnings, counts)
+        self._context, self.counts = context, counts
+
+    def _one(
+        self,
+        connection: sqlite3.Connection,
+        context: Context,
+        item: AnnotatedDocument,
+        warnings: tuple[str, ...],
+        counts: ImportCounts,
+    ) -> None:
+        stored = documents.find(connection, item.document)
+        rows = load_rows(connection, stored.number) if stored else []
+        stored = stored or documents.insert(connection, item.document)
+        remarks = replace(item, warnings=(*item.warnings, *warnings))
+        documents.add_record(connection, stored, remarks, context.source_id, context.event_id)
+        draft = Draft(stored, rows)
+        counts.known += draft.progress is not None
+        counts.documents += draft.progress is None
+        counts.flagged += bool(warnings)
+        if draft.progress is None:
+            draft.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
+        elif warnings and len(warnings) != draft.progress.warned:
+            draft.put(replace(draft.progress, flagged=True, warned=len(warnings)))
+        self._annotations(connection, context, draft, item.annotations, counts)
+        finish(draft, context, self._done)
+        self._project.save(draft, context)
+
+    def _annotations(
+        self,
+        connection: sqlite3.Connection,
+        context: Context,
+        draft: Draft,
+        annotations: Annotations,
+        counts: ImportCounts,
+    ) -> None:
+        if not (annotations.entities or annotations.relations or annotations.clusters):
+            return
+        keep(connection, draft.stored, annotations, context.source_id, context.event_id)
+        merge = ImportMerge(draft, context)
+        before = context.items
+        merge.merge(annotations)
+        counts.items += context.items - before
+        counts.against_decisions += merge.against_decisions
+
+
+class Run:
+    """One model run: one event, immutable sets of predictions, and the state refreshed from them.
+
+    Args:
+        project: The open project.
+        model: The model.
+        settings: Its thresholds, for the log.
+        author: Who acts: the person at the command line, or (from the background of the desk) the run.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        model: ModelId,
+        settings: Mapping[str, Any],
+        *,
+        background: bool = False,
+    ) -> None:
+        self.id = new_id()
+        self.documents = 0
+        self._project = project
+        self._model = model
+        self._settings = settings
+        self._background = background
+        self._context: Context | None = None
+
+    @property
+    def source(self) -> str:
+        """The source of its items: ``model:NAME@HASH/run``."""
+        return f"model:{self._model}/{self.id}"
+
+    def add(self, predictions: Iterable[tuple[int, AnnotatedDocument]]) -> None:
+        """Put predictions of some documents (by number) into the project, all or none of them.
+
+        Raises:
+            ProjectError: The file cannot be written; nothing of this batch is in it.
+        """
+        context, done = self._context, 0
+        with self._project.writing() as connection:
+            if context is None:
+                context = self._begin(connection)
+            for number, predicted in predictions:
+                draft = self._project.draft(number)
+                keep(
+                    connection,
+                    draft.stored,
+                    predicted.annotations,
+                    context.source_id,
+                    context.event_id,
+                )
+                if draft.progress is None:
+                    continue
+                PredictionMerge(draft, context, context.source_id).merge(predicted.annotations)
+                self._project.save(draft, context)
+                done += 1
+        self._context = context
+        self.documents += done
+
+    def finish(self) -> None:
+        """Note that the run came to its end."""
+        if self._context is not None:
+            with self._project.writing() as connection:
+                connection.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), self.id))
+
+    def _begin(self, connection: sqlite3.Connection) -> Context:
+        source_id = self._project.source_id(self.source)
+        author = source_id if self._background else self._project.author_id
+        told = {"model": str(self._model), "run": self.id}
+        event_id = events.append(connection, author, "predict", told)
+        connection.execute(
+            "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+            (
+                *(self.id, source_id, event_id, self._model.name, self._model.hash),
+                *(json.dumps(dict(self._settings)), now()),
+            ),
+        )
+        return self._project.context(event_id, source_id)
+
+
+def keep(
+    connection: sqlite3.Connection,
+    stored: Stored,
+    annotations: Annotations,
+    source_id: int,
+    event_id: int,
+) -> None:
+    """Keep what a source said about a document, as it said it; the same thing is kept once."""
+    body = encode_annotations(annotations)
+    connection.execute(
+        "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
+        (stored.number, source_id, event_id, digest_of(body), body),
+    )
+
+
+def said_by(connection: sqlite3.Connection, number: int, source_id: int) -> Annotations | None:
+    """What a source said about a document, the last time that it said something."""
+    row = connection.execute(
+        """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?
+        ORDER BY id DESC LIMIT 1""",
+        (number, source_id),
+    ).fetchone()
+    return None if row is None else _decoded(row[0])
+
+
+@lru_cache(maxsize=16)
+def _decoded(body: bytes) -> Annotations:
+    """What a desk compares after every key is decoded once."""
+    return decode_annotations(body)
+
+
+def need_prediction(connection: sqlite3.Connection, model: ModelId) -> list[int]:
+    """Numbers of the documents that this model has not predicted and that are not done in every layer.
+
+    A run that was undone does not count.
+    """
+    rows = connection.execute(
+        f"""SELECT p.document_id FROM progress p
+        WHERE NOT (p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done')
+          AND NOT EXISTS (SELECT 1 FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+                          JOIN event e ON e.id = a.event_id
+                          WHERE a.document_id = p.document_id AND r.model_name = ? AND r.model_hash = ?
+                            AND NOT {events.UNDONE})
+        ORDER BY p.document_id""",
+        (model.name, model.hash),
+    )
+    return [row[0] for row in rows]

@@ -1,1 +1,0 @@
-"""The event log: changes, events, undo and redo, rebuilding the state."""

@@ -1,1 +1,0 @@
-"""Questions about a project: search, status, statistics."""

@@ -1,0 +1,302 @@
+"""Dated backups beside the project, through SQLite's backup API."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from glob import escape
+from pathlib import Path
+
+from sciextract.documents.annotations import new_id
+from sciextract.errors import (
+    NotAProjectError,
+    ProjectBusyError,
+    ProjectDamagedError,
+    ProjectError,
+    ProjectFullError,
+    ProjectMissingError,
+)
+from sciextract.store.connection import (
+    KEPT_ASIDE,
+    check_header,
+    connect,
+    has_log,
+    is_sound,
+    is_wal,
+    problems,
+    settle,
+    snapshot,
+)
+from sciextract.store.filesystem import free_bytes, sync_folder
+from sciextract.store.sqlite import damaged, translated
+
+KEPT = 10
+MANUAL = "asked for"
+"""The reason of the backups that a person asks for; those made on their own push none of them out."""
+_PAGES_A_STEP = 4_096
+_PARTIAL = ".partial"
+_STALE_SECONDS = 3_600
+_STAMP = "%Y-%m-%dT%H-%M-%S.%f"
+_OWN_NAME = re.compile(
+    r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}_(?!.*(?:\.partial|-wal|-shm|-journal))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """One backup.
+
+    Attributes:
+        path: The file: a whole project of its own.
+        bytes: Its size.
+        reason: Why it was made.
+    """
+
+    path: Path
+    bytes: int
+    reason: str
+
+    @property
+    def at(self) -> str:
+        """When it was made: UTC, as in its name."""
+        return self.path.name.split("_")[0]
+
+
+def folder_of(project: Path) -> Path:
+    """Where a project's backups lie: a folder beside it."""
+    return project.with_name(project.name + "-backups")
+
+
+def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> Backup:
+    """Copy the project, whole and consistent, while others may go on writing.
+
+    The newest ten that a person asked for (:data:`MANUAL`) are kept, and the newest ten of all others.
+    The copy of a damaged project pushes no other one out.
+
+    Raises:
+        ProjectFullError: There is not enough room; nothing was written.
+    """
+    folder = folder_of(project)
+    with translated(project):
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        size = pages * connection.execute("PRAGMA page_size").fetchone()[0]
+    _check_room(project, size)
+    folder.mkdir(exist_ok=True)
+    _clear_partial(folder)
+    target = new_name(project, reason)
+    with _copied(connection, project, target) as copy:
+        os.replace(copy, target)
+        sync_folder(folder)
+    superseded = [each for each in _files(folder) if _is_manual(each) == _is_manual(target)][:-KEPT]
+    if superseded and is_sound(target, quick=True):
+        for old in superseded:
+            old.unlink(missing_ok=True)
+    return Backup(target, target.stat().st_size, _word(reason))
+
+
+def new_name(project: Path, reason: str) -> Path:
+    """A free name for a backup; it sorts behind all others, even when the clock went backwards."""
+    folder = folder_of(project)
+    now = datetime.now(UTC)
+    earlier = [each.name.split("_")[0] for each in _files(folder)[-1:]]
+    if earlier and earlier[0] >= now.strftime(_STAMP)[:-3]:
+        now = datetime.strptime(f"{earlier[0]}000", _STAMP) + timedelta(milliseconds=1)
+    name = f"{now.strftime(_STAMP)[:-3]}_{_word(reason)}{project.suffix or '.sciextract'}"
+    return _free_name(folder / name)
+
+
+def list_backups(project: Path) -> list[Backup]:
+    """The backups of a project, newest first."""
+    files = reversed(_files(folder_of(project)))
+    return [Backup(each, each.stat().st_size, _reason(each)) for each in files]
+
+
+def newest_sound(project: Path) -> Backup | None:
+    """The newest backup of a project that SQLite finds sound."""
+    return next((each for each in list_backups(project) if is_sound(each.path)), None)
+
+
+def save_beside(connection: sqlite3.Connection, project: Path) -> Path:
+    """Save what a connection still reads as a project of its own beside the one whose place was taken.
+
+    Returns:
+        The new project.
+
+    Raises:
+        ProjectError: It cannot be written.
+    """
+    target = _free_name(project.with_name(f"{project.stem}.replaced{project.suffix}"))
+    with _copied(connection, project, target) as copy:
+        os.replace(copy, target)
+        sync_folder(target.parent)
+    return target
+
+
+def restore(backup: Path, project: Path) -> Path | None:
+    """Put a backup in the project's place; the present file is kept under another name.
+
+    The copy is made and checked beside the project and then takes its name in one step: whenever the process
+    is killed, the name belongs to a whole file, the present one or the copy.
+
+    Returns:
+        Where the present file is now, ``None`` when there was none.
+
+    Raises:
+        ProjectMissingError: There is no such backup.
+        ProjectDamagedError: The backup is damaged.
+        ProjectError: The backup is no project or the project itself, or the project is open elsewhere.
+    """
+    if not backup.exists():
+        raise ProjectMissingError(
+            f"{backup}: there is no such backup", "sciextract backup --list shows them"
+        )
+    check_header(backup)
+    place = project.resolve() if project.is_symlink() else project  # a link stays one
+    if place.exists():
+        if place.samefile(backup):
+            raise ProjectError(
+                f"{backup} is the project {project} itself; nothing was changed",
+                "sciextract backup --list shows the backups",
+            )
+        _clear_log(project)
+    _clear_killed(place)
+    with (
+        closing(connect(backup, "read")) as source,
+        _copied(source, backup, place) as copy,
+    ):
+        with closing(connect(copy, "immutable")) as made:
+            if found := problems(made):
+                raise damaged(backup, found[0])
+        kept = _keep(place)
+        if kept:
+            shutil.copymode(kept, copy)
+        os.replace(copy, place)
+        sync_folder(place.parent)
+    return kept
+
+
+def _clear_log(project: Path) -> None:
+    """Bring a log that a killed process left into the file; a damaged file keeps it.
+
+    Raises:
+        ProjectBusyError: Another process has the project open.
+    """
+    with suppress(ProjectDamagedError, NotAProjectError), translated(project):
+        connection = connect(project, "write")
+        try:
+            settle(connection)
+            connection.execute("SELECT 1 FROM meta").fetchone()
+        finally:
+            connection.close()
+        if has_log(project) or is_wal(project):
+            raise ProjectBusyError(
+                f"{project} is open in another sciextract", "close it there, then restore again"
+            )
+
+
+def _keep(project: Path) -> Path | None:
+    """Give the present file, if there is one, a second name beside the first one.
+
+    A log that it still needs goes with it: SQLite would take it for the log of the file that comes.
+    """
+    kept = _free_name(project.with_name(project.name + KEPT_ASIDE))  # no second project here
+    there = project.exists()
+    if there:
+        _link(project, kept)
+    for end in ("-wal", "-shm", "-journal"):
+        with suppress(FileNotFoundError):
+            os.replace(project.with_name(project.name + end), kept.with_name(kept.name + end))
+    return kept if there else None
+
+
+def _link(file: Path, name: Path) -> None:
+    try:
+        os.link(file, name)
+    except FileExistsError:
+        raise
+    except OSError:  # file systems of memory sticks know no links
+        with open(file, "rb") as source, open(name, "xb") as copy:
+            shutil.copyfileobj(source, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+
+
+def _clear_killed(project: Path) -> None:
+    """Remove what killed restores left: parts of copies, and second names of the present file."""
+    _clear_partial(project.parent, f"{escape(project.name)}.*")
+    for kept in project.parent.glob(f"{escape(project.name)}*{KEPT_ASIDE}"):
+        if project.exists() and kept.samefile(project):
+            kept.unlink()
+
+
+@contextmanager
+def _copied(connection: sqlite3.Connection, project: Path, target: Path) -> Iterator[Path]:
+    """A whole copy beside the target; it is gone at the end unless it was given another name."""
+    partial = target.with_name(f"{target.name}.{new_id()}{_PARTIAL}")
+    try:
+        partial.touch(mode=0o600)  # whoever may not read the project may not read its copy either
+        with translated(project):
+            copy = sqlite3.connect(partial)
+            try:
+                with snapshot(connection):  # else every write of another process starts it anew
+                    connection.execute("SELECT 1 FROM meta").fetchone()
+                    connection.backup(copy, pages=_PAGES_A_STEP)
+                copy.execute("PRAGMA journal_mode = DELETE")
+                copy.execute("DELETE FROM session")
+                copy.commit()
+            finally:
+                copy.close()
+        with suppress(FileNotFoundError):
+            shutil.copymode(project, partial)
+        yield partial
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _check_room(project: Path, size: int) -> None:
+    free = free_bytes(project.resolve().parent)
+    if free < size:
+        raise ProjectFullError(
+            f"{project}: a backup needs {size:,} bytes, {free:,} are free; nothing was changed",
+            f"make room, or remove old backups in {folder_of(project)}",
+        )
+
+
+def _files(folder: Path) -> list[Path]:
+    """Whole backups, oldest first; nothing else that lies there."""
+    return sorted(each for each in folder.glob("*_*") if _OWN_NAME.match(each.name))
+
+
+def _clear_partial(folder: Path, names: str = "*") -> None:
+    """Remove what killed backups left; one that another process is writing now is younger."""
+    for partial in folder.glob(f"{names}{_PARTIAL}*"):
+        with suppress(OSError):
+            if time.time() - partial.stat().st_mtime > _STALE_SECONDS:
+                partial.unlink()
+
+
+def _word(reason: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in reason).split()) or "backup"
+
+
+def _reason(path: Path) -> str:
+    return path.stem.partition("_")[2]
+
+
+def _is_manual(path: Path) -> bool:
+    return _reason(path) == _word(MANUAL)
+
+
+def _free_name(path: Path) -> Path:
+    free, count = path, 1
+    while free.exists():
+        count += 1
+        free = path.with_name(f"{path.stem}-{count}{path.suffix}")
+    return free

@@ -1,0 +1,133 @@
+"""What a project keeps of its own settings: the label schema with its earlier versions, and the chosen models."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema, schema_to_mapping
+from sciextract.errors import ProjectDamagedError
+from sciextract.store import events
+from sciextract.store.sqlite import decoded, now, translated
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+
+_COLOURS = (
+    *("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#e15759"),
+    *("#76b7b2", "#edc948", "#9c755f", "#ff9da7", "#bab0ac"),
+)
+_KEYS = "1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def current(connection: sqlite3.Connection) -> LabelSchema:
+    """The schema that holds now: the newest version.
+
+    Raises:
+        ProjectDamagedError: It cannot be understood.
+    """
+    row = connection.execute(
+        "SELECT id, body FROM label_schema ORDER BY id DESC LIMIT 1"
+    ).fetchone()
+    with decoded(connection, "the label schema"):
+        return _parsed(*row)
+
+
+@lru_cache(maxsize=4)
+def _parsed(version: int, body: str) -> LabelSchema:
+    """Every action looks at the schema, which hardly ever changes."""
+    return parse_schema(json.loads(body), f"label schema version {version} of the project")
+
+
+def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:
+    """Make a schema the newest version, inside the caller's transaction; returns the version."""
+    found = connection.execute(
+        "INSERT INTO label_schema(hash, body, at) VALUES (?, ?, ?)",
+        (schema.content_hash, json.dumps(schema_to_mapping(schema)), now()),
+    )
+    return int(found.lastrowid or 0)
+
+
+def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) -> LabelSchema:
+    """The schema with more types, each with a free key and a colour; known ones are passed over."""
+    for label in entities:
+        if label not in schema.entity_labels:
+            key, colour = _look([each.key for each in schema.entities])
+            schema = replace(schema, entities=(*schema.entities, EntityType(label, key, colour)))
+    for label in relations:
+        if label not in schema.relation_labels:
+            key, colour = _look([each.key for each in schema.relations])
+            schema = replace(
+                schema, relations=(*schema.relations, RelationType(label, key, colour))
+            )
+    return parse_schema(schema_to_mapping(schema), f"schema {schema.name!r}")
+
+
+def _look(taken: list[str]) -> tuple[str, str]:
+    """A free key and a colour. Beyond all letters, rarer characters serve."""
+    further = map(chr, range(0xC0, 0x250))
+    usable = (key for key in (*_KEYS, *further) if key not in taken and key not in RESERVED_KEYS)
+    return next(usable), _COLOURS[len(taken) % len(_COLOURS)]
+
+
+KEY = "models"
+
+
+def read(project: Project) -> list[dict[str, Any]]:
+    """All choices and rollbacks, oldest first.
+
+    Raises:
+        ProjectDamagedError: They cannot be understood.
+    """
+    with translated(project.path):
+        found = _load(project.connection)
+    if found is None:
+        raise not_understood(project)
+    return found
+
+
+def not_understood(project: Project) -> ProjectDamagedError:
+    """The error for choices that make no sense."""
+    return ProjectDamagedError(
+        f"{project.path}: the project's choice of models cannot be understood",
+        "sciextract doctor checks the project; --model NAME names one for once",
+    )
+
+
+def append(project: Project, entry: dict[str, Any]) -> None:
+    """Add a choice (``name``, ``hash``, ``bundled``) or a ``rollback``, and tell it in the log.
+
+    One that comes from another file keeps its time ``at``.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    with project.writing() as connection:
+        entries = [*(_load(connection) or []), {"at": now(), **entry}]
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (KEY, json.dumps(entries)))
+        events.append(connection, project.author_id, events.MODEL, entry)
+
+
+def is_entry(value: object) -> bool:
+    """Whether that is a choice or a rollback."""
+    if not isinstance(value, dict):
+        return False
+    named = isinstance(value.get("name"), str) and isinstance(value.get("hash"), str)
+    return value.get("rollback") is True or named
+
+
+def _load(connection: sqlite3.Connection) -> list[dict[str, Any]] | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (KEY,)).fetchone()
+    if row is None:
+        return []
+    try:
+        entries = json.loads(row[0])
+    except (ValueError, TypeError):
+        return None
+    known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
+    return entries if known else None

@@ -1,0 +1,268 @@
+"""Documents by what was decided about them, what a model predicted for them, and saved queues of them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from sciextract.documents.annotations import Annotations
+from sciextract.errors import ActionRefusedError
+from sciextract.store.documents import decode_annotations
+from sciextract.store.events import UNDONE
+from sciextract.store.rows import IN_VIEW, Layer
+from sciextract.store.sqlite import translated
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+
+PAGE = 256
+"""Documents a query: no query stays open while the caller works."""
+
+_ANY_DONE = " OR ".join(f"p.{layer.value} = 'done'" for layer in Layer)
+_DECIDED = f"""({_ANY_DONE} OR EXISTS (
+    SELECT 1 FROM tally t WHERE t.document_id = p.document_id AND t.state != 'undecided'))"""
+_DONE_LAYERS = ", ".join(f"p.{layer.value} = 'done'" for layer in Layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A document of the project.
+
+    Attributes:
+        number: Its number.
+        text_sha256: The hash of its text.
+        decided: Whether an item of it is decided or imported, or a layer is done.
+        done: The layers that are done.
+    """
+
+    number: int
+    text_sha256: str
+    decided: bool
+    done: frozenset[Layer]
+
+
+_SELECT = f"""SELECT p.document_id, d.sha256, {_DECIDED}, {_DONE_LAYERS}
+    FROM progress p JOIN document d ON d.id = p.document_id"""
+
+
+def known_documents(connection: sqlite3.Connection) -> Iterator[Known]:
+    """All documents of the project, in the order in which they came, in constant memory."""
+    last = 0
+    query = f"{_SELECT} WHERE p.document_id > ? ORDER BY p.document_id LIMIT ?"
+    while rows := connection.execute(query, (last, PAGE)).fetchall():
+        last = rows[-1][0]
+        yield from map(_known, rows)
+
+
+def known_by_text(connection: sqlite3.Connection, text_sha256: str) -> Known | None:
+    """The document of that text, ``None`` where the project has none."""
+    row = connection.execute(f"{_SELECT} WHERE d.sha256 = ?", (text_sha256,)).fetchone()
+    return None if row is None else _known(row)
+
+
+def positive_labels(connection: sqlite3.Connection, kind: str) -> Counter[str]:
+    """How many items of the current view each label has; ``kind`` is ``entity`` or ``relation``."""
+    marks = ", ".join("?" * len(IN_VIEW))
+    rows = connection.execute(
+        f"SELECT label, sum(number) FROM tally WHERE kind = ? AND state IN ({marks}) GROUP BY label",
+        (kind, *(state.value for state in IN_VIEW)),
+    )
+    return Counter(dict(rows.fetchall()))
+
+
+def _known(row: tuple[int, str, int, int, int, int]) -> Known:
+    number, text_sha256, decided, *done = row
+    layers = frozenset(layer for layer, is_done in zip(Layer, done, strict=True) if is_done)
+    return Known(number, text_sha256, bool(decided), layers)
+
+
+_OF_MODEL = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+    JOIN event e ON e.id = a.event_id
+    WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? AND NOT {UNDONE}
+    ORDER BY a.id DESC LIMIT 1"""
+_OF_ANY = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+    JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
+    ORDER BY a.id DESC LIMIT 1"""
+
+
+def said_last(connection: sqlite3.Connection, number: int) -> Annotations | None:
+    """The latest predictions of any model for a document; ``None`` where there are none."""
+    row = connection.execute(_OF_ANY, (number,)).fetchone()
+    return None if row is None else decode_annotations(row[0])
+
+
+def said_by_model(
+    connection: sqlite3.Connection, number: int, name: str, hash_: str
+) -> Annotations | None:
+    """What a model predicted for a document, candidates included; runs that were undone do not count.
+
+    Args:
+        connection: To the project.
+        number: The document.
+        name: The model's name.
+        hash_: Hex SHA-256 of its manifest.
+
+    Returns:
+        Its latest predictions, ``None`` where it made none.
+    """
+    row = connection.execute(_OF_MODEL, (number, name, hash_)).fetchone()
+    return None if row is None else decode_annotations(row[0])
+
+
+_PREFIX = "queue:"
+_CHUNK, _LONGEST_NAME = 500, 60
+_LIST = """SELECT substr(key, ?), iif(json_valid(value), json_array_length(value, '$.numbers'), 0)
+    FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key"""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQueue:
+    """A list of documents that stays as it was saved.
+
+    Attributes:
+        name: What the person calls it.
+        numbers: The documents in order. Numbers are never used again, so that one of them means the same
+            document for ever, or none when it went out of the project.
+        words: What was searched for to find them, as it was typed.
+        sort: The order of the list that it was made from.
+        seed: Of a random order.
+    """
+
+    name: str
+    numbers: tuple[int, ...]
+    words: str = ""
+    sort: str = ""
+    seed: int = 0
+
+
+def save_queue(project: Project, queue: SavedQueue) -> SavedQueue:
+    """Keep a queue; its name is what is printable of it, in one line.
+
+    Returns:
+        The queue as it was kept.
+
+    Raises:
+        ActionRefusedError: It has no name or nothing in it, or there is one of that name.
+        ProjectError: The project cannot be written.
+    """
+    queue = replace(queue, name=plain_name(queue.name))
+    if not queue.name:
+        raise ActionRefusedError("a queue needs a name")
+    if not queue.numbers:
+        raise ActionRefusedError("a queue needs at least one abstract, and the list is empty")
+    body = json.dumps(asdict(queue))
+    with project.writing() as connection:
+        found = connection.execute(
+            "INSERT OR IGNORE INTO meta VALUES (?, ?)", (_PREFIX + queue.name, body)
+        )
+        if not found.rowcount:
+            raise ActionRefusedError(
+                f"there is a queue {queue.name!r} already", "choose another name"
+            )
+    return queue
+
+
+def remove_queue(project: Project, name: str) -> None:
+    """Forget a queue; its documents stay as they are.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    with project.writing() as connection:
+        connection.execute("DELETE FROM meta WHERE key = ?", (_PREFIX + name,))
+
+
+def read_queue(project: Project, name: str) -> SavedQueue | None:
+    """The queue of that name; ``None`` when there is none, or it cannot be understood."""
+    with translated(project.path):
+        row = project.connection.execute(
+            "SELECT value FROM meta WHERE key = ?", (_PREFIX + name,)
+        ).fetchone()
+    return None if row is None else _understood(name, row[0])
+
+
+def queue_lengths(project: Project) -> dict[str, int]:
+    """Names of all queues with the number of documents that each was saved with, by name."""
+    with translated(project.path):
+        rows = project.connection.execute(_LIST, (len(_PREFIX) + 1, len(_PREFIX), _PREFIX))
+        return {str(name): int(count or 0) for name, count in rows}
+
+
+def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of some documents that are in the project now, in the same order."""
+    there: set[int] = set()
+    for start in range(0, len(numbers), _CHUNK):
+        wanted = json.dumps(numbers[start : start + _CHUNK])
+        there.update(
+            row[0]
+            for row in connection.execute(
+                "SELECT p.document_id FROM json_each(?) j JOIN progress p ON p.document_id = j.value",
+                (wanted,),
+            )
+        )
+    return tuple(each for each in numbers if each in there)
+
+
+def carried(project: Project, queue: SavedQueue, origin: str) -> str:
+    """Keep a queue of another file: under its own name, or with its origin behind it where that is another queue.
+
+    Args:
+        project: The project, open for writing.
+        queue: The queue, with the numbers that its documents have in this project.
+        origin: Where it comes from, for the name.
+
+    Returns:
+        The name under which it was kept; empty where nothing of it is here, or it is here already.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    if not queue.numbers or not plain_name(queue.name):
+        return ""
+    for name in _names(queue.name, origin):
+        there = read_queue(project, name)
+        if there is not None and there.numbers == queue.numbers:
+            return ""
+        with suppress(ActionRefusedError):  # there is one of that name
+            return save_queue(project, replace(queue, name=name)).name
+    return ""
+
+
+def _names(name: str, origin: str) -> Iterator[str]:
+    yield plain_name(name)
+    for count in itertools.count(1):
+        after = plain_name(origin)[: _LONGEST_NAME // 2] + ("" if count == 1 else f" {count}")
+        yield f"{plain_name(name)[: _LONGEST_NAME - len(after) - 3].rstrip()} ({after})"
+
+
+def understood(key: str, value: object) -> SavedQueue | None:
+    """The queue in a row of ``meta``; ``None`` where it holds none, or one that cannot be understood."""
+    if not key.startswith(_PREFIX) or not isinstance(value, str):
+        return None
+    return _understood(key.removeprefix(_PREFIX), value)
+
+
+def plain_name(name: str) -> str:
+    """What is printable of a name, in one line of at most 60 characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST_NAME]
+
+
+def _understood(name: str, body: str) -> SavedQueue | None:
+    try:
+        told = json.loads(body)
+        return SavedQueue(
+            name,
+            tuple(int(each) for each in told["numbers"]),
+            str(told["words"]),
+            str(told["sort"]),
+            int(told["seed"]),
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,168 @@
+"""What the store needs to know of SQLite: its errors in the words of a user, times that sort as text, strings that are no valid text."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sciextract.errors import (
+    NotAProjectError,
+    ProjectBusyError,
+    ProjectDamagedError,
+    ProjectError,
+    ProjectFullError,
+    ProjectReadOnlyError,
+    ProjectReplacedError,
+    SchemaError,
+    as_command,
+)
+
+_CODE = 0xFF  # the lower byte of an extended result code is the primary one
+
+
+#: What reading values that no sciextract wrote can end in.
+WRONG_VALUES = (
+    struct.error,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    zlib.error,
+    SchemaError,
+)
+
+
+@contextmanager
+def decoded(connection: sqlite3.Connection, place: str) -> Iterator[None]:
+    """Turns what wrong values end in into an error that names the place.
+
+    Args:
+        connection: Of the project.
+        place: The table and row that is read.
+
+    Raises:
+        ProjectDamagedError: The block could not make sense of a value.
+    """
+    try:
+        yield
+    except WRONG_VALUES as error:
+        files = {name: file for _, name, file in connection.execute("PRAGMA database_list")}
+        found = f"{place} cannot be understood ({type(error).__name__}: {error})"
+        raise damaged(Path(files["main"]), found) from error
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turns SQLite's errors into errors that name the project and the next step.
+
+    Raises:
+        ProjectError: The block raised an ``sqlite3.DatabaseError``; the subclass tells what happened.
+    """
+    try:
+        yield
+    except sqlite3.IntegrityError:
+        raise  # a rule of the tables: the caller knows what it means
+    except sqlite3.DatabaseError as error:
+        raise _in_words(error, path) from error
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """SQLite's primary result code, 0 where Python itself raised the error."""
+    return (getattr(error, "sqlite_errorcode", 0) or 0) & _CODE
+
+
+def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
+    match primary_code(error):
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            problem = (
+                f"{path}: another process is writing to the project and does not come to an end"
+            )
+            return ProjectBusyError(problem, "close the other sciextract, or try again in a moment")
+        case sqlite3.SQLITE_FULL:
+            problem = (
+                f"{path}: the disk is full; the last action was not saved, all earlier ones are"
+            )
+            return ProjectFullError(problem, "make room on the disk, then do it again")
+        case sqlite3.SQLITE_IOERR:
+            problem = f"{path}: the disk does not take or give data ({error}); the last action was not saved"
+            return ProjectFullError(problem, "check the disk and its free space, then do it again")
+        case sqlite3.SQLITE_READONLY:
+            return read_only(path)
+        case sqlite3.SQLITE_CANTOPEN:
+            return _cannot_open(path)
+        case sqlite3.SQLITE_NOTADB:
+            return NotAProjectError(f"{path} is no SQLite file", "name the project with --project")
+        case sqlite3.SQLITE_CORRUPT:
+            return damaged(path, str(error))
+        case _:
+            return ProjectError(
+                f"{path}: {error}", as_command("sciextract", "doctor", "--project", path)
+            )
+
+
+def _cannot_open(path: Path) -> ProjectReadOnlyError:
+    return ProjectReadOnlyError(
+        f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, may not be used here",
+        f"copy {path.name} and {path.name}-wal together to a folder where you may write",
+    )
+
+
+def read_only(path: Path) -> ProjectReadOnlyError:
+    """The project cannot be written."""
+    return ProjectReadOnlyError(
+        f"{path} can only be read: the file, its folder or the medium is read-only",
+        "copy the project to a place where you may write",
+    )
+
+
+def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
+    """The file under the project's name is another one by now, or none.
+
+    Args:
+        path: The project.
+        saved: Where its content was saved, if it was.
+    """
+    what = "another file has taken its place" if path.exists() else "it was moved or removed"
+    problem = f"{path}: {what} since it was opened (as a sync client, git or a copy does)"
+    if saved is None:
+        hint = "open the project again: the file that is there now is used then"
+        return ProjectReplacedError(f"{problem}; the last action was not saved", hint)
+    return ProjectReplacedError(
+        f"{problem}; what was done until then is saved as {saved}",
+        as_command("sciextract", "merge", saved, "--project", path),
+    )
+
+
+def damaged(path: Path, found: str) -> ProjectDamagedError:
+    """SQLite found the file damaged."""
+    return ProjectDamagedError(
+        f"{path} is damaged: {found}",
+        f"{as_command('sciextract', 'doctor', '--project', path)} tells what can be saved and lists the backups",
+    )
+
+
+def to_sql(text: str) -> str | bytes:
+    """The string itself, or its bytes when UTF-8 has no place for it."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def from_sql(value: str | bytes) -> str:
+    """The string that :func:`to_sql` was given."""
+    return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def now() -> str:
+    """The time by the machine's clock. Order in the log comes from event numbers, never from it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,232 @@
+"""State rows in SQLite: loading a document's rows, applying changes to them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sciextract.documents.annotations import State
+from sciextract.store.document_state import Draft
+from sciextract.store.events import Change
+from sciextract.store.rows import (
+    COLUMNS,
+    ROW_TYPES,
+    EntityRow,
+    Key,
+    LinkRow,
+    RelationRow,
+    Row,
+    Values,
+    from_values,
+)
+from sciextract.store.sqlite import decoded
+
+TABLES = tuple(ROW_TYPES)
+_SELECT = {
+    table: f"SELECT {', '.join(columns)} FROM {table} WHERE document_id = ?"
+    for table, columns in COLUMNS.items()
+}
+_WHERE = {
+    table: " AND ".join(["document_id = ?", *(f"{name} = ?" for name in kind.KEY)])
+    for table, kind in ROW_TYPES.items()
+}
+
+
+def load_rows(connection: sqlite3.Connection, number: int) -> list[Row]:
+    """All state rows of a document.
+
+    Raises:
+        ProjectDamagedError: One cannot be understood.
+    """
+    with decoded(connection, f"an item of abstract {number}"):
+        return [from_values(table, values) for table, values in load_values(connection, number)]
+
+
+def load_values(connection: sqlite3.Connection, number: int) -> Iterator[tuple[str, Values]]:
+    """All state rows of a document as column values, with their tables."""
+    for table in TABLES:
+        for values in load_table(connection, table, number):
+            yield table, values
+
+
+def load_table(connection: sqlite3.Connection, table: str, number: int) -> Iterator[Values]:
+    """The rows of one state table of a document as column values."""
+    for row in connection.execute(_SELECT[table], (number,)):
+        yield dict(zip(COLUMNS[table], row, strict=True))
+
+
+def current_values(
+    connection: sqlite3.Connection, number: int, table: str, key: Key
+) -> Values | None:
+    """One row's column values, ``None`` when it is not there."""
+    columns = COLUMNS[table]
+    query = f"SELECT {', '.join(columns)} FROM {table} WHERE {_WHERE[table]}"
+    row = connection.execute(query, (number, *key)).fetchone()
+    return None if row is None else dict(zip(columns, row, strict=True))
+
+
+def apply(
+    connection: sqlite3.Connection, number: int, text: str, changes: Iterable[Change]
+) -> None:
+    """Make changes of one document, inside the caller's transaction.
+
+    Raises:
+        sqlite3.IntegrityError: A row that goes is still needed by another.
+    """
+    for change in changes:
+        if change.after is None:
+            where = _WHERE[change.table]
+            connection.execute(f"DELETE FROM {change.table} WHERE {where}", (number, *change.key))
+        elif change.before is None:
+            _insert(connection, number, text, change.table, change.after)
+        else:
+            _update(connection, number, text, change)
+
+
+def surface_id(connection: sqlite3.Connection, surface: str) -> int:
+    """The number of a mention's string, given now if it has none."""
+    safe = surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    found = connection.execute("SELECT id FROM surface WHERE text = ?", (safe,)).fetchone()
+    if found is not None:
+        return int(found[0])
+    inserted = connection.execute("INSERT INTO surface(text) VALUES (?)", (safe,))
+    return int(inserted.lastrowid or 0)
+
+
+def _insert(
+    connection: sqlite3.Connection, number: int, text: str, table: str, values: Values
+) -> None:
+    extra = _derived(connection, text, table, values)
+    columns = ["document_id", *values, *extra]
+    marks = ", ".join("?" * len(columns))
+    connection.execute(
+        f"INSERT INTO {table}({', '.join(columns)}) VALUES ({marks})",
+        (number, *values.values(), *extra.values()),
+    )
+
+
+def _update(connection: sqlite3.Connection, number: int, text: str, change: Change) -> None:
+    values = dict(change.after or {})
+    if change.table == "entity" and values.keys() & {"char_start", "char_end", "fragments"}:
+        current = current_values(connection, number, change.table, change.key) or {}
+        values |= _derived(connection, text, change.table, current | values)
+    assignments = ", ".join(f"{name} = ?" for name in values)
+    connection.execute(
+        f"UPDATE {change.table} SET {assignments} WHERE {_WHERE[change.table]}",
+        (*values.values(), number, *change.key),
+    )
+
+
+def _derived(
+    connection: sqlite3.Connection, text: str, table: str, values: Mapping[str, Any]
+) -> Values:
+    """Columns that follow from the others: an entity's string."""
+    if table != "entity":
+        return {}
+    pieces = values["fragments"] or f"{values['char_start']}-{values['char_end']}"
+    ranges = (map(int, piece.split("-")) for piece in pieces.split(";"))
+    return {"surface_id": surface_id(connection, " ".join(text[a:b] for a, b in ranges))}
+
+
+Item = EntityRow | RelationRow | LinkRow
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts of one document.
+
+    Attributes:
+        entities: In the current view or undecided.
+        relations: In the current view or undecided.
+        clusters: With at least two mentions in the current view or undecided.
+        items: Of all layers, rejected ones too.
+        undecided: Items of all layers that wait for a decision.
+        decided: Items that a person accepted, edited, added or rejected.
+        uncertainty: Mean over undecided items of ``1 - |2 score - 1|``: 0 certain, 1 a coin toss.
+        least_score: The lowest score of an undecided item.
+        greatest_score: The highest one.
+        disagreements: Items on which sources differ; set by merging and by model runs.
+    """
+
+    entities: int
+    relations: int
+    clusters: int
+    items: int
+    undecided: int
+    decided: int
+    uncertainty: float
+    least_score: float | None
+    greatest_score: float | None
+    disagreements: int = 0
+
+
+_HUMAN = frozenset({State.ACCEPTED, State.REJECTED, State.EDITED, State.ADDED})
+
+
+def refresh(connection: sqlite3.Connection, draft: Draft) -> None:
+    """Write the derived rows of a document anew, inside the caller's transaction."""
+    number = draft.stored.number
+    connection.execute("DELETE FROM tally WHERE document_id = ?", (number,))
+    if draft.progress is None:
+        connection.execute("DELETE FROM summary WHERE document_id = ?", (number,))
+        return
+    summary = summarise(draft)
+    connection.execute(
+        """INSERT INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(document_id) DO UPDATE SET
+            entities = excluded.entities, relations = excluded.relations, clusters = excluded.clusters,
+            items = excluded.items, undecided = excluded.undecided, decided = excluded.decided,
+            uncertainty = excluded.uncertainty, least_score = excluded.least_score,
+            greatest_score = excluded.greatest_score""",
+        (
+            *(number, summary.entities, summary.relations, summary.clusters, summary.items),
+            *(summary.undecided, summary.decided, summary.uncertainty, summary.least_score),
+            *(summary.greatest_score, summary.disagreements),
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO tally VALUES (?, ?, ?, ?, ?)",
+        [(number, *key, count) for key, count in tally(draft).items()],
+    )
+
+
+def set_disagreements(connection: sqlite3.Connection, number: int, count: int) -> None:
+    """Note how many differences between sources wait for a decision, inside the caller's transaction."""
+    connection.execute(
+        "UPDATE summary SET disagreements = ? WHERE document_id = ?", (count, number)
+    )
+
+
+def summarise(draft: Draft) -> Summary:
+    """The counts of a document's state rows."""
+    entities, relations, links = list(draft.all_entities), draft.relations, draft.links
+    items: list[Item] = [*entities, *relations, *links]
+    undecided = [item for item in items if item.state is State.UNDECIDED]
+    scores = [item.score for item in undecided if item.score is not None]
+    uncertainty = [1 - abs(2 * score - 1) for score in scores]
+    return Summary(
+        entities=sum(each.state is not State.REJECTED for each in entities),
+        relations=sum(each.state is not State.REJECTED for each in relations),
+        clusters=_clusters(draft),
+        items=len(items),
+        undecided=len(undecided),
+        decided=sum(item.state in _HUMAN for item in items),
+        uncertainty=sum(uncertainty) / len(uncertainty) if uncertainty else 0.0,
+        least_score=min(scores, default=None),
+        greatest_score=max(scores, default=None),
+    )
+
+
+def _clusters(draft: Draft) -> int:
+    sizes = Counter(link.cluster_id for link in draft.links if link.state is not State.REJECTED)
+    return sum(size > 1 for size in sizes.values())
+
+
+def tally(draft: Draft) -> Counter[tuple[str, str, str]]:
+    """How many items of each kind, label and state a document has."""
+    counts = Counter(("entity", each.label, str(each.state)) for each in draft.all_entities)
+    counts.update(("relation", each.label, str(each.state)) for each in draft.relations)
+    counts.update(("link", "", str(each.state)) for each in draft.links)
+    return counts

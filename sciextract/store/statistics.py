@@ -1,0 +1,370 @@
+"""How the work goes: acceptance per label, kinds of edits, calibration of scores, time, progress."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from sciextract.store.maintenance import backup, findings
+from sciextract.store.rows import Completeness, Layer
+from sciextract.store.sqlite import translated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sciextract.store.project import Project
+
+
+BINS = 10
+_MODEL_ITEMS = """
+    SELECT 'entity' AS kind, label, state, score, was, event_id FROM entity i JOIN source s ON s.id = i.source_id
+     WHERE s.kind = 'model'
+    UNION ALL SELECT 'relation', label, state, score, was, event_id FROM relation i JOIN source s ON s.id = i.source_id
+     WHERE s.kind = 'model'
+    UNION ALL SELECT 'link', '', state, score, was, event_id FROM link i JOIN source s ON s.id = i.source_id
+     WHERE s.kind = 'model'"""
+_ITEM_LABELS = {"entity": "label", "relation": "label", "link": "''"}
+_ADDED = """
+    SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
+    UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label
+    UNION ALL SELECT 'link', '', count(*) FROM link WHERE state = 'added' HAVING count(*) > 0"""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """What became of a model's items of one label.
+
+    Attributes:
+        kind: ``entity``, ``relation`` or ``link``.
+        label: The label the model gave; empty for links.
+        accepted: Right as they stood.
+        edited: Right after an edit.
+        rejected: Wrong.
+        undecided: Not looked at.
+        added: Items that the model had missed.
+    """
+
+    kind: str
+    label: str
+    accepted: int
+    edited: int
+    rejected: int
+    undecided: int
+    added: int
+
+    @property
+    def acceptance(self) -> float | None:
+        """Share of decided items that were accepted as they stood, 0 to 1; ``None`` before any decision."""
+        decided = self.accepted + self.edited + self.rejected
+        return self.accepted / decided if decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Decided items of the model with scores in one range (Guo et al. 2017, section 2).
+
+    Attributes:
+        low: Least score.
+        high: Upper end, exclusive but for 1.
+        count: How many.
+        mean_score: What the model claimed, ``None`` without items.
+        accepted: Share that was accepted as it stood, ``None`` without items.
+    """
+
+    low: float
+    high: float
+    count: int
+    mean_score: float | None
+    accepted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Everything that ``sciextract stats`` tells.
+
+    Attributes:
+        labels: Per label.
+        edits: How often a label, a boundary, a direction or a cluster was changed.
+        reliability: Calibration of the model's scores.
+        calibration_error: Expected calibration error over the bins, 0 to 1; ``None`` without decisions.
+        seconds_per_abstract: Mean over abstracts with recorded time, ``None`` without any.
+        timed_abstracts: How many abstracts have recorded time.
+        done_by_day: Abstracts that were marked as done, by UTC day.
+        actions_by_author: Actions in the log by who made them.
+    """
+
+    labels: list[LabelRow]
+    edits: dict[str, int]
+    reliability: list[ReliabilityBin]
+    calibration_error: float | None
+    seconds_per_abstract: float | None
+    timed_abstracts: int
+    done_by_day: dict[str, int]
+    actions_by_author: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report of ``--json``."""
+        rows = [asdict(row) | {"acceptance": row.acceptance} for row in self.labels]
+        return asdict(self) | {"labels": rows}
+
+
+def stats_of(project: Project) -> Stats:
+    """The statistics of an open project."""
+    connection = project.connection
+    bins = reliability_of(project)
+    with translated(project.path):
+        seconds, timed = _time(connection)
+        return Stats(
+            labels=labels_of(project),
+            edits=_edits(connection),
+            reliability=bins,
+            calibration_error=calibration_error(bins),
+            seconds_per_abstract=seconds,
+            timed_abstracts=timed,
+            done_by_day=done_by_day(project),
+            actions_by_author=_actions(connection),
+        )
+
+
+def reliability_of(project: Project) -> list[ReliabilityBin]:
+    """Calibration of the scores of all decided items of models."""
+    with translated(project.path):
+        decided = project.connection.execute(
+            f"""SELECT score, state = 'accepted' FROM ({_MODEL_ITEMS})
+            WHERE state IN ('accepted', 'edited', 'rejected') AND score IS NOT NULL"""
+        ).fetchall()
+    return reliability(decided)
+
+
+def labels_of(project: Project) -> list[LabelRow]:
+    """What became of the models' items, by kind and label."""
+    with translated(project.path):
+        return _labels(project.connection)
+
+
+def done_by_day(project: Project) -> dict[str, int]:
+    """Abstracts that were marked as done, by UTC day."""
+    with translated(project.path):
+        rows = project.connection.execute(
+            """SELECT substr(e.at, 1, 10), count(DISTINCT c.document_id) FROM event e
+            JOIN change c ON c.event_id = e.id WHERE e.kind = 'done' GROUP BY 1 ORDER BY 1"""
+        )
+        return dict(rows.fetchall())
+
+
+def reliability(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
+    """Scores and whether they were accepted, in bins of equal width."""
+    found: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
+    for score, accepted in decided:
+        found[min(int(score * BINS), BINS - 1)].append((score, accepted))
+    return [_bin(place, items) for place, items in enumerate(found)]
+
+
+def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
+    """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
+    gaps = [
+        (each.count, abs(each.mean_score - each.accepted))
+        for each in bins
+        if each.mean_score is not None and each.accepted is not None
+    ]
+    total = sum(count for count, _ in gaps)
+    return sum(count * gap for count, gap in gaps) / total if total else None
+
+
+def _bin(place: int, items: list[tuple[float, int]]) -> ReliabilityBin:
+    low, high, count = place / BINS, (place + 1) / BINS, len(items)
+    if not count:
+        return ReliabilityBin(low, high, 0, None, None)
+    scores, accepted = (sum(column) / count for column in zip(*items, strict=True))
+    return ReliabilityBin(low, high, count, scores, accepted)
+
+
+def _labels(connection: sqlite3.Connection) -> list[LabelRow]:
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for kind, label in _ITEM_LABELS.items():
+        for first, state, count in _by_first_label(connection, kind, label):
+            counts.setdefault((kind, first), Counter())[state] += count
+    for kind, label, count in connection.execute(_ADDED):
+        counts.setdefault((kind, label), Counter())["added"] += count
+    names = ("accepted", "edited", "rejected", "undecided", "added")
+    return [
+        LabelRow(kind, label, *(found[name] for name in names))
+        for (kind, label), found in sorted(counts.items())
+    ]
+
+
+def _by_first_label(
+    connection: sqlite3.Connection, kind: str, label: str
+) -> Iterator[tuple[str, str, int]]:
+    """A model's items of a kind by the label that the model gave and their state.
+
+    SQLite counts the many that no edit touched; what was edited says itself what it was.
+    """
+    of_models = f"FROM {kind} WHERE source_id IN (SELECT id FROM source WHERE kind = 'model')"
+    yield from connection.execute(
+        f"SELECT {label}, state, count(*) {of_models} AND was IS NULL GROUP BY 1, 2"
+    )
+    edited = connection.execute(f"SELECT {label}, state, was {of_models} AND was IS NOT NULL")
+    for now, state, was in edited:
+        yield json.loads(was).get("label", now), state, 1
+
+
+def _edits(connection: sqlite3.Connection) -> dict[str, int]:
+    edits: Counter[str] = Counter()
+    for label, start, end, was in connection.execute(
+        "SELECT label, char_start, char_end, was FROM entity WHERE was IS NOT NULL"
+    ):
+        old = json.loads(was)
+        edits["entity label"] += old["label"] != label
+        edits["boundaries"] += [old["fragments"][0][0], old["fragments"][-1][1]] != [start, end]
+    for label, head, was in connection.execute(
+        "SELECT label, head, was FROM relation WHERE was IS NOT NULL"
+    ):
+        old = json.loads(was)
+        edits["relation label"] += old["label"] != label
+        edits["direction"] += old["head"] != head
+    edits["cluster"] += connection.execute(
+        "SELECT count(*) FROM link WHERE was IS NOT NULL"
+    ).fetchone()[0]
+    return {kind: count for kind, count in edits.items() if count}
+
+
+def _time(connection: sqlite3.Connection) -> tuple[float | None, int]:
+    total, abstracts = connection.execute(
+        """SELECT sum(seconds), count(DISTINCT document_id) FROM (
+            SELECT e.id, min(e.seconds) AS seconds, min(c.document_id) AS document_id
+              FROM event e JOIN change c ON c.event_id = e.id
+             WHERE e.seconds IS NOT NULL GROUP BY e.id)"""
+    ).fetchone()
+    return (total / abstracts if abstracts else None), abstracts
+
+
+def _actions(connection: sqlite3.Connection) -> dict[str, int]:
+    rows = connection.execute(
+        """SELECT s.name, count(*) FROM event e JOIN source s ON s.id = e.author_id
+        GROUP BY s.id ORDER BY 2 DESC"""
+    )
+    return dict(rows.fetchall())
+
+
+_DONE = "p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done'"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStates:
+    """Items of one label.
+
+    Attributes:
+        kind: ``entity``, ``relation`` or ``link``.
+        label: Their label; empty for links.
+        states: How many are in each state.
+    """
+
+    kind: str
+    label: str
+    states: Mapping[str, int]
+
+
+def seconds_of_done(project: Project) -> list[float]:
+    """Recorded seconds of every abstract that is done in all layers, shortest first; without time left out."""
+    with translated(project.path):
+        rows = project.connection.execute(
+            f"""SELECT sum(t.seconds) AS spent FROM (
+                SELECT e.seconds, min(c.document_id) AS document_id
+                  FROM event e JOIN change c ON c.event_id = e.id
+                 WHERE e.seconds IS NOT NULL GROUP BY e.id) t
+            JOIN progress p ON p.document_id = t.document_id AND {_DONE}
+            GROUP BY t.document_id ORDER BY spent"""
+        )
+        return [row[0] for row in rows]
+
+
+def label_states(project: Project) -> list[LabelStates]:
+    """How many items of each label are in each state, by kind and label."""
+    with translated(project.path):
+        rows = project.connection.execute(
+            "SELECT kind, label, state, sum(number) FROM tally GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        ).fetchall()
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for kind, label, state, number in rows:
+        found.setdefault((kind, label), {})[state] = number
+    return [LabelStates(*names, states) for names, states in found.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Counts of a project.
+
+    Attributes:
+        project: The file.
+        schema: The label schema's name.
+        documents: Abstracts.
+        undecided: Items that wait for a decision.
+        decided: Items that a person accepted, edited, added or rejected.
+        imported: Items that came with a file and stand as they came.
+        completeness: Per layer how many abstracts are untouched, in progress, done.
+        flagged: Abstracts with a flag.
+        sources: Names of everyone who said something: imports, model runs, persons.
+        newest_backup: File of the newest backup.
+        alarms: What has become fewer without an event.
+        unclean: Whether a process did not close the project.
+    """
+
+    project: str
+    schema: str
+    documents: int
+    undecided: int
+    decided: int
+    imported: int
+    completeness: dict[str, dict[str, int]]
+    flagged: int
+    sources: list[str]
+    newest_backup: str | None
+    alarms: list[str]
+    unclean: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return asdict(self)
+
+
+def status_of(project: Project) -> Status:
+    """The counts of an open project."""
+    connection = project.connection
+    with translated(project.path):
+        documents, flagged = connection.execute(
+            "SELECT count(*), coalesce(sum(flagged), 0) FROM progress"
+        ).fetchone()
+        undecided, decided = connection.execute(
+            "SELECT coalesce(sum(undecided), 0), coalesce(sum(decided), 0) FROM summary"
+        ).fetchone()
+        imported = connection.execute(
+            "SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported'"
+        ).fetchone()[0]
+        backups = backup.list_backups(project.path)
+        return Status(
+            project=str(project.path),
+            schema=project.schema.name,
+            documents=documents,
+            undecided=undecided,
+            decided=decided,
+            imported=imported,
+            completeness={layer.value: _completeness(project, layer) for layer in Layer},
+            flagged=flagged,
+            sources=sorted(project.sources.values()),
+            newest_backup=str(backups[0].path) if backups else None,
+            alarms=findings.drops(connection),
+            unclean=bool(project.unclean),
+        )
+
+
+def _completeness(project: Project, layer: Layer) -> dict[str, int]:
+    rows = project.connection.execute(
+        f"SELECT {layer.value}, count(*) FROM progress GROUP BY {layer.value}"
+    )
+    counts = dict(rows.fetchall())
+    return {each.value: counts.get(each.value, 0) for each in Completeness}

@@ -1,0 +1,232 @@
+"""A saved queue of the abstracts that a person had best correct next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sciextract.errors import ActionRefusedError, UsageError
+from sciextract.store.queries import (
+    SavedQueue,
+    plain_name,
+    queue_lengths,
+    read_queue,
+    remove_queue,
+    save_queue,
+)
+from sciextract.store.sqlite import from_sql, translated
+from sciextract.workflows.active.ranking import (
+    By,
+    OnProgress,
+    Pool,
+    Sayings,
+    by_chance,
+    by_committee,
+    by_diversity,
+    by_uncertainty,
+    pool_of,
+)
+from sciextract.workflows.models.choice import current
+from sciextract.workflows.models.registry import KnownModel, find_model
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOrder:
+    """What is asked for.
+
+    Attributes:
+        by: What the order goes by.
+        models: The models whose doubts count, by name; the one that predicts in the project when empty.
+        most: At most so many abstracts.
+        name: What the queue is called; a free name after ``by`` when empty.
+        seed: Of a random order.
+    """
+
+    by: By
+    models: tuple[str, ...] = ()
+    most: int = MOST
+    name: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MadeQueue:
+    """What was made.
+
+    Attributes:
+        queue: The queue, as it is kept.
+        pool: Abstracts that were not done in every layer.
+        models: Ids of the models that were asked.
+        predicted: Predictions that had to be made because the project lacked them; they are not kept.
+    """
+
+    queue: SavedQueue
+    pool: int
+    models: tuple[str, ...]
+    predicted: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return {
+            "name": self.queue.name,
+            "by": self.queue.sort,
+            "abstracts": len(self.queue.numbers),
+            "of": self.pool,
+            "models": list(self.models),
+            "predicted": self.predicted,
+        }
+
+
+def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> MadeQueue:
+    """Rank what is left to correct and save the first part as a queue; nothing else in the project changes.
+
+    Until the queue is saved, at the very end, nothing is written: a run that is interrupted leaves no trace.
+
+    Raises:
+        UsageError: Number of models and kind of order do not fit together, or ``most`` is below 1.
+        ActionRefusedError: There is a queue of that name, or no abstract is left to correct.
+        ModelNotFoundError: There is no such model.
+        ModelDamagedError: A file of a model is missing or changed.
+        ModelMismatchError: A model has other labels than the project.
+        ProjectError: The project cannot be read or written.
+    """
+    name = _free_name(project, order)
+    models = _models(project, order)
+    pool = pool_of(project)
+    sayings = [Sayings(project, each) for each in models]
+    numbers = _numbers(project, order, pool, sayings, on_progress)
+    queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
+    return MadeQueue(
+        save_queue(project, queue),
+        len(pool.open),
+        tuple(each.id for each in models),
+        sum(each.predicted for each in sayings),
+    )
+
+
+def _numbers(
+    project: Project, order: QueueOrder, pool: Pool, sayings: list[Sayings], on_progress: OnProgress
+) -> list[int]:
+    match order.by:
+        case By.RANDOM:
+            return by_chance(pool, order.seed)
+        case By.COMMITTEE:
+            return by_committee(project, pool, sayings, on_progress)
+        case By.DIVERSITY:
+            return by_diversity(pool, sayings[0], order.most, on_progress)
+    return by_uncertainty(project, pool, sayings[0], order.by, on_progress)
+
+
+def _models(project: Project, order: QueueOrder) -> list[KnownModel]:
+    if order.most < 1:
+        raise UsageError(f"a queue of {order.most} abstracts is not possible", "use 1 or more")
+    named = [find_model(each) for each in order.models]
+    if order.by is By.RANDOM:
+        if named:
+            raise UsageError("a random order asks no model", "leave --model out")
+        return []
+    if order.by is not By.COMMITTEE:
+        if len(named) > 1:
+            raise UsageError(
+                f"the order by {order.by} asks one model, and {len(named)} are named",
+                "name one, or use --by committee",
+            )
+        return named or [current(project)]
+    if len({each.hash for each in named}) < 2:
+        raise UsageError(
+            f"a committee has at least two different models, and {len(named)} "
+            f"{'is' if len(named) == 1 else 'are'} named",
+            "name each with --model; sciextract models list shows which there are",
+        )
+    return list({each.hash: each for each in named}.values())
+
+
+def _free_name(project: Project, order: QueueOrder) -> str:
+    """The queue's name, refused now rather than after the work when it is taken.
+
+    Raises:
+        ActionRefusedError: There is a queue of that name.
+        UsageError: Nothing of the name is printable.
+    """
+    taken = queue_lengths(project)
+    if order.name:
+        name = plain_name(order.name)
+        if not name:
+            raise UsageError(f"a queue cannot be called {order.name!r}", "use letters or digits")
+        if name in taken:
+            raise ActionRefusedError(f"there is a queue {name!r} already", "choose another --name")
+        return name
+    names = (order.by.value, *(f"{order.by} {number}" for number in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)
+
+
+_ROWS = """SELECT d.id, d.doc_key, d.title, s.undecided,
+        p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done'
+    FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
+    JOIN summary s ON s.document_id = d.id ORDER BY j.key"""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedAbstract:
+    """An abstract of a queue.
+
+    Attributes:
+        number: Its number.
+        doc_key: Its key.
+        title: Its title, or how it begins.
+        undecided: How many of its items wait for a decision.
+        done: Whether all its layers are done.
+    """
+
+    number: int
+    doc_key: str
+    title: str
+    undecided: int
+    done: bool
+
+
+def abstracts_of(project: Project, name: str) -> list[QueuedAbstract]:
+    """The abstracts of a queue in their order; those that left the project are left out.
+
+    Raises:
+        UsageError: There is no queue of that name; lists the names that there are.
+    """
+    queue = _known(project, name)
+    with translated(project.path):
+        rows = project.connection.execute(_ROWS, (json.dumps(queue.numbers),)).fetchall()
+    return [
+        QueuedAbstract(number, from_sql(key), from_sql(title), undecided, bool(done))
+        for number, key, title, undecided, done in rows
+    ]
+
+
+def drop_queue(project: Project, name: str) -> None:
+    """Forget a queue.
+
+    Raises:
+        UsageError: There is no queue of that name; lists the names that there are.
+        ProjectError: The project cannot be written.
+    """
+    if plain_name(name) not in queue_lengths(project):
+        raise _unknown(project, name)
+    remove_queue(project, plain_name(name))
+
+
+def _known(project: Project, name: str) -> SavedQueue:
+    found = read_queue(project, plain_name(name))
+    if found is None:
+        raise _unknown(project, name)
+    return found
+
+
+def _unknown(project: Project, name: str) -> UsageError:
+    names = ", ".join(queue_lengths(project))
+    hint = f"queues: {names}" if names else "no queue is saved; sciextract queue make makes one"
+    return UsageError(f"no queue is called {name!r}", hint)

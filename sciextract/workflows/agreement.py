@@ -1,0 +1,272 @@
+"""Two annotators without a server: merge their projects, measure how far they agree, list what to decide."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import ProjectError, SchemaError, UsageError
+from sciextract.metrics.agreement import AgreementReport, agreement
+from sciextract.store import open_project
+from sciextract.store.ingest import BATCH, said_by
+from sciextract.store.merge import Join, MergeCounts, bring_queues, foreign_documents
+from sciextract.store.project import Project
+from sciextract.store.project_settings import with_labels
+from sciextract.store.rows import Completeness
+from sciextract.store.sqlite import translated
+from sciextract.workflows.adjudicate import refresh_disagreements
+from sciextract.workflows.disagreements import Decisions, decided_part
+from sciextract.workflows.models.choice import carry_choice
+
+
+@dataclass(frozen=True, slots=True)
+class MergeReport:
+    """What a merge did.
+
+    Attributes:
+        counts: Documents and items.
+        disagreements: Differences that wait for a decision, over all documents that both sides worked on.
+        queues: Names under which saved queues of the other project were added.
+        model: What became of its choice of a model, in a sentence; empty where there was nothing to take over.
+    """
+
+    counts: MergeCounts
+    disagreements: int
+    queues: tuple[str, ...] = ()
+    model: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary of ``--json``."""
+        return {
+            "documents": self.counts.documents,
+            "taken": self.counts.taken,
+            "compared": self.counts.compared,
+            "items": self.counts.items,
+            "disagreements": self.disagreements,
+            "queues": list(self.queues),
+            "model": self.model,
+        }
+
+
+def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
+    """Bring another project's documents and decisions into this one, by the hash of the texts.
+
+    Its saved queues come along, and its choice of a model where this project has none of its own.
+    Doing it again changes nothing. What was decided here stays; where both sides worked on a text, the
+    other side's annotations are kept beside, and the differences wait for ``adjudicate``.
+
+    Raises:
+        SchemaError: The other schema has labels that this one lacks.
+        ProjectError: Both are the same file, or one of them cannot be used.
+    """
+    if other.exists() and project.path.samefile(other):
+        raise ProjectError(f"{other} is the project itself", "name another project to merge")
+    with open_project(other, read=True) as theirs:
+        _join_schemas(project, theirs, add_labels)
+        if project.numbers():
+            project.backup("before merge")
+        source = f"import:{other.name}"
+        join, disagreements, decisions = Join(project, source), 0, Decisions(project)
+        documents = foreign_documents(theirs)
+        while batch := list(islice(documents, BATCH)):
+            for number in join.add(batch):
+                disagreements += refresh_disagreements(project, number, decisions)
+        queues = tuple(bring_queues(project, theirs, other.stem))
+        model = carry_choice(project, theirs)
+    return MergeReport(join.counts, disagreements, queues, model)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """How far two projects agree.
+
+    Attributes:
+        report: The figures.
+        only_first: Texts that only the first project has worked on.
+        only_second: Texts that only the second one has worked on.
+    """
+
+    report: AgreementReport
+    only_first: int
+    only_second: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The report of ``--json``."""
+        return {
+            **self.report.to_json(),
+            "only_first": self.only_first,
+            "only_second": self.only_second,
+        }
+
+
+def agree(first: Project, second: Project, *, done_only: bool = False) -> Agreed:
+    """Compare the current views of two projects, on the texts that both have worked on.
+
+    Args:
+        done_only: Compare only texts whose entities both sides have marked as done.
+
+    Raises:
+        UsageError: There is no such text.
+    """
+    mine, theirs = _worked(first, done_only), _worked(second, done_only)
+    shared = [sha for sha in mine if sha in theirs]
+    if not shared:
+        which = "marked as done" if done_only else "annotated"
+        raise UsageError(
+            f"{first.path} and {second.path} have no text in common that both have {which}",
+            "both annotators must have worked on the same abstracts",
+        )
+    report = agreement(
+        [first.document(mine[sha]) for sha in shared],
+        [second.document(theirs[sha]) for sha in shared],
+        first.schema.symmetric_labels | second.schema.symmetric_labels,
+    )
+    return Agreed(report, len(mine) - len(shared), len(theirs) - len(shared))
+
+
+def _join_schemas(project: Project, theirs: Project, add_labels: bool) -> None:
+    mine, other = project.schema, theirs.schema
+    wider = with_labels(mine, list(other.entity_labels), list(other.relation_labels))
+    lacking = [
+        *(label for label in other.entity_labels if label not in mine.entity_labels),
+        *(label for label in other.relation_labels if label not in mine.relation_labels),
+    ]
+    if lacking and not add_labels:
+        raise SchemaError(
+            f"{theirs.path} has labels that {project.path} lacks: {', '.join(lacking)}; nothing was merged",
+            "the same command with --add-labels adds them to this project's schema",
+        )
+    if lacking:
+        project.set_schema(wider)
+
+
+def _worked(project: Project, done_only: bool) -> dict[str, int]:
+    """Hash and number of the texts that have annotations or were worked on."""
+    done = f"p.entities = '{Completeness.DONE}'"
+    touched = f"""(p.entities <> '{Completeness.UNTOUCHED}' OR EXISTS (
+        SELECT 1 FROM tally t WHERE t.document_id = d.id AND t.state IN ('imported', 'accepted', 'edited', 'added')))"""
+    with translated(project.path):
+        rows = project.connection.execute(
+            f"""SELECT d.sha256, d.id FROM document d JOIN progress p ON p.document_id = d.id
+            WHERE {done if done_only else touched} ORDER BY d.id"""
+        )
+        return dict(rows.fetchall())
+
+
+MOST = 300
+"""Abstracts that are compared with a source: enough for narrow intervals, and soon done."""
+
+_NO_DECISION = ("import", "merge project", "predict", "done", "completeness", "flag", "note")
+"""Kinds of events that decide about no item."""
+
+
+class Cancelled(Exception):
+    """The person did not want to wait any longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A source that the abstracts can be compared with.
+
+    Attributes:
+        name: Such as ``import:maria.sciextract`` or ``model:sci@1f0c``.
+        source_id: Its number.
+        numbers: Abstracts that it has annotated and whose entities are done here, in an order by hash.
+    """
+
+    name: str
+    source_id: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithSource:
+    """How far the current view agrees with one source.
+
+    Attributes:
+        name: The source.
+        report: The figures, ``None`` where no abstract could be compared.
+        comparable: Abstracts that both have; the report is about at most :data:`MOST` of them.
+    """
+
+    name: str
+    report: AgreementReport | None
+    comparable: int
+
+
+def sides(project: Project) -> list[Side]:
+    """All sources with abstracts to compare, the latest first."""
+    with translated(project.path):
+        rows = project.connection.execute(
+            """SELECT DISTINCT s.name, s.id, d.id, d.sha256 FROM annotation_set a
+            JOIN source s ON s.id = a.source_id JOIN document d ON d.id = a.document_id
+            JOIN progress p ON p.document_id = d.id WHERE p.entities = 'done'"""
+        ).fetchall()
+    found: dict[tuple[int, str], list[tuple[str, int]]] = {}
+    for name, source_id, number, sha in rows:
+        found.setdefault((source_id, name), []).append((_drawn(sha), number))
+    return [
+        Side(name, source_id, tuple(number for _, number in sorted(numbers)))
+        for (source_id, name), numbers in sorted(found.items(), reverse=True)
+    ]
+
+
+def agree_with(
+    project: Project, side: Side, on_progress: Callable[[int, int], bool] = lambda done, of: True
+) -> WithSource:
+    """Compare what holds in the project with what a source said last.
+
+    Of abstracts that came with a file, those are left out about which nobody has decided anything here: they
+    would agree with themselves.
+
+    Args:
+        side: The source.
+        on_progress: Told how many abstracts are read, of how many; gives whether to go on.
+
+    Raises:
+        Cancelled: ``on_progress`` said no.
+    """
+    wanted = side.numbers[:MOST]
+    pairs = []
+    for place, number in enumerate(wanted):
+        if not on_progress(place, len(wanted)):
+            raise Cancelled
+        pairs.append(_pair(project, number, side))
+    both = [pair for pair in pairs if pair is not None]
+    if not both:
+        return WithSource(side.name, None, 0)
+    symmetric = project.schema.symmetric_labels
+    report = agreement([mine for mine, _ in both], [theirs for _, theirs in both], symmetric)
+    return WithSource(side.name, report, len(side.numbers))
+
+
+def _pair(
+    project: Project, number: int, side: Side
+) -> tuple[AnnotatedDocument, AnnotatedDocument] | None:
+    said = said_by(project.connection, number, side.source_id)
+    if said is None or (side.name.startswith("import:") and not _worked_on(project, number)):
+        return None
+    mine = project.document(number)
+    return mine, AnnotatedDocument(mine.document, decided_part(said))
+
+
+def _worked_on(project: Project, number: int) -> bool:
+    """Whether somebody has decided anything about an abstract here."""
+    marks = ", ".join("?" * len(_NO_DECISION))
+    with translated(project.path):
+        row = project.connection.execute(
+            f"""SELECT 1 FROM change c JOIN event e ON e.id = c.event_id
+            WHERE c.document_id = ? AND e.kind NOT IN ({marks}) LIMIT 1""",
+            (number, *_NO_DECISION),
+        ).fetchone()
+    return row is not None
+
+
+def _drawn(sha256: str) -> str:
+    """A place in an order that neither time nor content decides."""
+    return hashlib.sha256(f"agreement {sha256}".encode()).hexdigest()

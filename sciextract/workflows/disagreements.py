@@ -1,0 +1,328 @@
+"""Where the project and other sources differ: which sources there are, what was decided, and taking over what another one has."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
+from sciextract.errors import ActionRefusedError
+from sciextract.metrics.differences import Difference, Layer, Said, differences
+from sciextract.store.actions import coreference, entities, relations
+from sciextract.store.context import Context
+from sciextract.store.document_state import Draft
+from sciextract.store.events import REDO, UNDO, UNDONE
+from sciextract.store.ingest import said_by
+from sciextract.store.project import Project
+from sciextract.store.rows import IN_VIEW, EntityRow
+from sciextract.store.sqlite import translated
+from sciextract.store.views import annotated
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """One difference that waits for a decision.
+
+    Attributes:
+        number: The document's number.
+        source: The other source.
+        key: What identifies the difference, the same in every listing.
+        difference: Both sides; the first one is what holds in the project.
+        company: For a link of the other side the fragments of all mentions in its cluster.
+    """
+
+    number: int
+    source: str
+    key: str
+    difference: Difference
+    company: tuple[tuple[Span, ...], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The dispute as one JSON object."""
+        one = self.difference
+        return {
+            "key": self.key,
+            "number": self.number,
+            "doc_key": one.doc_key,
+            "source": self.source,
+            "layer": one.layer.value,
+            "kind": one.kind.value,
+            "mine": _plain(one.first),
+            "theirs": _plain(one.second),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class BothSides:
+    """One document, twice.
+
+    Attributes:
+        source: The other source.
+        mine: What holds in the project.
+        theirs: What the other source has.
+        disputes: Where they differ, also what has been decided already.
+    """
+
+    source: str
+    mine: AnnotatedDocument
+    theirs: AnnotatedDocument
+    disputes: tuple[Dispute, ...]
+
+    def waiting(self, decided: Collection[str]) -> list[Dispute]:
+        """The differences that are not among the decided ones."""
+        return [each for each in self.disputes if each.key not in decided]
+
+
+def both_sides(project: Project, draft: Draft, source_id: int) -> BothSides | None:
+    """Hold a document against what a source said about it; ``None`` when there is nothing to compare.
+
+    Args:
+        project: The open project.
+        draft: The document as it is, or would be.
+        source_id: The other source.
+    """
+    with translated(project.path):
+        said = said_by(project.connection, draft.stored.number, source_id)
+        sources = project.sources
+    if said is None or draft.progress is None:
+        return None
+    mine = annotated(draft, sources, IN_VIEW)
+    theirs = AnnotatedDocument(mine.document, decided_part(said))
+    found = differences([mine], [theirs], project.schema.symmetric_labels)
+    number, source, sha = draft.stored.number, sources[source_id], mine.document.text_sha256
+    listed = {_key(each, sha): each for each in found}
+    disputes = tuple(
+        Dispute(number, source, key, each, _company(each, theirs)) for key, each in listed.items()
+    )
+    return BothSides(source, mine, theirs, disputes)
+
+
+def _company(one: Difference, theirs: AnnotatedDocument) -> tuple[tuple[Span, ...], ...]:
+    if one.layer is not Layer.LINK or one.second is None:
+        return ()
+    said, wanted = theirs.annotations, one.second.id
+    mentions = next(each.mentions for each in said.clusters if each.id == wanted)
+    return tuple(said.entity(each).fragments for each in mentions)
+
+
+def decided_part(said: Annotations) -> Annotations:
+    """What a source had decided, with its undecided items left out; a model's say is all of it."""
+    kept = {each.id for each in said.entities if each.state in IN_VIEW}
+    if not kept:
+        return said
+    return replace(
+        said,
+        entities=tuple(each for each in said.entities if each.id in kept),
+        relations=tuple(
+            each
+            for each in said.relations
+            if each.state in IN_VIEW and {each.head, each.tail} <= kept
+        ),
+        clusters=tuple(
+            each.only(kept.intersection(each.live_mentions))
+            for each in said.clusters
+            if each.state in IN_VIEW
+        ),
+    )
+
+
+def _key(one: Difference, text_sha256: str) -> str:
+    sides = [_plain(side, ids=False) for side in (one.first, one.second)]
+    text = json.dumps([text_sha256, one.layer, one.kind, sides], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def _plain(said: Said | None, *, ids: bool = True) -> dict[str, Any] | None:
+    if said is None:
+        return None
+    spans = [[[s.char_start, s.char_end] for s in each] for each in said.fragments]
+    plain = {"label": said.label, "fragments": spans, "entity_labels": list(said.entity_labels)}
+    return plain | ({"id": said.id, "entities": list(said.entities)} if ids else {})
+
+
+KIND = "adjudicate"
+"""The word in the log: one event a decision, with the key of the difference, or the keys of several."""
+MERGE = "merge project"
+"""The word for another project that came in, under the name of a source."""
+
+
+class Decisions:
+    """What was merged and decided and not undone; asking again reads only what the log has grown since.
+
+    Args:
+        project: Asked outside of transactions, since what is read must stay.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._last = 0
+        self._keys: dict[int, frozenset[str]] = {}
+        self._events: defaultdict[int, list[int]] = defaultdict(list)
+        self._merges: dict[int, str] = {}
+        self._undone: set[int] = set()
+
+    def keys(self, number: int) -> frozenset[str]:
+        """Keys of the decided differences of one document."""
+        self._read()
+        holding = [self._keys[each] for each in self._events[number] if each not in self._undone]
+        return frozenset().union(*holding)
+
+    def merged(self) -> dict[str, int]:
+        """Names and numbers of the merged projects, in the order in which they came."""
+        self._read()
+        names = [name for each, name in self._merges.items() if each not in self._undone]
+        return {name: self._project.source_id(name) for name in dict.fromkeys(names)}
+
+    def was_merged(self, source: str) -> bool:
+        """Whether a source is another project, even one whose merge was undone."""
+        self._read()
+        return source in self._merges.values()
+
+    def _read(self) -> None:
+        with translated(self._project.path):
+            rows = self._project.connection.execute(
+                "SELECT id, kind, params, target FROM event WHERE id > ? AND kind IN (?, ?, ?, ?) ORDER BY id",
+                (self._last, KIND, MERGE, UNDO, REDO),
+            ).fetchall()
+        for event_id, kind, params, target in rows:
+            self._last = event_id
+            if kind == KIND:
+                self._note(event_id, json.loads(params))
+            elif kind == MERGE:
+                self._merges[event_id] = json.loads(params)["source"]
+            elif kind == UNDO:
+                self._undone.add(target)
+            else:
+                self._undone.discard(target)
+
+    def _note(self, event_id: int, told: dict[str, object]) -> None:
+        match told:
+            case {"number": int(number), "keys": list(keys)}:
+                self._keys[event_id] = frozenset(keys)
+            case {"number": int(number), "key": str(key)}:
+                self._keys[event_id] = frozenset({key})
+            case _:
+                return
+        self._events[number].append(event_id)
+
+
+_SPEAKERS = f"""SELECT s.name, s.id FROM source s
+    LEFT JOIN run r ON r.source_id = s.id LEFT JOIN event e ON e.id = r.event_id
+    WHERE EXISTS (SELECT 1 FROM annotation_set a WHERE a.source_id = s.id)
+      AND (e.id IS NULL OR NOT {UNDONE}) ORDER BY s.id"""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSide:
+    """Somebody whom the project can be held against.
+
+    Attributes:
+        name: ``import:FILE``; of a model ``model:NAME@HASH`` for all its runs.
+        source_ids: The numbers of its sources.
+        merged: Whether it is another project that was merged.
+    """
+
+    name: str
+    source_ids: tuple[int, ...]
+    merged: bool
+
+    def source_in(self, project: Project, number: int) -> int | None:
+        """The one of its sources that spoke last about a document, ``None`` where none did."""
+        marks = ", ".join("?" * len(self.source_ids))
+        row = project.connection.execute(
+            f"""SELECT source_id FROM annotation_set
+            WHERE document_id = ? AND source_id IN ({marks}) ORDER BY id DESC LIMIT 1""",
+            (number, *self.source_ids),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+
+def other_sides(project: Project, decisions: Decisions) -> list[OtherSide]:
+    """Merged projects first, then models with the newest ones first, then files.
+
+    Runs and merges that were undone are left out.
+    """
+    with translated(project.path):
+        rows = project.connection.execute(_SPEAKERS).fetchall()
+    merged = decisions.merged()
+    by_name: dict[str, tuple[int, ...]] = {}
+    for name, source_id in rows:
+        if name in merged or not decisions.was_merged(name):
+            own = name.partition("/")[0] if name.startswith("model:") else name
+            by_name[own] = (*by_name.get(own, ()), source_id)
+    found = [OtherSide(name, ids, name in merged) for name, ids in by_name.items()]
+    return sorted(found, key=_rank)
+
+
+def _rank(side: OtherSide) -> tuple[bool, bool, int]:
+    is_model = side.name.startswith("model:")
+    newest = side.source_ids[-1]
+    return not side.merged, not is_model, -newest if is_model else newest
+
+
+def _take_entity(draft: Draft, context: Context, dispute: Dispute) -> None:
+    mine, theirs = dispute.difference.first, dispute.difference.second
+    if mine is None and theirs is not None:
+        entities.add_entity(draft, context, theirs.fragments[0], theirs.label)
+    elif mine is not None and theirs is None:
+        entities.reject_entity(draft, context, mine.id)
+    elif mine is not None and theirs is not None:
+        entities.set_fragments(draft, context, mine.id, theirs.fragments[0])
+        entities.set_entity_label(draft, context, mine.id, theirs.label)
+
+
+def _take_relation(draft: Draft, context: Context, dispute: Dispute) -> None:
+    one = dispute.difference
+    if one.first is not None:
+        relations.reject_relation(draft, context, one.first.id)
+    if one.second is not None:
+        head, tail = (_entity_on(draft, one.second, place).id for place in (0, 1))
+        relations.add_relation(draft, context, head, tail, one.second.label)
+
+
+def _take_link(draft: Draft, context: Context, dispute: Dispute) -> None:
+    one = dispute.difference
+    if one.first is not None:
+        coreference.leave(draft, context, one.first.entities[1])
+    elif one.second is not None:
+        pair = tuple(_entity_on(draft, one.second, place).id for place in (0, 1))
+        home = _home(draft, pair, dispute.company)
+        if home is None:
+            coreference.new_cluster(draft, context, pair)
+            return
+        there = {link.entity_id for link in draft.members(home)}
+        for mention in pair:
+            if mention not in there:
+                coreference.join(draft, context, mention, home)
+
+
+def _home(draft: Draft, pair: tuple[str, ...], company: tuple[tuple[Span, ...], ...]) -> str | None:
+    """Of the clusters of two mentions the one with more of the other side's cluster in it."""
+    links = [link for mention in pair for link in draft.links_of(mention)]
+    homes = dict.fromkeys(each.cluster_id for each in links if each.state is not State.REJECTED)
+
+    def shared(cluster_id: str) -> int:
+        rows = (draft.entity(link.entity_id) for link in draft.members(cluster_id))
+        return sum(row is not None and row.fragments in company for row in rows)
+
+    return max(homes, key=shared, default=None)
+
+
+def _entity_on(draft: Draft, said: Said, place: int) -> EntityRow:
+    for row in draft.on_fragments(said.fragments[place]):
+        if row.in_view:
+            return row
+    text = " ".join(each.of(draft.text) for each in said.fragments[place])
+    raise ActionRefusedError(
+        f"{text!r} is no entity here", "decide the differences of the entities first"
+    )
+
+
+#: By layer, what makes the draft say what the other side says.
+THEIRS = {Layer.ENTITY: _take_entity, Layer.RELATION: _take_relation, Layer.LINK: _take_link}

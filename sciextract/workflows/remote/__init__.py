@@ -1,1 +1,0 @@
-"""Trainings on another machine, over the system's OpenSSH and rsync."""

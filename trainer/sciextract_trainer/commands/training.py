@@ -1,0 +1,310 @@
+"""``sciextract-trainer pretrain``, ``student``, ``distill`` and ``selftrain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.errors import UsageError
+from sciextract_trainer.commands.options import (
+    NO_LIMIT,
+    DeviceOption,
+    EncoderRunOption,
+    EpochsOption,
+    GoldTimesOption,
+    LabelMostOption,
+    MinutesOption,
+    ModelOutputOption,
+    ModelRunOption,
+    ReadMostOption,
+    RecipeOption,
+    SchemaOption,
+    SeedOption,
+    SkipOption,
+    StepsOption,
+    TextsArgument,
+    done_model,
+    needs_extra,
+    sliced,
+)
+
+if TYPE_CHECKING:
+    from sciextract_trainer.distillation.labelling import Panel
+    from sciextract_trainer.distillation.task import Lesson
+
+
+def pretrain(
+    texts: TextsArgument,
+    run: EncoderRunOption,
+    encoder: Annotated[str, typer.Option(metavar="ID|DIR", help="Encoder to start from.")],
+    recipe: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Pretraining recipe (TOML).")
+    ] = "mlm-minilm",
+    most: ReadMostOption = 100_000,
+    steps: StepsOption = None,
+    minutes: MinutesOption = NO_LIMIT,
+) -> None:
+    """Continue the masked-language training of an encoder on unlabelled abstracts.
+
+    Example:
+
+        sciextract-trainer pretrain cs-000.jsonl.gz --encoder minilm --run runs/mlm --minutes 10
+    """
+    run_pretraining = needs_extra("sciextract_trainer.pretraining.command").run_pretraining
+    from sciextract.workflows.events import json_report
+    from sciextract_trainer.pretraining.steps import load_pretrain_config
+    from sciextract_trainer.run import find_recipe
+
+    changes = {"encoder": encoder} | ({} if steps is None else {"steps": steps})
+    config = load_pretrain_config(find_recipe(recipe), **changes)
+    json_report(
+        {
+            "event": "done",
+            "encoder": str(run_pretraining(config, texts, most, run, json_report, minutes)),
+        }
+    )
+
+
+def student(
+    encoder: Annotated[str, typer.Option(metavar="ID|DIR", help="Encoder of the teacher.")],
+    output: Annotated[Path, typer.Option(metavar="DIR", help="New encoder folder.")],
+    layers: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Teacher layers to begin with; 1 is the lowest.")
+    ] = "",
+    every: Annotated[
+        int, typer.Option(min=0, help="Begin with each so manieth layer, instead of --layers.")
+    ] = 0,
+    first: Annotated[
+        int, typer.Option(min=0, help="First layer of --every; that number itself unless given.")
+    ] = 0,
+    fresh: Annotated[
+        int, typer.Option(min=0, help="So many layers with random weights, instead of --layers.")
+    ] = 0,
+    hidden: Annotated[int | None, typer.Option(help="Hidden size; the teacher's.")] = None,
+    heads: Annotated[int | None, typer.Option(help="Attention heads; the teacher's.")] = None,
+    intermediate: Annotated[
+        int | None, typer.Option(help="Neurons of a feed-forward layer; the teacher's.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of random weights.")] = 1,
+) -> None:
+    """Write a smaller encoder with the teacher's tokenizer, before its distillation.
+
+    It begins with layers of the teacher, narrowed to those numbers that matter most where sizes are given, or,
+    with --fresh, with random weights.
+
+    Examples:
+
+        sciextract-trainer student --encoder mlm/encoder --layers 2,4,6 --output 3x384
+
+        sciextract-trainer student --encoder mlm/encoder --fresh 4 --hidden 312 --output 4x312
+    """
+    from sciextract.workflows.events import json_report
+
+    if sum((bool(layers), bool(every), bool(fresh))) != 1:
+        raise UsageError(
+            "a student begins with --layers, with --every or with --fresh layers; give one of them",
+            "for example --layers 2,4,6",
+        )
+    made = needs_extra("sciextract_trainer.distillation.student")
+    chosen = made.every_of(encoder, every, first or every) if every else _numbers(layers)
+    plan = made.StudentPlan(
+        chosen, fresh or None, hidden=hidden, heads=heads, intermediate=intermediate, seed=seed
+    )
+    json_report(
+        {"event": "done", "encoder": str(output), **made.write_student(encoder, plan, output)}
+    )
+
+
+def _numbers(told: str) -> tuple[int, ...]:
+    numbers = [each.strip() for each in told.split(",")]
+    if told and not all(each.isdecimal() for each in numbers):
+        raise UsageError(f"--layers {told!r} is no list of numbers", "write it like --layers 2,4,6")
+    return tuple(int(each) for each in numbers if each)
+
+
+def distill_model(
+    texts: TextsArgument,
+    teacher: Annotated[
+        list[str],
+        typer.Option(metavar="NAME|DIR", help="A model that teaches; give it again for more."),
+    ],
+    encoder: Annotated[str, typer.Option(metavar="ID|DIR", help="Encoder of the student.")],
+    dev: Annotated[
+        Path, typer.Option(metavar="FILE", help="Gold to choose the epoch and thresholds on.")
+    ],
+    run: ModelRunOption,
+    output: ModelOutputOption,
+    recipe: RecipeOption = "sci-student",
+    weight: Annotated[
+        list[float] | None,
+        typer.Option(help="Weight of a teacher, one per --teacher (default: all the same)."),
+    ] = None,
+    temperature: Annotated[
+        float, typer.Option(help="Divisor of the teachers' logits; above 1 they sound less sure.")
+    ] = 1.0,
+    gold: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Gold to learn from beside the labels.")
+    ] = None,
+    gold_times: GoldTimesOption = 1,
+    schema: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Label schema (default: that of the teachers)."),
+    ] = None,
+    most: LabelMostOption = 8_000,
+    skip: SkipOption = 0,
+    seed: SeedOption = None,
+    epochs: EpochsOption = None,
+    device: DeviceOption = "auto",
+    minutes: MinutesOption = NO_LIMIT,
+) -> None:
+    """Teach a compact model what one or several models say about unlabelled abstracts.
+
+    The teachers' distributions over entities, relations and coreference are averaged over words, so that their
+    tokenizers and sizes may differ. Labels are kept in shards, training in checkpoints: a command that was
+    stopped, or that ran into a full disk, goes on when it is given again.
+
+    Example:
+
+        sciextract-trainer distill model cs-*.jsonl.gz --teacher teacher-1 --teacher teacher-2 --encoder minilm
+        --dev dev.jsonl --run runs/student --output my-model --most 20000 --minutes 10
+    """
+    distillation = needs_extra("sciextract_trainer.distillation.task")
+    from sciextract_trainer.distillation.labelling import open_panel
+    from sciextract_trainer.distillation.task import open_lesson
+
+    panel = open_panel(teacher, weight or (), temperature)
+    lesson = open_lesson(
+        panel, recipe, {"encoder": encoder, "seed": seed, "epochs": epochs},
+        schema=schema, dev=dev, gold=gold, gold_times=gold_times, run=run, output=output, device=device,
+    )  # fmt: skip
+    wanted = distillation.Texts(texts, most, skip)
+    sliced(
+        minutes,
+        lambda report, until: done_model(
+            output, distillation.distil_model(panel, wanted, lesson, report, until)
+        ),
+    )
+
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def _distill() -> None:
+    """Distillation of encoders and of whole models."""
+
+
+@app.command()
+def encoder(
+    texts: TextsArgument,
+    teacher: Annotated[
+        str, typer.Option(metavar="ID|DIR", help="Encoder with the head of its pretraining.")
+    ],
+    student: Annotated[str, typer.Option(metavar="DIR", help="Encoder that learns.")],
+    run: EncoderRunOption,
+    recipe: Annotated[
+        str,
+        typer.Option(metavar="NAME|FILE", help="distilbio, tinybio, compactbio or a TOML file."),
+    ] = "distilbio",
+    most: ReadMostOption = 100_000,
+    steps: StepsOption = None,
+    minutes: MinutesOption = NO_LIMIT,
+) -> None:
+    """Let a small encoder learn what a large one with the same pieces makes of abstracts.
+
+    Example:
+
+        sciextract-trainer distill encoder cs.jsonl.gz --teacher mlm/encoder --student 3x384 --run compact
+    """
+    from sciextract.workflows.events import json_report
+
+    run_distillation = needs_extra("sciextract_trainer.distillation.pair").run_distillation
+    load = needs_extra("sciextract_trainer.distillation.pair").load_distil_config
+    changes = {"teacher": teacher, "student": student} | ({} if steps is None else {"steps": steps})
+    folder = run_distillation(load(recipe, **changes), texts, most, run, json_report, minutes)
+    json_report({"event": "done", "encoder": str(folder)})
+
+
+app.command("model")(distill_model)
+
+
+def selftrain(
+    texts: TextsArgument,
+    model: Annotated[
+        str, typer.Option(metavar="NAME|DIR", help="The model that labels in the first round.")
+    ],
+    gold: Annotated[
+        Path, typer.Option(metavar="FILE", help="Gold to learn from beside the labels.")
+    ],
+    dev: Annotated[
+        Path, typer.Option(metavar="FILE", help="Gold to choose epochs, thresholds and round on.")
+    ],
+    run: ModelRunOption,
+    output: ModelOutputOption,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID|DIR", help="Encoder of the students (default: train on from the model)."
+        ),
+    ] = None,
+    recipe: RecipeOption = "self-training",
+    rounds: Annotated[int, typer.Option(min=1, help="Students, each taught by the last one.")] = 1,
+    hard: Annotated[
+        bool, typer.Option("--hard", help="Learn the labels that the model is sure of.")
+    ] = False,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[LABEL=]P", help="With --hard: least probability of a label."),
+    ] = None,
+    thresholds: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --hard: a TOML table of them.")
+    ] = None,
+    floor: Annotated[
+        float, typer.Option(help="With --hard: what is less likely is none; between is unknown.")
+    ] = 0.2,
+    gold_times: GoldTimesOption = 1,
+    schema: SchemaOption = None,
+    most: LabelMostOption = 8_000,
+    skip: SkipOption = 0,
+    seed: SeedOption = None,
+    epochs: EpochsOption = None,
+    device: DeviceOption = "auto",
+    minutes: MinutesOption = NO_LIMIT,
+) -> None:
+    """Let a model learn from its own labels of unlabelled abstracts, beside gold.
+
+    Soft labels are the model's distributions. With --hard a label counts where its probability reaches its
+    threshold; between floor and threshold nothing is taught, neither the label nor its absence. The student with
+    the best dev F1 is kept.
+
+    Example:
+
+        sciextract-trainer selftrain cs-000.jsonl.gz --model sci --gold train.jsonl --dev dev.jsonl --run runs/self
+        --output my-model --rounds 2 --hard --threshold 0.7 --threshold USED-FOR=0.82
+    """
+    module = needs_extra("sciextract_trainer.distillation.self_training")
+    from sciextract.errors import UsageError
+    from sciextract_trainer.distillation.self_training import certainty
+    from sciextract_trainer.distillation.task import Texts, open_lesson
+
+    if (threshold or thresholds) and not hard:
+        raise UsageError("--threshold and --thresholds are for hard labels", "add --hard")
+    changes = {"encoder": encoder, "seed": seed, "epochs": epochs}
+    job = module.SelfTraining(
+        model, Texts(texts, most, skip), rounds,
+        (lambda panel: certainty(panel.labels, threshold or (), thresholds, floor)) if hard else None,
+        run, output,
+    )  # fmt: skip
+
+    def lesson(panel: Panel, folder: Path, target: Path) -> Lesson:
+        return open_lesson(
+            panel, recipe, changes, schema=schema, dev=dev, gold=gold, gold_times=gold_times,
+            run=folder, output=target, device=device,
+        )  # fmt: skip
+
+    sliced(
+        minutes,
+        lambda report, until: done_model(output, module.self_train(job, lesson, report, until)),
+    )

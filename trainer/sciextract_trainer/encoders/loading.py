@@ -1,0 +1,313 @@
+"""The weights of an encoder: whole, from safetensors only, without noise on the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+
+from sciextract.errors import ModelMismatchError, ModelNotFoundError, as_command
+from sciextract_trainer.encoders.layers import apply_removed
+
+
+def load_pretrained(kind: Any, source: str, **words: Any) -> Any:
+    """What a class of transformers makes of a folder or hub id.
+
+    Left to itself, transformers asks on the terminal whether it may run Python code that lies there. So no
+    other place of the product calls ``from_pretrained`` (tests/contracts/test_remote_code.py).
+
+    Args:
+        kind: ``AutoConfig``, ``AutoModel``, ``AutoTokenizer`` or another class with ``from_pretrained``.
+        source: Folder or hub id.
+        words: What else the class takes.
+
+    Raises:
+        ModelNotFoundError: It cannot be used without code of its own.
+        OSError: It is not there; other errors are the class's.
+    """
+    try:
+        return kind.from_pretrained(source, trust_remote_code=False, **words)
+    except ValueError as error:
+        if "trust_remote_code" not in str(error):
+            raise
+        raise ModelNotFoundError(
+            f"the encoder {source!r} needs Python code of its own, and code from elsewhere never runs",
+            "use an encoder of a family that transformers knows: docs/encoders.md lists those tested",
+        ) from error
+
+
+def encoder_file(source: str, name: str) -> Path | None:
+    """A file of an encoder on this machine; ``None`` when it has none of that name, or the hub is away."""
+    from transformers.utils.hub import cached_file
+
+    path = cached_file(
+        source,
+        name,
+        _raise_exceptions_for_gated_repo=False,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return Path(path) if path else None
+
+
+_ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
+"""What families call it: the first one BERT and its kin, the second one DistilBERT."""
+
+_BERT = frozenset(
+    {"hidden_size", "intermediate_size", "max_position_embeddings", "num_hidden_layers"}
+)
+_BERT_SEGMENTS = 2
+
+
+def read_settings(source: str) -> Any:
+    """The configuration of an encoder folder or hub id.
+
+    Configurations from the first years of BERT (SciBERT, BioBERT) name no family; they are told by
+    their shape.
+
+    Raises:
+        ModelNotFoundError: No such folder, or the hub cannot be reached or has no such id.
+    """
+    from transformers import AutoConfig, BertConfig, PreTrainedConfig
+
+    _register()
+    try:
+        values, _ = PreTrainedConfig.get_config_dict(source)
+        if "model_type" not in values and _is_bert(values):
+            return BertConfig.from_dict(values)
+        return load_pretrained(AutoConfig, source)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise no_encoder(source, error) from error
+
+
+def settings_from(values: dict[str, Any]) -> Any:
+    """The configuration that plain values describe.
+
+    Raises:
+        ValueError: They describe none; ``TypeError``, ``KeyError`` and ``AttributeError`` likewise.
+    """
+    from transformers import AutoConfig
+
+    _register()
+    return AutoConfig.for_model(**values)
+
+
+def set_attention_dropout(settings: Any, share: float) -> None:
+    """Sets the dropout of attention probabilities, under whatever name the family has for it."""
+    for name in _ATTENTION_DROPOUT:
+        if hasattr(settings, name):
+            setattr(settings, name, share)
+
+
+def no_encoder(source: str, error: Exception) -> ModelNotFoundError:
+    """The error for a source that gives no encoder."""
+    kind = "folder" if Path(source).exists() else "hub id (or the network is away)"
+    return ModelNotFoundError(
+        f"no encoder can be loaded from {source!r}: {error}",
+        f"give a folder with config.json and model.safetensors, or a hub id; this is a {kind}",
+    )
+
+
+def _is_bert(values: dict[str, Any]) -> bool:
+    return values.keys() >= _BERT and values.get("type_vocab_size") == _BERT_SEGMENTS
+
+
+def _register() -> None:
+    """Makes the project's own encoders known to transformers."""
+    from sciextract_trainer.encoders.conversion import register
+
+    register()
+
+
+_POOLER = "pooler."
+
+
+def read_weights(source: str, settings: Any) -> Any:
+    """An encoder with its weights in float32, without pooler.
+
+    Raises:
+        ModelNotFoundError: There are no weights, or only pickled ones.
+        ModelMismatchError: The weights do not fit the configuration.
+    """
+    _refuse_pickles(source)
+    try:
+        encoder, told = _loaded(source, settings)
+    except RuntimeError as error:  # sizes differ; transformers has shown no more than that
+        raise _misfit(source, "some have other sizes") from error
+    except (OSError, ValueError, ImportError, SafetensorError) as error:
+        raise no_encoder(source, error) from error
+    fresh = (_POOLER, *getattr(encoder, "begins_fresh", ()))
+    missing = sorted(name for name in told["missing_keys"] if not name.startswith(fresh))
+    if missing:
+        raise _misfit(source, f"{len(missing)} are missing, the first is {missing[0]}")
+    return without_pooler(encoder)
+
+
+def without_pooler(encoder: Any) -> Any:
+    """The encoder without the layer that makes one vector of a text, where it has one."""
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None
+    return encoder
+
+
+def _loaded(source: str, settings: Any) -> tuple[Any, dict[str, Any]]:
+    from transformers import AutoModel
+
+    with _quiet():
+        loaded: tuple[Any, dict[str, Any]] = load_pretrained(
+            AutoModel,
+            source,
+            config=settings,
+            dtype=torch.float32,
+            use_safetensors=True,
+            output_loading_info=True,
+        )
+    return loaded
+
+
+def _refuse_pickles(source: str) -> None:
+    folder = Path(source)
+    if not folder.is_dir() or any(folder.glob("*.safetensors")):
+        return
+    pickled = sorted(file.name for file in folder.glob("*.bin"))
+    if pickled:
+        raise ModelNotFoundError(
+            f"{source} has its weights in {pickled[0]} only, and loading a pickle can run any code; "
+            "only safetensors are read",
+            f"{as_command('sciextract-trainer', 'safetensors', source, 'NEW_DIR')}  writes them as model.safetensors",
+        )
+
+
+def _misfit(source: str, problem: str) -> ModelMismatchError:
+    return ModelMismatchError(
+        f"the weights of the encoder {source!r} do not fit its config.json: {problem}",
+        "take configuration and weights from the same place",
+    )
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the loader's progress bar and table off the terminal; what is wrong is raised here."""
+    from transformers.utils import logging as told
+
+    logging: Any = told
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+MOST = 512
+"""Pieces of a window, special ones included: abstracts hardly ever have more, and attention costs the square."""
+
+LEAST = 16
+"""Pieces of text that a window must have room for."""
+
+_COUNT_FROM_PADDING = frozenset(
+    {
+        "camembert", "data2vec-text", "ibert", "longformer", "mpnet", "nystromformer", "roberta",
+        "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
+    }
+)  # fmt: skip
+"""Families that number positions from the one after the padding piece's id."""
+
+
+def position_limit(settings: Any) -> int:
+    """Pieces an encoder can place, special ones included; ``MOST`` where it has no table of positions."""
+    table = getattr(settings, "max_position_embeddings", None) or 0
+    if table <= 0:  # recurrent and static encoders, and those with relative positions alone
+        return MOST
+    return min(table - first_position(settings), MOST)
+
+
+def first_position(settings: Any) -> int:
+    """The number of the first piece's place in the table of positions."""
+    padding = getattr(settings, "pad_token_id", None) or 0
+    return padding + 1 if settings.model_type in _COUNT_FROM_PADDING else 0
+
+
+def text_limit(settings: Any, special: int, source: str) -> int:
+    """Pieces of text that a window has room for beside its special ones.
+
+    Raises:
+        ModelMismatchError: There is hardly any.
+    """
+    limit = position_limit(settings) - special
+    if limit < LEAST:
+        raise ModelMismatchError(
+            f"the encoder {source!r} has room for {limit} pieces of text beside {special} special ones; "
+            f"at least {LEAST} are needed",
+            "use an encoder with more positions (max_position_embeddings in its config.json)",
+        )
+    return limit
+
+
+def load_encoder(source: str, attention_dropout: float = 0.0) -> nn.Module:
+    """The encoder without pooler, in float32, never with remote code or pickled weights.
+
+    Without attention dropout the fused attention kernels serve, which are twice as fast on a CPU.
+
+    Raises:
+        ModelNotFoundError: No such folder, no safetensors, or the hub cannot be reached or has no such id.
+        ModelMismatchError: The weights do not fit the configuration.
+    """
+    settings = read_settings(source)
+    set_attention_dropout(settings, attention_dropout)
+    encoder: nn.Module = read_weights(source, settings)
+    return encoder
+
+
+def empty_encoder(values: dict[str, Any], attention_dropout: float = 0.0) -> nn.Module:
+    """The encoder that a configuration describes, with fresh weights.
+
+    Raises:
+        ValueError: The values describe none; ``TypeError``, ``KeyError`` and ``AttributeError`` likewise.
+    """
+    from transformers import AutoModel
+
+    settings = settings_from(values)
+    set_attention_dropout(settings, attention_dropout)
+    encoder: nn.Module = without_pooler(
+        AutoModel.from_config(settings, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
+    )
+    apply_removed(encoder, values)
+    return encoder
+
+
+class WordEncoder(nn.Module):
+    """An encoder whose output is read at the first and last piece of every word.
+
+    Args:
+        encoder: A Hugging Face encoder.
+        dropout: Dropout of the states.
+        bf16: Whether the encoder runs in bfloat16 autocast; the heads stay in float32.
+    """
+
+    def __init__(self, encoder: nn.Module, dropout: float, bf16: bool = False) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.bf16 = bf16
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, word_first: Tensor, word_last: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """States of the first and last piece of every word.
+
+        Shapes: ``input_ids``, ``attention_mask`` int64 (documents, pieces); ``word_first``,
+        ``word_last`` int64 (words,), indices into the flattened batch; both results (words, hidden).
+        """
+        with torch.autocast(input_ids.device.type, dtype=torch.bfloat16, enabled=self.bf16):
+            states = self.encoder(input_ids=input_ids, attention_mask=attention_mask)[0]
+        flat = self.dropout(states.flatten(0, 1).float())  # (documents * pieces, hidden)
+        return flat[word_first], flat[word_last]

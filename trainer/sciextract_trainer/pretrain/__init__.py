@@ -1,1 +1,0 @@
-"""Continued pretraining of an encoder on unlabelled abstracts."""

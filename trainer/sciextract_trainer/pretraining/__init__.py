@@ -1,0 +1,1 @@
+"""Masked-language training of encoders on unlabelled abstracts."""

@@ -1,0 +1,44 @@
+"""The training of a correction round whose project lies on another machine: ``python -m`` this, in a job's folder."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sciextract.errors import ExitCode, SciextractError
+from sciextract.retraining.request import stored_order
+from sciextract.retraining.run import Narrator, same_model
+from sciextract.retraining.run_folder import Run
+from sciextract.workflows.events import json_report
+from sciextract_trainer.hardware.device import choose_device
+from sciextract_trainer.retraining import Round
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Train and export; comparing and using the model is for the machine that has the project."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=Path, help="run folder with run.json and snapshot/")
+    parser.add_argument("start", type=Path, help="folder of the model to start from")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
+    asked = parser.parse_args(words)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    run = Run(asked.run)
+    narrator = Narrator(run, json_report)
+    try:
+        with narrator.telling():
+            device = choose_device(asked.device)
+            Round(run, stored_order(run), device, narrator).learn(same_model(run, asked.start))
+    except SciextractError as error:
+        print(f"error: {error.message}\n{error.hint}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        return int(ExitCode.INTERRUPTED)
+    return int(ExitCode.DONE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""Long work in slices of time: a call stops where it can go on; what each process took is kept in ``run.json``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sciextract.retraining.run import now
+from sciextract.retraining.run_folder import Run
+from sciextract_trainer.checkpoint import TrainingState, save_checkpoint
+from sciextract_trainer.hardware.device import describe
+from sciextract_trainer.hardware.distributed import Group
+from sciextract_trainer.hardware.energy import EnergyMeter
+
+CHECKPOINT_SECONDS = 300.0
+"""Within an epoch a checkpoint is written this often: what a killed process loses at most."""
+
+
+class TimeIsUp(Exception):
+    """The time of a call is over; what is finished is kept, and the same call goes on."""
+
+
+def deadline(minutes: float) -> float:
+    """``time.monotonic()`` in so many minutes."""
+    return time.monotonic() + 60 * minutes
+
+
+def require_time(until: float) -> None:
+    """Stops a call whose time is over.
+
+    Raises:
+        TimeIsUp: It is later than ``until``.
+    """
+    if time.monotonic() >= until:
+        raise TimeIsUp
+
+
+@dataclass(slots=True)
+class Slice:
+    """The part of an epoch that one call may take.
+
+    Attributes:
+        folder: Where the checkpoint goes.
+        until: ``time.monotonic()`` at which the call is over.
+        saved: When a checkpoint was written last.
+    """
+
+    folder: Path
+    until: float
+    saved: float = field(default_factory=time.monotonic)
+
+    def after_step(self, state: TrainingState, group: Group) -> None:
+        """Writes a checkpoint now and then, and when time is up.
+
+        Raises:
+            TimeIsUp: The call is over.
+        """
+        now = time.monotonic()
+        if group.size > 1 or now < min(self.until, self.saved + CHECKPOINT_SECONDS):
+            return
+        save_checkpoint(self.folder, state)
+        self.saved = time.monotonic()
+        require_time(self.until)
+
+
+@contextmanager
+def recorded(run: Run, device: torch.device, processes: int = 1) -> Iterator[None]:
+    """Measures time and energy of a block, also of one that is stopped, and adds them to ``run.json``.
+
+    Args:
+        run: The run folder; the block makes it if need be.
+        device: Where the block trains.
+        processes: How many processes train together; on this machine each has a card of its own.
+    """
+    began, since = now(), time.monotonic()
+    meter = EnergyMeter(cards_of(device, processes))
+    try:
+        with meter:
+            yield
+    finally:
+        session = {
+            "started": began,
+            "seconds": round(time.monotonic() - since, 1),
+            "device": describe(device),
+            "processes": processes,
+            **meter.to_json(),
+        }
+        run.folder.mkdir(parents=True, exist_ok=True)
+        sessions = [*run.run().get("sessions", []), session]
+        run.write_run(sessions=sessions, **total(sessions))
+
+
+def total(sessions: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Seconds and energy of all sessions; no energy where one of them does not know its own.
+
+    >>> known = {"seconds": 2.0, "energy": {"joules": 36.0}, "energy_not_read": []}
+    >>> total([known, known])["energy"]
+    {'joules': 72.0, 'watt_hours': 0.02}
+    >>> total([known, {"seconds": 1.0, "energy": None, "energy_not_read": ["no counter"]}])
+    {'seconds': 3.0, 'energy': None, 'energy_not_read': ['no counter']}
+    """
+    reasons = [reason for each in sessions for reason in each["energy_not_read"]]
+    energies = [each["energy"] for each in sessions]
+    joules = None if None in energies else sum(each["joules"] for each in energies)
+    return {
+        "seconds": round(sum(each["seconds"] for each in sessions), 1),
+        "energy": joules and {"joules": round(joules, 1), "watt_hours": round(joules / 3600, 3)},
+        "energy_not_read": list(dict.fromkeys(reasons)),
+    }
+
+
+def cards_of(device: torch.device, processes: int = 1) -> list[str]:
+    """UUIDs of the NVIDIA cards that processes on this machine train on."""
+    if device.type != "cuda":
+        return []
+    first = torch.cuda.current_device() if processes == 1 else 0
+    last = min(first + processes, torch.cuda.device_count())
+    return [f"GPU-{torch.cuda.get_device_properties(row).uuid}" for row in range(first, last)]

@@ -1,0 +1,309 @@
+"""A model folder as a torch network to train on: weights, tokenizer and encoder from the folder alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
+from torch import nn
+
+from sciextract.errors import ModelDamagedError, ModelMismatchError
+from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, TOKENIZER, ModelFolder
+from sciextract.inference.pipeline import Labels
+from sciextract_trainer.build import PieceRules
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.encoders.layers import reinitialise
+from sciextract_trainer.encoders.loading import empty_encoder
+from sciextract_trainer.graph_weights import Array, bias_length, read_weights
+from sciextract_trainer.network.joint import JointNetwork
+
+ENTITY_ROWS = ("spans.out.4.weight", "spans.out.4.bias")
+ENTITY_COLUMNS = ("pairs.relation_span.types.weight", "pairs.link_span.types.weight")
+RELATION_ROWS = ("pairs.relation.out.2.weight", "pairs.relation.out.2.bias")
+
+
+def carried(
+    stored: Mapping[str, Array], fresh: Mapping[str, Array], old: Labels, new: Labels
+) -> dict[str, Array]:
+    """All weights of a network for the labels ``new``.
+
+    Args:
+        stored: Weights of a network for the labels ``old``.
+        fresh: Weights of a network for ``new`` before any training.
+        old: Labels that were trained.
+        new: Labels that are wanted.
+    """
+    weights = {**fresh, **{name: each for name, each in stored.items() if name in fresh}}
+    entities = [(0, 0), *_entity_classes(old, new)]
+    relations = [(0, 0), *_relation_classes(old.relations, new.relations)]
+    for names, pairs in ((ENTITY_ROWS, entities), (RELATION_ROWS, relations)):
+        for name in names:
+            weights[name] = fresh[name].copy()
+            for before, after in pairs:
+                weights[name][after] = stored[name][before]
+    for name in ENTITY_COLUMNS:
+        weights[name] = np.zeros_like(fresh[name])  # a new type's probability changes no pair yet
+        for before, after in entities:
+            weights[name][:, after] = stored[name][:, before]
+    return weights
+
+
+def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
+    """The groups of ``old`` for the labels of ``new``; new labels are a group of their own.
+
+    >>> from sciextract.inference.label_layout import RelationLayout
+    >>> none = RelationLayout((), frozenset())
+    >>> old = Labels(("A", "B", "C"), none, False, 5, (("A",), ("B", "C")))
+    >>> kept_groups(old, Labels(("C", "A", "D"), none, False, 5))
+    (('A',), ('C',), ('D',))
+    """
+    if not old.groups:
+        return ()
+    added = tuple(label for label in new.entities if label not in old.entities)
+    groups = [tuple(each for each in group if each in new.entities) for group in old.groups]
+    return tuple(group for group in (*groups, added) if group)
+
+
+def new_labels(old: Labels, new: Labels) -> tuple[str, ...]:
+    """Entity and relation labels of ``new`` that ``old`` lacks."""
+    return (
+        *(label for label in new.entities if label not in old.entities),
+        *(label for label in new.relations.labels if label not in old.relations.labels),
+    )
+
+
+def _entity_classes(old: Labels, new: Labels) -> Iterator[tuple[int, int]]:
+    for label in new.entities:
+        if label in old.entities:
+            yield 1 + old.entities.index(label), 1 + new.entities.index(label)
+
+
+def _relation_classes(old: RelationLayout, new: RelationLayout) -> Iterator[tuple[int, int]]:
+    """Classes of both directions; a label that became directed learns its inverse from the forward one."""
+    for label in new.labels:
+        if label in old.labels:
+            before, after = old.forward_class(label), new.forward_class(label)
+            yield before, after
+            if new.mirror()[after] != after:
+                yield int(old.mirror()[before]), int(new.mirror()[after])
+
+
+ENCODER, WEIGHTS = "encoder.json", "model.safetensors"
+"""Architecture of the encoder (a Hugging Face configuration), and weights in half precision."""
+
+_NO_ARCHITECTURE = frozenset(
+    {
+        "_name_or_path", "architectures", "dtype", "id2label", "label2id", "output_attentions",
+        "output_hidden_states", "problem_type", "return_dict", "transformers_version", "use_cache",
+    }
+)  # fmt: skip
+
+_SPAN_BIAS, _HIDDEN_BIAS = "spans.first.bias", "spans.out.1.bias"
+
+
+@dataclass(frozen=True, slots=True)
+class StartModel:
+    """A model to train on.
+
+    Attributes:
+        folder: Where it comes from.
+        rules: Its tokenizer.
+        labels: Classes of the network that is trained; the folder's own ones unless others are wanted.
+        precision: What the weights were read from: ``fp16``, ``fp32`` or ``int8``.
+        widths: Width of the span representation and of the hidden layer of the entity head.
+    """
+
+    folder: ModelFolder
+    rules: PieceRules
+    labels: Labels
+    precision: str
+    widths: tuple[int, int]
+
+    @property
+    def new_labels(self) -> tuple[str, ...]:
+        """Labels that the folder's weights do not know."""
+        return new_labels(self.folder.config.labels, self.labels)
+
+    def with_labels(self, labels: Labels) -> StartModel:
+        """The same weights for other labels; classes that both have are kept, and so are their groups."""
+        return replace(self, labels=replace(labels, groups=kept_groups(self.labels, labels)))
+
+    def fit(self, config: TrainConfig) -> TrainConfig:
+        """The recipe with the sizes that the weights have."""
+        span_width, hidden_width = self.widths
+        return replace(
+            config,
+            encoder=str(self.folder.path),
+            max_span_width=self.labels.max_span_width,
+            span_width=span_width,
+            hidden_width=hidden_width,
+        )
+
+    def network(self, config: TrainConfig) -> JointNetwork:
+        """The network with the folder's weights.
+
+        Raises:
+            ModelDamagedError: The weights are not whole.
+        """
+        config, path, known = self.fit(config), self.folder.path, self.folder.config.labels
+        network = _empty_network(path, known, config)
+        stored = _stored_weights(network, path, self.precision)
+        if self.labels != known:
+            network = _empty_network(path, self.labels, config)
+            stored = carried(stored, _weights_of(network), known, self.labels)
+        _fill(network, stored)
+        reinitialise(network.words.encoder, config)
+        if config.freeze_embeddings:
+            embeddings: Any = network.words.encoder.get_input_embeddings()  # type: ignore[operator]
+            embeddings.requires_grad_(False)
+        return network
+
+
+def open_start_model(folder: ModelFolder) -> StartModel:
+    """What a verified model folder holds for training.
+
+    Raises:
+        ModelMismatchError: It lacks the encoder's architecture.
+        ModelDamagedError: A file of it cannot be read.
+    """
+    if not (folder.path / ENCODER).is_file():
+        raise ModelMismatchError(
+            f"{folder.path} cannot be trained further: it has no {ENCODER}",
+            "export the model again, or start from the bundled model",
+        )
+    precision = _best_precision(folder.path)
+    return StartModel(
+        folder,
+        piece_rules(folder.path, folder.config),
+        folder.config.labels,
+        precision,
+        _widths(folder.path, precision),
+    )
+
+
+def save_weights(network: nn.Module, folder: Path) -> None:
+    """Writes architecture and weights of a network beside its graphs, weights in half precision."""
+    halves = {
+        name: parameter.detach().cpu().numpy().astype(np.float16)
+        for name, parameter in network.named_parameters()
+    }
+    save_file(halves, folder / WEIGHTS)
+
+
+def save_architecture(network: JointNetwork, folder: Path) -> None:
+    """Writes the encoder's configuration, without what says nothing of the architecture."""
+    values = network.words.encoder.config.to_dict()  # type: ignore[union-attr, operator]
+    values = {key: value for key, value in values.items() if key not in _NO_ARCHITECTURE}
+    text = json.dumps(values, indent=2, sort_keys=True, default=str) + "\n"
+    (folder / ENCODER).write_text(text, encoding="utf-8")
+
+
+def piece_rules(folder: Path, config: ModelConfig) -> PieceRules:
+    """The tokenizer of a model folder and its special ids."""
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    special = {
+        token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
+    }
+    mask = [number for text, number in special.items() if "mask" in text.lower()]
+    return PieceRules(
+        tokenizer=tokenizer,
+        prefix=config.prefix,
+        suffix=config.suffix,
+        unknown=config.unknown,
+        mask=mask[0] if mask else config.unknown,
+        pad=int(_read_architecture(folder).get("pad_token_id") or 0),
+        limit=config.piece_limit,
+    )
+
+
+def _best_precision(folder: Path) -> str:
+    if (folder / WEIGHTS).is_file():
+        return "fp16"
+    return "fp32" if (folder / GRAPHS["fp32"]).is_file() else "int8"
+
+
+def _widths(folder: Path, precision: str) -> tuple[int, int]:
+    if precision == "fp16":
+        stored = _load_halves(folder)
+        return len(stored[_SPAN_BIAS]), len(stored[_HIDDEN_BIAS])
+    graph = folder / GRAPHS[precision]
+    return bias_length(graph, _SPAN_BIAS), bias_length(graph, _HIDDEN_BIAS)
+
+
+def _empty_network(folder: Path, labels: Labels, config: TrainConfig) -> JointNetwork:
+    torch.manual_seed(config.seed)
+    try:
+        encoder: Any = empty_encoder(_read_architecture(folder), config.attention_dropout)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelDamagedError(
+            f"{folder / ENCODER}: no encoder can be made of it: {error}",
+            "get the model again, or update transformers",
+        ) from error
+    return JointNetwork(encoder, int(encoder.config.hidden_size), labels, config)
+
+
+def _read_architecture(folder: Path) -> dict[str, Any]:
+    path = folder / ENCODER
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        values["model_type"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelDamagedError(
+            f"{path} cannot be read: {error!r}", "get the model again"
+        ) from error
+    return values
+
+
+def _weights_of(network: nn.Module) -> dict[str, Array]:
+    return {name: value.detach().numpy() for name, value in network.named_parameters()}
+
+
+def _stored_weights(network: JointNetwork, folder: Path, precision: str) -> dict[str, Array]:
+    """The folder's weights, of the shapes that the network has."""
+    shapes = {name: tuple(value.shape) for name, value in network.named_parameters()}
+    stored = (
+        _load_halves(folder) if precision == "fp16" else _from_graphs(folder, precision, shapes)
+    )
+    wrong = [name for name in shapes if name not in stored or stored[name].shape != shapes[name]]
+    if wrong:
+        raise ModelDamagedError(
+            f"{folder}: {len(wrong)} weights do not fit {ENCODER}, the first is {wrong[0]}",
+            "get the model again",
+        )
+    return {name: stored[name].astype(np.float32) for name in shapes}
+
+
+def _fill(network: JointNetwork, stored: Mapping[str, Array]) -> None:
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            parameter.copy_(torch.from_numpy(stored[name]))
+
+
+def _load_halves(folder: Path) -> dict[str, Any]:
+    try:
+        return dict(load_file(folder / WEIGHTS))
+    except (OSError, ValueError, SafetensorError) as error:
+        raise ModelDamagedError(
+            f"{folder / WEIGHTS} cannot be read: {error}", "get the model again"
+        ) from error
+
+
+def _from_graphs(
+    folder: Path, precision: str, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Array]:
+    prefix = "pairs."
+    heads = {n.removeprefix(prefix): s for n, s in shapes.items() if n.startswith(prefix)}
+    encoder = {n: s for n, s in shapes.items() if not n.startswith(prefix)}
+    pairs = read_weights(folder / PAIRS_GRAPH, heads)
+    found = read_weights(folder / GRAPHS[precision], encoder)
+    return {**found, **{prefix + name: values for name, values in pairs.items()}}

@@ -1,1 +1,0 @@
-"""Training on from a model folder, without any download."""
