@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.store.context import Context
 from sciextract.store.document_state import Draft
-from sciextract.store.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow
+from sciextract.store.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import to_sql
 
 Pair = tuple[str, str]
@@ -102,13 +101,13 @@ def once_was(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
     """The row that had this label and these fragments before a person edited it."""
     fragments = [[each.char_start, each.char_end] for each in entity.fragments]
     wanted = {"label": entity.label, "fragments": fragments}
-    return next((row for row in rows if row.was and json.loads(row.was) == wanted), None)
+    return next((row for row in rows if original_of(row) == wanted), None)
 
 
 def relation_once_was(draft: Draft, ends: Pair, label: str) -> RelationRow | None:
     """The relation that was this one before a person edited it."""
     wanted = {"label": label, "head": ends[0], "tail": ends[1]}
-    return next((row for row in draft.relations if row.was and json.loads(row.was) == wanted), None)
+    return next((row for row in draft.relations if original_of(row) == wanted), None)
 
 
 _OPEN = State.UNDECIDED
@@ -358,4 +357,4 @@ def _state_of(cluster: Cluster, said: Said) -> State | None:
 
 def _was(link: LinkRow) -> str | None:
     """The cluster that a mention was taken from."""
-    return json.loads(link.was).get("cluster") if link.was else None
+    return original_of(link).get("cluster")

@@ -230,10 +230,40 @@ def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:
     return json.dumps({"cluster": row.cluster_id})
 
 
+def original_of(row: EntityRow | RelationRow | LinkRow) -> Values:
+    """What an item was before its first edit, as in :func:`edited_from`; empty where nobody edited it.
+
+    Raises:
+        ValueError: ``was`` is not what sciextract writes.
+    """
+    if not row.was:
+        return {}
+    original = json.loads(row.was)
+    if not isinstance(original, dict) or not all(
+        _is_fragments(original.get(name))
+        if name == "fragments"
+        else isinstance(original.get(name), str)
+        for name in _ORIGINAL[row.TABLE]
+    ):
+        raise ValueError(f"{row.TABLE}.was is {row.was!r:.60}")
+    return original
+
+
+def _is_fragments(value: Any) -> bool:
+    pairs = value if isinstance(value, list) else []
+    return bool(pairs) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs)
+
+
 def _same(value: Any) -> Any:
     return value
 
 
+_ORIGINAL = {
+    EntityRow.TABLE: ("label", "fragments"),
+    RelationRow.TABLE: ("label", "head", "tail"),
+    LinkRow.TABLE: ("cluster",),
+}
+"""Per state table what ``was`` holds."""
 _PLAIN: dict[type, Any] = {State: str, Completeness: str, bool: int}
 
 

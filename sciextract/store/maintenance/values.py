@@ -11,6 +11,7 @@ from sciextract.store import documents, events, project_settings, undo
 from sciextract.store.documents import decode_annotations, digest_of
 from sciextract.store.maintenance import findings
 from sciextract.store.migrations import structure
+from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import WRONG_VALUES, decoded
 from sciextract.store.state_tables import load_rows
 
@@ -49,9 +50,22 @@ def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
     yield from wrong_types(connection)
     whole = (project_settings.current, findings.drops)
     yield from _unread(partial(read, connection) for read in whole)
-    each = (documents.load, load_rows, undo.logged_state, sources_hold)
+    each = (documents.load, read_items, undo.logged_state, sources_hold)
     for number in undo.all_numbers(connection):
         yield from _unread(partial(read, connection, number) for read in each)
+
+
+def read_items(connection: sqlite3.Connection, number: int) -> None:
+    """Read all state rows of a document, and what its items were before they were edited.
+
+    Raises:
+        ProjectDamagedError: One of them cannot be understood.
+    """
+    rows = load_rows(connection, number)
+    with decoded(connection, f"the original of an edited item of abstract {number}"):
+        for row in rows:
+            if isinstance(row, EntityRow | RelationRow | LinkRow):
+                original_of(row)
 
 
 def sources_hold(connection: sqlite3.Connection, number: int) -> bool:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.errors import NotAProjectError, ProjectMissingError
+from sciextract.errors import NotAProjectError, ProjectDamagedError, ProjectMissingError
 from sciextract.store import open_project
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.maintenance.doctor import Severity, examine, repair
+from sciextract.store.statistics import stats_of
 from tests.unit.store.patients import change, patient, wrong
 from tests.unit.store.projects import all_state
 
@@ -126,6 +127,16 @@ def test_stale_marks_are_forgotten(path: Path) -> None:
 def test_foundwrong(path: Path, check: str, statement: str) -> None:
     change(path, statement)
     assert check in wrong(path)
+
+
+@pytest.mark.parametrize(
+    "was", ["no JSON", "[]", "{}", '{"label": "Task", "fragments": []}', '{"label": 1}']
+)
+def test_original_that_cannot_be_understood_is_damage(path: Path, was: str) -> None:
+    change(path, f"UPDATE entity SET was = '{was}' WHERE id = 'e2' AND document_id = 4")
+    broken = pytest.raises(ProjectDamagedError, match="of abstract 4 cannot be understood")
+    with broken, open_project(path) as project:
+        stats_of(project)
 
 
 def test_log_that_contradicts_itself_leaves_the_state(path: Path) -> None:
