@@ -60,7 +60,7 @@ def test_files_become_a_model(job: Callable[..., TrainingJob], tmp_path: Path) -
     ).is_file()
     stored = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
     assert stored["scores"] == scores and stored["config"]["epochs"] == 2
-    assert stored["seconds"] > 0 and (stored["energy"] or stored["energy_not_read"])
+    assert stored["seconds"] > 0 and "energy" not in stored
     assert extractor(["Kite networks fly."])
 
 

@@ -18,7 +18,6 @@ from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise
 from sciextract_trainer.encoders.loading import load_encoder, read_settings, text_limit
 from sciextract_trainer.encoders.tokenizers import load_tokenizer
-from sciextract_trainer.markers.network import MarkerNetwork
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.joint import JointNetwork
 
@@ -87,12 +86,6 @@ def build_dygie_network(config: TrainConfig, labels: Labels) -> DygieNetwork:
     """A DyGIE++ network with a pretrained encoder and fresh heads, seeded."""
     encoder, hidden = _seeded_encoder(config)
     return DygieNetwork(encoder, hidden, labels, config)
-
-
-def build_marker_network(config: TrainConfig, labels: Labels) -> MarkerNetwork:
-    """A network with markers, with a pretrained encoder and a fresh head, seeded."""
-    encoder, hidden = _seeded_encoder(config)
-    return MarkerNetwork(encoder, hidden, labels, config)
 
 
 def _seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:

@@ -14,7 +14,7 @@ from sciextract_trainer.files import plain_values, read_toml, settings_from
 TASKS = ("entity", "relation", "coreference")
 
 CHOICES = {
-    "network": ("joint", "dygie", "markers"),
+    "network": ("joint", "dygie"),
     "optimiser": ("adamw", "adam", "adamp", "radam"),
     "schedule": ("linear", "slanted_triangular", "polynomial", "none"),
     "reinit_with": ("xavier", "encoder"),
@@ -83,18 +83,13 @@ def _check_tasks(config: TrainConfig) -> None:
 
 
 def _check_given(config: TrainConfig) -> None:
-    """With given entities there are only relations to learn; markers need them, DyGIE++ cannot take them."""
+    """With given entities there are only relations to learn, and DyGIE++ cannot take them."""
     idle = [task for task in ("entity", "coreference") if getattr(config, f"{task}_weight") > 0]
-    if config.network == "markers" and not config.given_entities:
-        raise UsageError(
-            'training setting network = "markers" does not go with given_entities = false',
-            "use given_entities = true: markers are put around entities, they find none",
-        )
     if config.given_entities and (idle or config.network == "dygie"):
         wrong = f"{idle[0]}_weight above 0" if idle else f"network = {config.network!r}"
         raise UsageError(
             f"training setting given_entities = true does not go with {wrong}",
-            'use entity_weight = 0, coreference_weight = 0 and network = "joint" or "markers"',
+            'use entity_weight = 0, coreference_weight = 0 and network = "joint"',
         )
 
 
@@ -118,8 +113,7 @@ class TrainConfig:
 
     Attributes:
         encoder: Hugging Face id or folder of the encoder to start from.
-        network: ``joint`` (whole abstract in one pass), ``dygie`` (DyGIE++, one sentence a pass) or ``markers``
-            (relations between given entities, one mention a pass; a document of a step is then one mention).
+        network: ``joint`` (whole abstract in one pass) or ``dygie`` (DyGIE++, one sentence a pass).
         seed: Seed of initialisation, order and dropout.
         epochs: Passes over the training documents, or over one part of them.
         parts: Parts that the documents are cut into, anew in each pass; an epoch, and with it a checkpoint, is one part.

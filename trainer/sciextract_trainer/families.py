@@ -15,7 +15,6 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract_trainer.build import (
     PieceRules,
     build_dygie_network,
-    build_marker_network,
     build_network,
     labels_of,
 )
@@ -29,9 +28,6 @@ from sciextract_trainer.data.examples import (
     examples_from,
 )
 from sciextract_trainer.evaluate import DEV_SETTINGS, GivenPredictor, Predictor, served
-from sciextract_trainer.markers.batches import collate_marked, marked_examples
-from sciextract_trainer.markers.losses import marker_losses
-from sciextract_trainer.markers.scoring import MarkerPredictor
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.dygie_data import (
     SentenceBatch,
@@ -112,12 +108,7 @@ DYGIE = Family(
 )
 """DyGIE++, for comparison with published rows."""
 
-MARKERS = Family(
-    build_marker_network, marked_examples, collate_marked, marker_losses, MarkerPredictor
-)
-"""Relations between given entities, with markers around them: a teacher."""
-
-FAMILIES: dict[str, Family[Any, Any, Any]] = {"joint": JOINT, "dygie": DYGIE, "markers": MARKERS}
+FAMILIES: dict[str, Family[Any, Any, Any]] = {"joint": JOINT, "dygie": DYGIE}
 
 
 def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
@@ -142,6 +133,6 @@ def as_joint(network: nn.Module) -> JointNetwork:
     if not isinstance(network, JointNetwork):
         raise UsageError(
             f"a {type(network).__name__} cannot be exported: model folders hold joint networks",
-            'train with network = "joint"; "dygie" is for comparison, "markers" for teaching',
+            'train with network = "joint"; "dygie" is for comparison',
         )
     return network

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -16,7 +15,6 @@ from sciextract.retraining.run_folder import Run
 from sciextract_trainer.checkpoint import TrainingState, save_checkpoint
 from sciextract_trainer.hardware.device import describe
 from sciextract_trainer.hardware.distributed import Group
-from sciextract_trainer.hardware.energy import EnergyMeter
 
 CHECKPOINT_SECONDS = 300.0
 """Within an epoch a checkpoint is written this often: what a killed process loses at most."""
@@ -71,54 +69,24 @@ class Slice:
 
 @contextmanager
 def recorded(run: Run, device: torch.device, processes: int = 1) -> Iterator[None]:
-    """Measures time and energy of a block, also of one that is stopped, and adds them to ``run.json``.
+    """Measures the time of a block, also of one that is stopped, and adds it to ``run.json``.
 
     Args:
         run: The run folder; the block makes it if need be.
         device: Where the block trains.
-        processes: How many processes train together; on this machine each has a card of its own.
+        processes: How many processes train together.
     """
     began, since = now(), time.monotonic()
-    meter = EnergyMeter(cards_of(device, processes))
     try:
-        with meter:
-            yield
+        yield
     finally:
         session = {
             "started": began,
             "seconds": round(time.monotonic() - since, 1),
             "device": describe(device),
             "processes": processes,
-            **meter.to_json(),
         }
         run.folder.mkdir(parents=True, exist_ok=True)
         sessions = [*run.run().get("sessions", []), session]
-        run.write_run(sessions=sessions, **total(sessions))
-
-
-def total(sessions: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Seconds and energy of all sessions; no energy where one of them does not know its own.
-
-    >>> known = {"seconds": 2.0, "energy": {"joules": 36.0}, "energy_not_read": []}
-    >>> total([known, known])["energy"]
-    {'joules': 72.0, 'watt_hours': 0.02}
-    >>> total([known, {"seconds": 1.0, "energy": None, "energy_not_read": ["no counter"]}])
-    {'seconds': 3.0, 'energy': None, 'energy_not_read': ['no counter']}
-    """
-    reasons = [reason for each in sessions for reason in each["energy_not_read"]]
-    energies = [each["energy"] for each in sessions]
-    joules = None if None in energies else sum(each["joules"] for each in energies)
-    return {
-        "seconds": round(sum(each["seconds"] for each in sessions), 1),
-        "energy": joules and {"joules": round(joules, 1), "watt_hours": round(joules / 3600, 3)},
-        "energy_not_read": list(dict.fromkeys(reasons)),
-    }
-
-
-def cards_of(device: torch.device, processes: int = 1) -> list[str]:
-    """UUIDs of the NVIDIA cards that processes on this machine train on."""
-    if device.type != "cuda":
-        return []
-    first = torch.cuda.current_device() if processes == 1 else 0
-    last = min(first + processes, torch.cuda.device_count())
-    return [f"GPU-{torch.cuda.get_device_properties(row).uuid}" for row in range(first, last)]
+        seconds = round(sum(each["seconds"] for each in sessions), 1)
+        run.write_run(sessions=sessions, seconds=seconds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -196,59 +195,3 @@ change = {still}
     first, then = (load_file(runs / name / "best.safetensors") for name in ("teacher", "again"))
     assert first.keys() == then.keys()
     assert all(torch.allclose(first[name], then[name], atol=1e-6) for name in first)
-
-
-def test_teachers_with_markers_have_their_say_on_relations(
-    run: Run, words: list[object], plan: Path, recipe: Path, tmp_path: Path
-) -> None:
-    from sciextract_trainer.data.soft import load_targets
-
-    change = (
-        'epochs = 1, evaluate_every = 1, network = "markers", given_entities = true, '
-        'entity_weight = 0.0, coreference_weight = 0.0, select_by = "relation"'
-    )
-    added = f"""
-[stage.markers]
-kind = "markers"
-encoder = "mlm"
-start = "teacher"
-mentions = "teacher"
-recipe = "{recipe}"
-gold = "gold.jsonl"
-change = {{ {change} }}
-
-[stage.mixed]
-kind = "relabel"
-labels = "soft"
-teachers = ["markers"]
-most = 4
-share = 0.5
-least = 0.0
-
-[stage.student]
-kind = "train"
-encoder = "mlm"
-recipe = "{recipe}"
-labels = ["mixed"]
-"""
-    text = plan.read_text(encoding="utf-8").replace("epochs = 1 ", "epochs = 15 ")
-    before, _, rest = text.partition("[stage.student]")
-    plan.write_text(before + added + "[model.small]" + rest.partition("[model.small]")[2], "utf-8")
-    code, _, err = run(*words)
-    assert code == 0, err
-    runs = tmp_path / "runs"
-    old, new = (
-        load_targets(runs / name / "labels" / "soft-0000.npz") for name in ("soft", "mixed")
-    )
-    assert new.keys == old.keys[:4] and new.texts == old.texts[:4]
-    for one, other in zip(new.targets, old.targets, strict=False):
-        assert (one.pairs == other.pairs).all() and (one.links == other.links).all()
-    assert any(
-        (a.relations != b.relations).any() for a, b in zip(new.targets, old.targets, strict=False)
-    )
-    record = json.loads((runs / "build.json").read_text(encoding="utf-8"))["stages"]
-    assert "relation between gold entities" in record["markers"]["scores"]
-    assert record["mixed"]["abstracts"] == 4
-    _, events, _ = run(*words)
-    kept = _events(events, "stage_kept")
-    assert kept == ["mlm", "teacher", "soft", "markers", "mixed", "student"]

@@ -1,1 +1,1 @@
-"""Where a training runs: devices, groups of processes, energy."""
+"""Where a training runs: devices, groups of processes."""

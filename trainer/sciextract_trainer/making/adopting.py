@@ -15,7 +15,6 @@ from sciextract_trainer.making.products import (
     ENCODER_WEIGHTS,
     EncoderMade,
     LabelsMade,
-    MarkersMade,
     NetworkMade,
     Product,
 )
@@ -27,7 +26,6 @@ from sciextract_trainer.pretraining.network import HEAD, has_head
 WANTED: Mapping[type[Product], str] = {
     EncoderMade: f"encoder/{ENCODER_WEIGHTS}",
     NetworkMade: BEST,
-    MarkersMade: BEST,
     LabelsMade: "soft-*.npz",
 }
 """What a folder has to hold so that a stage can be taken over from it."""
@@ -110,7 +108,7 @@ def _copy(kind: type[Product], source: Path, folder: Path) -> None:
     folder.mkdir(parents=True)
     if kind is EncoderMade:
         shutil.copytree(source / "encoder", folder / "encoder")
-    elif kind in (NetworkMade, MarkersMade):
+    elif kind is NetworkMade:
         for name in (BEST, "metrics.jsonl"):
             if (source / name).is_file():
                 shutil.copyfile(source / name, folder / name)

@@ -1,4 +1,4 @@
-"""What stages make: encoders, networks, teachers for relations, soft labels."""
+"""What stages make: encoders, networks, soft labels."""
 
 from __future__ import annotations
 
@@ -53,27 +53,6 @@ class NetworkMade:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkersMade:
-    """A trained teacher for relations; it has no model folder.
-
-    Attributes:
-        weights: Its trained weights.
-        config: Its recipe, with the encoder's folder.
-    """
-
-    weights: Path
-    config: TrainConfig
-
-    def sha256(self) -> str:
-        """Hash of the trained weights.
-
-        Raises:
-            ModelDamagedError: There are none.
-        """
-        return _hash(self.weights)
-
-
-@dataclass(frozen=True, slots=True)
 class LabelsMade:
     """Soft labels of texts.
 
@@ -91,7 +70,7 @@ class LabelsMade:
         return hashlib.sha256("".join(map(sha256, shards)).encode()).hexdigest()
 
 
-Product = EncoderMade | NetworkMade | MarkersMade | LabelsMade
+Product = EncoderMade | NetworkMade | LabelsMade
 
 
 def _hash(path: Path) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from sciextract_trainer.making.stage import Stage
 from sciextract_trainer.making.stages.distil_encoder import DistilEncoder
 from sciextract_trainer.making.stages.label import Label
-from sciextract_trainer.making.stages.markers import Markers
 from sciextract_trainer.making.stages.pretrain import Pretrain
-from sciextract_trainer.making.stages.relabel import Relabel
 from sciextract_trainer.making.stages.smaller import Smaller
 from sciextract_trainer.making.stages.soup import Soup
 from sciextract_trainer.making.stages.subplan import Subplan
@@ -18,9 +16,7 @@ KINDS: dict[str, type[Stage]] = {
     "smaller": Smaller,
     "distil-encoder": DistilEncoder,
     "train": Train,
-    "markers": Markers,
     "label": Label,
-    "relabel": Relabel,
     "soup": Soup,
     "plan": Subplan,
 }
