@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sciextract.workflows.disagreements import OtherSide
     from sciextract.workflows.import_files import ImportReport
     from sciextract.workflows.predict_project import PredictReport
-    from sciextract_app.presenters.bulk import Spread
+    from sciextract_app.presenters.bulk import BulkDecision
 
 
 class ModelLoaded(Message):
@@ -158,7 +158,7 @@ class SpreadProgress(Message):
         total: All of them.
     """
 
-    def __init__(self, spread: Spread, done: int, total: int) -> None:
+    def __init__(self, spread: BulkDecision, done: int, total: int) -> None:
         super().__init__()
         self.spread = spread
         self.done = done
@@ -177,7 +177,7 @@ class SpreadCounted(Message):
         count: What it would change.
     """
 
-    def __init__(self, spread: Spread, count: Count) -> None:
+    def __init__(self, spread: BulkDecision, count: Count) -> None:
         super().__init__()
         self.spread = spread
         self.count = count
@@ -195,7 +195,7 @@ class SpreadEnded(Message):
 
     def __init__(
         self,
-        spread: Spread,
+        spread: BulkDecision,
         outcome: Outcome | None = None,
         stopped: bool = False,
         why: str = "",

@@ -196,7 +196,7 @@ class TestEverywhere:
             turn.release(COUNT + 5)
             await until_shown(pilot, "nothing else is decided")
             await until(pilot, lambda: not any(w.is_running for w in app.screen.workers))
-            assert desk_of(app).desk.everywhere.spread is None
+            assert desk_of(app).desk.bulk.pending is None
             assert accepted(project) == 1
 
     async def test_a_crash_is_told_and_forgotten(

@@ -17,7 +17,7 @@ from sciextract.text.characters import visible
 from sciextract_app.dialogs.base import Dialog, words
 from sciextract_app.presenters.actions import ACTIONS, Action, shown_key
 from sciextract_app.presenters.graph import Role, Support
-from sciextract_app.presenters.session import Said
+from sciextract_app.presenters.session import PastMessage
 from sciextract_app.settings import AROUND, KEYMAP_FILE, user_folder
 from sciextract_app.widgets.lines import HelpRow, HelpTable
 
@@ -107,7 +107,7 @@ class MessagesDialog(Dialog[None]):
         said: The messages.
     """
 
-    def __init__(self, said: Sequence[Said]) -> None:
+    def __init__(self, said: Sequence[PastMessage]) -> None:
         super().__init__("Messages")
         self._said = said
 

@@ -20,7 +20,7 @@ class Action:
         layer: Where help lists it.
         shown: How the footer writes its key, empty for the first of its keys.
         request: What the app does for it, empty when the desk does it.
-        argument: What the desk is told: a step, an edge, a digit.
+        argument: What the action takes: a step, an edge, a digit.
     """
 
     id: str

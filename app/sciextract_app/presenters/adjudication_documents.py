@@ -104,7 +104,7 @@ AT_ONCE = 60
 """Abstracts that one key compares at most: a person waits for it."""
 
 
-class StillComparing(Exception):
+class ComparisonPending(Exception):
     """None of the abstracts compared so far has differences, and others are still to be compared."""
 
 
@@ -163,13 +163,13 @@ class Backlog:
         """The next abstract with differences behind one, at the end the first such one.
 
         Raises:
-            StillComparing: None of those compared has any, and others are still to be compared.
+            ComparisonPending: None of those compared has any, and others are still to be compared.
         """
         looked = 0
         for each in self._around(number):
             if each not in self._known:
                 if looked == AT_ONCE:
-                    raise StillComparing
+                    raise ComparisonPending
                 looked += 1
             if self._known.get(each, 1) and self._counted_anew(each):
                 return each
@@ -203,7 +203,7 @@ def _noted(project: Project) -> dict[int, int]:
     return dict(project.connection.execute("SELECT document_id, disagreements FROM summary"))
 
 
-def left_to_decide(project: Project) -> int:
+def open_differences(project: Project) -> int:
     """Differences with merged projects, as the project noted them last; cheap enough for every opening."""
     with translated(project.path):
         row = project.connection.execute(

@@ -15,7 +15,7 @@ from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.adjudication_documents import (
     OTHER,
     Abstract,
-    StillComparing,
+    ComparisonPending,
     Waiting,
 )
 from sciextract_app.presenters.two_sides import NOTHING, said_words, source_words
@@ -178,7 +178,7 @@ def next_waiting(desk: Adjudication) -> Feedback:
     """Open the next abstract with differences, and say when there is none."""
     try:
         found = desk.backlog.next_waiting(desk.number)
-    except StillComparing:
+    except ComparisonPending:
         known = f"{desk.backlog.counted:,} of {len(desk.backlog.numbers):,}"
         return Feedback(f"{known} abstracts are compared, without a difference so far; D goes on")
     if found is None:

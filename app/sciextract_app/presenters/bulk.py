@@ -1,6 +1,6 @@
 """One decision for the whole project: asked for by a key, counted and done elsewhere while the person goes on.
 
-The desk only knows how far it is. Whoever counts tells it through :class:`Everywhere`, and the question comes
+The desk only knows how far it is. Whoever counts tells it through :class:`BulkApply`, and the question comes
 when the count is there: at once for a person who waits, behind ``&`` for one who went on meanwhile.
 """
 
@@ -16,7 +16,7 @@ from sciextract.store.actions.bulk import Count
 from sciextract.store.context import Outcome
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.queue import Key
-from sciextract_app.presenters.state import Situation
+from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
     Feedback,
     Hint,
@@ -40,7 +40,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class BulkDecision:
     """A decision on its way through the project.
 
     Attributes:
@@ -70,7 +70,7 @@ class Spread:
         return f"{self.name}: decide {items} in {_abstracts(len(self.count.numbers))}"
 
     @property
-    def told(self) -> str:
+    def status(self) -> str:
         """How far it is, in a few words."""
         match self.phase:
             case Phase.COUNTED:
@@ -81,177 +81,177 @@ class Spread:
         return f"counting {self.name}{found}; Esc stops"
 
 
-def ask(desk: Situation, target: str) -> Feedback:
+def ask(state: ReviewState, target: str) -> Feedback:
     """Have it counted; where something is on its way already tell how far that is."""
-    if desk.spread is not None:
-        return _again(desk, desk.spread)
-    if desk.project.mode != "write":
+    if state.bulk is not None:
+        return _again(state, state.bulk)
+    if state.project.mode != "write":
         return problem("The project can only be read here")
-    desk.spread = Spread(desk.number, target, named(desk.here.surface(target)))
-    _wait(desk)
-    return Feedback(desk.spread.told, request=COUNT)
+    state.bulk = BulkDecision(state.number, target, named(state.open_view.surface(target)))
+    _wait(state)
+    return Feedback(state.bulk.status, request=COUNT)
 
 
-def stop(desk: Situation) -> Feedback:
+def stop(state: ReviewState) -> Feedback:
     """Count or do no more of it; what is done already stays until it is taken back."""
-    spread, desk.spread = desk.spread, None
-    if spread is None:
+    decision, state.bulk = state.bulk, None
+    if decision is None:
         return Feedback()
-    if spread.phase is Phase.DOING:
-        return Feedback(f"{spread.name}: stopping", request=STOP)
-    return Feedback(f"{spread.name}: nothing else is decided", request=STOP)
+    if decision.phase is Phase.DOING:
+        return Feedback(f"{decision.name}: stopping", request=STOP)
+    return Feedback(f"{decision.name}: nothing else is decided", request=STOP)
 
 
-def press_counting(desk: Situation) -> Feedback:
+def press_counting(state: ReviewState) -> Feedback:
     """Enter of a person who waits for the count: there is nothing to agree to yet."""
-    if desk.spread is None:
-        desk.leave_mode()
+    if state.bulk is None:
+        state.leave_mode()
         return Feedback()
-    return problem(f"still {desk.spread.told}")
+    return problem(f"still {state.bulk.status}")
 
 
-def hint(desk: Situation) -> Hint | None:
+def hint(state: ReviewState) -> Hint | None:
     """The key that speaks of it now."""
-    if desk.spread is None:
+    if state.bulk is None:
         return None
-    if desk.spread.phase is Phase.COUNTED:
-        return Hint("&", f"decide {desk.spread.name} everywhere")
-    return Hint("Esc", f"stop {desk.spread.phase}")
+    if state.bulk.phase is Phase.COUNTED:
+        return Hint("&", f"decide {state.bulk.name} everywhere")
+    return Hint("Esc", f"stop {state.bulk.phase}")
 
 
-class Everywhere:
+class BulkApply:
     """Takes what those tell who count and decide.
 
     Args:
-        now: The state of the desk.
+        state: The state of the desk.
     """
 
-    def __init__(self, now: Situation) -> None:
-        self._now = now
+    def __init__(self, state: ReviewState) -> None:
+        self._state = state
 
     @property
-    def spread(self) -> Spread | None:
+    def pending(self) -> BulkDecision | None:
         """What is on its way, ``None`` for nothing."""
-        return self._now.spread
+        return self._state.bulk
 
-    def progress(self, spread: Spread, done: int, total: int) -> Feedback:
+    def progress(self, decision: BulkDecision, done: int, total: int) -> Feedback:
         """Some more abstracts are behind it."""
-        if not self._goes_on(spread):
+        if not self._goes_on(decision):
             return Feedback()
-        self._now.spread = replace(spread, done=done, total=total)
-        return Feedback(self._now.spread.told)
+        self._state.bulk = replace(decision, done=done, total=total)
+        return Feedback(self._state.bulk.status)
 
-    def counted(self, spread: Spread, count: Count) -> Feedback:
+    def counted(self, decision: BulkDecision, count: Count) -> Feedback:
         """All is counted: ask the person who waits; tell the one who went on."""
-        if not self._goes_on(spread):
+        if not self._goes_on(decision):
             return Feedback()
         waits = self._wait_no_more()
         if not count.numbers:
-            self._now.spread = None
-            return Feedback(f"No other {spread.name} in the project waits for that")
-        self._now.spread = replace(spread, phase=Phase.COUNTED, count=count)
-        question = _question(self._now, self._now.spread) if waits else None
-        return question or Feedback(self._now.spread.told)
+            self._state.bulk = None
+            return Feedback(f"No other {decision.name} in the project waits for that")
+        self._state.bulk = replace(decision, phase=Phase.COUNTED, count=count)
+        question = _question(self._state, self._state.bulk) if waits else None
+        return question or Feedback(self._state.bulk.status)
 
-    def ended(self, spread: Spread, outcome: Outcome, stopped: bool = False) -> Feedback:
+    def ended(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> Feedback:
         """Everything is decided, or it was stopped on the way."""
-        self._finish(spread)
+        self._finish(decision)
         if outcome.event_id is None:
-            return Feedback(f"{spread.name}: nothing was changed")
+            return Feedback(f"{decision.name}: nothing was changed")
         items = counted_many(outcome.items, "item")
-        told = f"{spread.name}: {items} in {_abstracts(outcome.documents)} decided"
+        summary = f"{decision.name}: {items} in {_abstracts(outcome.documents)} decided"
         if stopped:
-            return Feedback(f"{told}, then stopped; u takes that back", changed=True)
-        return Feedback(f"{told}; u takes all back", changed=True)
+            return Feedback(f"{summary}, then stopped; u takes that back", changed=True)
+        return Feedback(f"{summary}; u takes all back", changed=True)
 
-    def failed(self, spread: Spread, why: str) -> Feedback:
+    def failed(self, decision: BulkDecision, why: str) -> Feedback:
         """It could not be counted or done."""
-        if self._goes_on(spread):
+        if self._goes_on(decision):
             self._wait_no_more()
-        self._finish(spread)
-        return problem(f"{spread.name}: {why}")
+        self._finish(decision)
+        return problem(f"{decision.name}: {why}")
 
     def drop(self) -> None:
         """It failed in a way that nobody foresaw."""
         self._wait_no_more()
-        self._now.spread = None
+        self._state.bulk = None
 
-    def _goes_on(self, spread: Spread) -> bool:
+    def _goes_on(self, decision: BulkDecision) -> bool:
         """Whether this is what the person wants now; they may have stopped it, and begun another one."""
-        now = self._now.spread
-        return now is not None and _same(now) == _same(spread)
+        now = self._state.bulk
+        return now is not None and _identity(now) == _identity(decision)
 
-    def _finish(self, spread: Spread) -> None:
-        if self._goes_on(spread):
-            self._now.spread = None
+    def _finish(self, decision: BulkDecision) -> None:
+        if self._goes_on(decision):
+            self._state.bulk = None
 
     def _wait_no_more(self) -> bool:
         """Out of the mode of a person who waits for the count; says whether they did."""
-        waits = self._now.mode is Mode.COUNTING
+        waits = self._state.mode is Mode.COUNTING
         if waits:
-            self._now.leave_mode()
+            self._state.leave_mode()
         return waits
 
 
-def _same(spread: Spread) -> tuple[int, str, bool]:
-    return spread.number, spread.entity_id, spread.phase is Phase.DOING
+def _identity(decision: BulkDecision) -> tuple[int, str, bool]:
+    return decision.number, decision.entity_id, decision.phase is Phase.DOING
 
 
-def _again(desk: Situation, spread: Spread) -> Feedback:
-    if spread.phase is Phase.COUNTED:
-        return _question(desk, spread)
-    if spread.phase is Phase.COUNTING:
-        _wait(desk)
-    return Feedback(spread.told)
+def _again(state: ReviewState, decision: BulkDecision) -> Feedback:
+    if decision.phase is Phase.COUNTED:
+        return _question(state, decision)
+    if decision.phase is Phase.COUNTING:
+        _wait(state)
+    return Feedback(decision.status)
 
 
-def _wait(desk: Situation) -> None:
+def _wait(state: ReviewState) -> None:
     """The person waits for the count: Enter decides nothing else meanwhile, every other key goes on."""
-    _enter(desk, Mode.COUNTING, None)
+    _enter(state, Mode.COUNTING, None)
 
 
-def _question(desk: Situation, spread: Spread) -> Feedback:
-    _enter(desk, Mode.CONFIRM, partial(_do, desk, spread))
-    desk.pending.question = f"{spread.question}? Enter does it, Esc does not"
-    return Feedback(desk.pending.question)
+def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
+    _enter(state, Mode.CONFIRM, partial(_do, state, decision))
+    state.pending.question = f"{decision.question}? Enter does it, Esc does not"
+    return Feedback(state.pending.question)
 
 
-def _enter(desk: Situation, mode: Mode, confirmed: Callable[[], Feedback] | None) -> None:
-    desk.leave_mode()
-    desk.mode = mode
-    desk.pending.confirmed, desk.pending.left = confirmed, partial(stop, desk)
+def _enter(state: ReviewState, mode: Mode, confirmed: Callable[[], Feedback] | None) -> None:
+    state.leave_mode()
+    state.mode = mode
+    state.pending.confirmed, state.pending.left = confirmed, partial(stop, state)
 
 
-def _do(desk: Situation, spread: Spread) -> Feedback:
-    total = len(spread.count.numbers) if spread.count else 0
-    desk.spread = replace(spread, phase=Phase.DOING, done=0, total=total)
-    return Feedback(f"{spread.name}: deciding in {_abstracts(total)}; Esc stops", request=DO)
+def _do(state: ReviewState, decision: BulkDecision) -> Feedback:
+    total = len(decision.count.numbers) if decision.count else 0
+    state.bulk = replace(decision, phase=Phase.DOING, done=0, total=total)
+    return Feedback(f"{decision.name}: deciding in {_abstracts(total)}; Esc stops", request=DO)
 
 
 def _abstracts(count: int) -> str:
     return counted_many(count, "abstract")
 
 
-def alike_target(desk: Situation) -> str | None:
+def alike_target(state: ReviewState) -> str | None:
     """The mention whose decision ``a`` spreads: the one decided just now, else the focus."""
-    scene = desk.here
-    if desk.alike and scene.draft.entity(desk.alike):
-        return desk.alike
-    return desk.focus.id if isinstance(desk.focus, EntityRef) else _of_link(desk)
+    view = state.open_view
+    if state.alike and view.draft.entity(state.alike):
+        return state.alike
+    return state.focus.id if isinstance(state.focus, EntityRef) else _of_link(state)
 
 
-def _of_link(desk: Situation) -> str | None:
-    return desk.focus.entity_id if isinstance(desk.focus, LinkRef) else None
+def _of_link(state: ReviewState) -> str | None:
+    return state.focus.entity_id if isinstance(state.focus, LinkRef) else None
 
 
-def alike(desk: Situation, action: Action) -> Feedback:
+def alike(state: ReviewState, action: Action) -> Feedback:
     """The decision holds for all identical strings of this abstract."""
-    target = alike_target(desk)
+    target = alike_target(state)
     if target is None:
         return problem("a speaks of a mention: put the focus on one")
-    name, position = named(desk.here.surface(target)), desk.position()
-    outcome = desk.after_action(desk.project.actions.apply_to_identical(desk.number, target))
-    _stay_or_go(desk, position)
+    name, position = named(state.open_view.surface(target)), state.position()
+    outcome = state.after_action(state.project.actions.apply_to_identical(state.number, target))
+    _stay_or_go(state, position)
     if outcome.event_id is None:
         return Feedback(f"No other {name} here waits for that")
     return Feedback(
@@ -259,29 +259,29 @@ def alike(desk: Situation, action: Action) -> Feedback:
     )
 
 
-def alike_everywhere(desk: Situation, action: Action) -> Feedback:
+def alike_everywhere(state: ReviewState, action: Action) -> Feedback:
     """The same in the whole project: it is counted first, then asked."""
-    target = alike_target(desk)
-    if target is None and desk.spread is None:
+    target = alike_target(state)
+    if target is None and state.bulk is None:
         return problem("& speaks of a mention: put the focus on one")
-    return ask(desk, target or "")
+    return ask(state, target or "")
 
 
-def accept_above(desk: Situation, action: Action) -> Feedback:
+def accept_above(state: ReviewState, action: Action) -> Feedback:
     """Accept everything above the threshold at once, and say how much that was."""
-    position = desk.position()
-    outcome = desk.project.actions.accept_above(desk.threshold, desk.number)
-    desk.after_action(outcome)
-    desk.alike = None
-    _stay_or_go(desk, position)
-    least = f"{desk.threshold:.2f} or more"
+    position = state.position()
+    outcome = state.project.actions.accept_above(state.threshold, state.number)
+    state.after_action(outcome)
+    state.alike = None
+    _stay_or_go(state, position)
+    least = f"{state.threshold:.2f} or more"
     if outcome.event_id is None:
         return Feedback(f"No undecided item has a score of {least}")
     said = f"{counted(outcome.items, 'item')} with {least} accepted; u takes all back"
-    return Feedback(said if desk.waiting() else f"{said}. D: done, next abstract", changed=True)
+    return Feedback(said if state.waiting() else f"{said}. D: done, next abstract", changed=True)
 
 
-def _stay_or_go(desk: Situation, position: Key) -> None:
+def _stay_or_go(state: ReviewState, position: Key) -> None:
     """After a bulk decision: the focus stays while it is undecided."""
-    if not desk.is_open(desk.focus):
-        desk.go_on(position)
+    if not state.is_open(state.focus):
+        state.go_on(position)

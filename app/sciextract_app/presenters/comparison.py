@@ -34,7 +34,7 @@ from sciextract_app.presenters.view_models import Feedback, Hint, Mode, Passage,
 Row = EntityRow | RelationRow | LinkRow
 
 
-class Fate(StrEnum):
+class ItemOutcome(StrEnum):
     """What became of an item."""
 
     KEPT = "kept"
@@ -46,7 +46,7 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fates:
+class ModelComparison:
     """A model and a person about one abstract.
 
     Attributes:
@@ -58,8 +58,8 @@ class Fates:
 
     mine: AnnotatedDocument
     theirs: AnnotatedDocument
-    changed: tuple[tuple[Difference, Fate], ...]
-    counts: Mapping[tuple[Layer, Fate], int]
+    changed: tuple[tuple[Difference, ItemOutcome], ...]
+    counts: Mapping[tuple[Layer, ItemOutcome], int]
 
 
 def fates(
@@ -67,7 +67,7 @@ def fates(
     theirs: AnnotatedDocument,
     sources: Mapping[int, str],
     symmetric: frozenset[str],
-) -> Fates:
+) -> ModelComparison:
     """Compare a document with what a model said about it.
 
     Args:
@@ -81,21 +81,21 @@ def fates(
     changed = tuple((each, _fate(draft, each)) for each in found)
     counts = Counter((each.layer, fate) for each, fate in changed)
     counts.update(_unchanged(draft, mine, found, symmetric))
-    return Fates(mine, theirs, changed, counts)
+    return ModelComparison(mine, theirs, changed, counts)
 
 
-def _fate(draft: Draft, one: Difference) -> Fate:
+def _fate(draft: Draft, one: Difference) -> ItemOutcome:
     if one.first is None:
         gone = one.second is not None and _is_rejected(draft, one.layer, one.second)
-        return Fate.REJECTED if gone else Fate.LEFT_OUT
+        return ItemOutcome.REJECTED if gone else ItemOutcome.LEFT_OUT
     if _is_undecided(draft, one.layer, one.first):
-        return Fate.UNDECIDED
-    return Fate.ADDED if one.second is None else Fate.EDITED
+        return ItemOutcome.UNDECIDED
+    return ItemOutcome.ADDED if one.second is None else ItemOutcome.EDITED
 
 
 def _unchanged(
     draft: Draft, mine: AnnotatedDocument, found: Sequence[Difference], symmetric: frozenset[str]
-) -> Iterator[tuple[Layer, Fate]]:
+) -> Iterator[tuple[Layer, ItemOutcome]]:
     """Items that both have: kept, or not decided yet."""
     differing = {(each.layer, each.first) for each in found if each.first is not None}
     side = Side(mine)
@@ -108,7 +108,7 @@ def _unchanged(
         for said in {item.said for item in items}:
             if (layer, said) not in differing:
                 waits = _is_undecided(draft, layer, said)
-                yield layer, Fate.UNDECIDED if waits else Fate.KEPT
+                yield layer, ItemOutcome.UNDECIDED if waits else ItemOutcome.KEPT
 
 
 def _is_undecided(draft: Draft, layer: Layer, said: Said) -> bool:
@@ -142,11 +142,11 @@ def _is_rejected(draft: Draft, layer: Layer, said: Said) -> bool:
 
 LEAVE = "leave"
 _STATES = {
-    Fate.KEPT: State.ACCEPTED,
-    Fate.EDITED: State.EDITED,
-    Fate.REJECTED: State.REJECTED,
-    Fate.LEFT_OUT: State.REJECTED,
-    Fate.UNDECIDED: State.UNDECIDED,
+    ItemOutcome.KEPT: State.ACCEPTED,
+    ItemOutcome.EDITED: State.EDITED,
+    ItemOutcome.REJECTED: State.REJECTED,
+    ItemOutcome.LEFT_OUT: State.REJECTED,
+    ItemOutcome.UNDECIDED: State.UNDECIDED,
 }
 _STEPS = {"next-undecided": 1, "next-item": 1, "previous-undecided": -1, "previous-item": -1}
 _PASSED_ON = frozenset({"guideline", "help", "palette", "quit"})
@@ -170,7 +170,7 @@ class Comparison:
         project: Project,
         number: int,
         model: str,
-        found: Fates,
+        found: ModelComparison,
         keys: Mapping[str, str] | None = None,
     ) -> None:
         self.number = number
@@ -183,7 +183,7 @@ class Comparison:
         self._at = 0
 
     @property
-    def now(self) -> tuple[Difference, Fate] | None:
+    def now(self) -> tuple[Difference, ItemOutcome] | None:
         """The present difference, ``None`` when the two agree."""
         return self._found.changed[self._at] if self._found.changed else None
 
@@ -225,13 +225,13 @@ class Comparison:
         """How much became what, over all layers."""
         totals = {
             fate: sum(count for (_, each), count in self._found.counts.items() if each is fate)
-            for fate in Fate
+            for fate in ItemOutcome
         }
         return tuple(f"{count} {fate}" for fate, count in totals.items() if count)
 
-    def _line(self, one: Difference, fate: Fate, focused: bool) -> DifferenceLine:
+    def _line(self, one: Difference, fate: ItemOutcome, focused: bool) -> DifferenceLine:
         kind = f"{two_sides.layer_word(one)}: {fate}"
-        if fate is Fate.EDITED:
+        if fate is ItemOutcome.EDITED:
             kind = f"{kind}, {two_sides.kind_words(one, self._found.mine, self._found.theirs)}"
         words = [self._words(one, side) for side in (True, False)]
         return DifferenceLine(kind, words[0], words[1], focused)

@@ -12,14 +12,14 @@ from sciextract.store.events import read_event
 from sciextract.store.project import Project
 from sciextract_app.presenters import key_dispatch, panes, session
 from sciextract_app.presenters.actions import keymap, plain
-from sciextract_app.presenters.bulk import Everywhere
-from sciextract_app.presenters.document_order import Route
+from sciextract_app.presenters.bulk import BulkApply
+from sciextract_app.presenters.document_order import DocumentOrder
 from sciextract_app.presenters.document_view import newest_model
-from sciextract_app.presenters.key_dispatch import Pointing
+from sciextract_app.presenters.key_dispatch import MouseInput
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.saved_queues import Queues
 from sciextract_app.presenters.session import Totals, totals
-from sciextract_app.presenters.state import Clock, Situation
+from sciextract_app.presenters.state import Clock, ReviewState
 from sciextract_app.presenters.view_models import (
     ClusterLine,
     Feedback,
@@ -46,13 +46,13 @@ class Desk:
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
-        route: The way through the abstracts.
-        queues: Saved queues; one of them may be the route.
+        document_order: The order of the abstracts.
+        queues: Saved queues; one of them may be the documents.
         predicting: Abstracts predicted so far and all that need it; the app sets it while a model runs.
         totals: Numbers of the project for the header, as old as the last change of abstract.
         counts: How often they were counted; in large projects acceptance is counted elsewhere after that.
-        pointing: What the mouse does.
-        everywhere: What is told of a decision that goes through the whole project.
+        mouse: What the mouse does.
+        bulk: Receives the progress of a decision that goes through the whole project.
     """
 
     def __init__(
@@ -66,19 +66,19 @@ class Desk:
         keys: Mapping[str, str] | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
-        before = session.recall(project.path)
+        before = session.load(project.path)
         chosen = order or (_order(before.order) if before else Order.TEXT)
         drawn = seed if seed is not None else (before.seed if before else 0)
-        self._now = Situation(project, chosen, drawn, threshold, clock)
+        self._state = ReviewState(project, chosen, drawn, threshold, clock)
         self._keys = keymap(keys)
-        self.route = Route(project.connection)
+        self.document_order = DocumentOrder(project.connection)
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.counts = 1
-        self.pointing = Pointing(self._now, self._guarded)
-        self.everywhere = Everywhere(self._now)
+        self.mouse = MouseInput(self._state, self._guarded)
+        self.bulk = BulkApply(self._state)
         self.queues = Queues(
-            *(self._now, self._guarded, self._take), before.places if before else {}
+            *(self._state, self._guarded, self._take), before.places if before else {}
         )
         self.queues.recall(before.queue if before else "")
         self._model = newest_model(project.connection)
@@ -87,27 +87,27 @@ class Desk:
     @property
     def number(self) -> int:
         """The open abstract, 0 for none."""
-        return self._now.number
+        return self._state.number
 
     @property
     def mode(self) -> Mode:
         """What the next key means."""
-        return self._now.mode
+        return self._state.mode
 
     @property
     def focus(self) -> ItemRef | None:
         """The item that keys speak of."""
-        return self._now.focus
+        return self._state.focus
 
     @property
     def waiting(self) -> int:
         """Undecided items of the open abstract."""
-        return self._now.waiting()
+        return self._state.waiting()
 
     @property
-    def situation(self) -> Situation:
+    def state(self) -> ReviewState:
         """The state, for panes that need more than the views."""
-        return self._now
+        return self._state
 
     def press(self, key: str) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
@@ -123,11 +123,11 @@ class Desk:
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the desk last read; cheap enough for every second."""
-        return self._now.project.data_version() != self._now.seen
+        return self._state.project.data_version() != self._state.seen
 
     def set_order(self, order: Order, seed: int = 0) -> Feedback:
         """Change how undecided items follow each other."""
-        self._now.order, self._now.seed = order, seed
+        self._state.order, self._state.seed = order, seed
         return self.refresh()
 
     def follow(self, numbers: Sequence[int] | None) -> None:
@@ -136,10 +136,10 @@ class Desk:
         A queue that is worked on stays the way: it is left by :meth:`Queues.leave`.
         """
         if not self.queues.active:
-            self.route = Route(self._now.project.connection, numbers)
+            self.document_order = DocumentOrder(self._state.project.connection, numbers)
 
-    def _take(self, route: Route) -> None:
-        self.route = route
+    def _take(self, documents: DocumentOrder) -> None:
+        self.document_order = documents
 
     def set_note(self, text: str) -> Feedback:
         """Replace the abstract's note."""
@@ -147,104 +147,104 @@ class Desk:
 
     def remember(self) -> None:
         """Note where the person is, for the next time."""
-        now = self._now
-        if now.number:
-            place = session.Stopped(
-                *(now.number, session.told(now.focus), now.order, now.seed),
+        state = self._state
+        if state.number:
+            place = session.Session(
+                *(state.number, session.item_fields(state.focus), state.order, state.seed),
                 *(self.queues.active, self.queues.places),
             )
-            session.remember(now.project.path, place)
+            session.save(state.project.path, place)
 
     def passage(self) -> Passage:
         """The text with everything that is drawn into it."""
-        return panes.passage(self._now)
+        return panes.passage(self._state)
 
     def relations(self, *, everything: bool = False) -> tuple[RelationLine, ...]:
         """Relations of the focused mention, or of the abstract."""
-        return panes.relation_lines(self._now, everything=everything)
+        return panes.relation_lines(self._state, everything=everything)
 
     def clusters(self) -> tuple[ClusterLine, ...]:
         """Clusters of the abstract."""
-        return panes.cluster_lines(self._now)
+        return panes.cluster_lines(self._state)
 
     def inspector(self) -> Inspector:
         """Everything about the focused item."""
-        return panes.inspector(self._now)
+        return panes.inspector(self._state)
 
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something now."""
-        return key_dispatch.footer(self._now)
+        return key_dispatch.footer(self._state)
 
     def header(self) -> Header:
         """The project as a whole; its numbers are as old as :attr:`totals`."""
         known = self.totals
         numbers = (known.done, known.documents, known.acceptance)
         return Header(
-            *(self._now.project.path.name, *numbers, self._model, self.predicting),
-            self.queues.told,
+            *(self._state.project.path.name, *numbers, self._model, self.predicting),
+            self.queues.progress,
         )
 
-    def _begin(self, number: int | None, before: session.Stopped | None) -> None:
-        if number is None and before and self._now.load(before.number, before.focus):
+    def _begin(self, number: int | None, before: session.Session | None) -> None:
+        if number is None and before and self._state.load(before.number, before.focus):
             return
-        wanted = self.route.first() if number is None else number
+        wanted = self.document_order.first() if number is None else number
         if wanted is not None:
-            self._now.load(wanted)
+            self._state.load(wanted)
 
     def _guarded(self, work: Callable[[], Feedback]) -> Feedback:
-        number = self._now.number
+        number = self._state.number
         try:
             feedback = work()
         except SciextractError as error:
-            self._now.leave_mode()
+            self._state.leave_mode()
             feedback = problem(f"{error.message}. {error.hint}" if error.hint else error.message)
-        if self._now.number != number:
-            self.queues.visit(self._now.number)
+        if self._state.number != number:
+            self.queues.visit(self._state.number)
             self.remember()
         return feedback
 
     def _press(self, key: str) -> Feedback:
-        number, action = self._now.number, self._keys.get(key)
-        feedback = key_dispatch.press(self._now, self.route, key, action)
-        left = feedback.moved or self._now.number != number
+        number, action = self._state.number, self._keys.get(key)
+        feedback = key_dispatch.press(self._state, self.document_order, key, action)
+        left = feedback.moved or self._state.number != number
         if feedback.changed and (left or (action is not None and action.id == "done")):
             self._count()
         return feedback
 
     def _count(self) -> None:
-        self.totals = totals(self._now.project.connection, self.totals)
+        self.totals = totals(self._state.project.connection, self.totals)
         self.counts += 1
         self.queues.refresh(self.totals.documents)
 
     def _open(self, number: int) -> Feedback:
-        before = self._now.number
-        if not self._now.load(number):
-            self._now.load(before)
+        before = self._state.number
+        if not self._state.load(number):
+            self._state.load(before)
             return problem(f"The project has no abstract {number} (any more)")
         return Feedback(moved=number != before)
 
     def _note(self, text: str) -> Feedback:
-        self._now.after_action(self._now.project.actions.note(self.number, text))
+        self._state.after_action(self._state.project.actions.note(self.number, text))
         return Feedback("note saved", changed=True)
 
     def _refresh(self) -> Feedback:
-        now, before, focus = self._now, self._now.scene, self._now.focus
-        connection = now.project.connection
+        state, before, focus = self._state, self._state.view, self._state.focus
+        connection = state.project.connection
         self._count()
         self._model = newest_model(connection)
-        if not now.read():
-            now.number = 0
+        if not state.read():
+            state.number = 0
             self._begin(None, None)
             gone = "The abstract is not in the project any more" if before else ""
             return Feedback(gone, moved=True)
-        if focus is None or now.here.row(focus) is not None:
+        if focus is None or state.open_view.row(focus) is not None:
             return Feedback()
-        now.settle()
+        state.settle()
         return Feedback(self._what_happened())
 
     def _what_happened(self) -> str:
         """Who took the focused item away: the newest event of the abstract."""
-        connection = self._now.project.connection
+        connection = self._state.project.connection
         query = "SELECT max(event_id) FROM change WHERE document_id = ?"
         newest = connection.execute(query, (self.number,)).fetchone()[0]
         event = read_event(connection, newest) if newest else None

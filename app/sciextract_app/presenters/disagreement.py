@@ -16,7 +16,7 @@ from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRe
 from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE
 from sciextract.workflows.active.uncertainty import MEASURES, Task, decisions
-from sciextract_app.presenters.document_view import Scene
+from sciextract_app.presenters.document_view import DocumentView
 
 if TYPE_CHECKING:
     from sciextract.metrics.differences import Side
@@ -48,22 +48,22 @@ class Votes:
     homes: list[dict[Mention, int]] = field(default_factory=list)
     symmetric: frozenset[str] = frozenset()
 
-    def dissent(self, scene: Scene, item: ItemRef) -> float:
+    def dissent(self, view: DocumentView, item: ItemRef) -> float:
         """How far they differ: 0 where all say the same, 1 where half of them do.
 
         A form of query by committee (Seung, Opper and Sompolinsky 1992), with the share of the votes for what
         is shown in the place of the entropy over all labels (Dagan and Engelson 1995).
         """
         if isinstance(item, LinkRef):
-            return _dissent(self._together(scene, item), len(self.homes))
-        told = _told(scene, item, self.symmetric)
+            return _dissent(self._together(view, item), len(self.homes))
+        told = _told(view, item, self.symmetric)
         return _dissent(self.said[told], self.speaking[told[0]])
 
-    def _together(self, scene: Scene, link: LinkRef) -> int:
+    def _together(self, view: DocumentView, link: LinkRef) -> int:
         """How many sources have a mention in one cluster with the one before it, the first with the second."""
-        ids = [each.entity_id for each in scene.members[link.cluster_id]]
+        ids = [each.entity_id for each in view.members[link.cluster_id]]
         place = max(1, ids.index(link.entity_id))
-        pair = [_mention(scene, each) for each in ids[place - 1 : place + 1]]
+        pair = [_mention(view, each) for each in ids[place - 1 : place + 1]]
         found = [{home.get(each, -1) for each in pair} for home in self.homes]
         return sum(len(each) == 1 and -1 not in each for each in found)
 
@@ -75,13 +75,13 @@ class Dissent:
         self._sets: tuple[int, tuple[int, ...]] = (0, ())
         self._votes = Votes()
 
-    def of(self, connection: sqlite3.Connection, scene: Scene) -> Votes:
+    def of(self, connection: sqlite3.Connection, view: DocumentView) -> Votes:
         """What the sources say of an abstract; runs and imports that were undone say nothing."""
-        number = scene.draft.stored.number
+        number = view.draft.stored.number
         rows = connection.execute(_LATEST, (number, MOST_SOURCES))
         wanted = (number, tuple(row[0] for row in rows))
         if wanted != self._sets:
-            self._votes = _count(scene, [_body(connection, each) for each in wanted[1]])
+            self._votes = _count(view, [_body(connection, each) for each in wanted[1]])
             self._sets = wanted
         return self._votes
 
@@ -91,12 +91,12 @@ def _body(connection: sqlite3.Connection, set_id: int) -> bytes:
     return bytes(connection.execute(query, (set_id,)).fetchone()[0])
 
 
-def _count(scene: Scene, bodies: Iterable[bytes]) -> Votes:
+def _count(view: DocumentView, bodies: Iterable[bytes]) -> Votes:
     from sciextract.metrics.differences import Side
     from sciextract.workflows.disagreements import decided_part
 
-    votes = Votes(symmetric=scene.schema.symmetric_labels)
-    document = scene.draft.stored.document
+    votes = Votes(symmetric=view.schema.symmetric_labels)
+    document = view.draft.stored.document
     for body in bodies:
         said = decided_part(decode_annotations(body, candidates=False))
         side = Side(AnnotatedDocument(document, said))
@@ -116,17 +116,17 @@ def _things(side: Side, symmetric: frozenset[str]) -> Iterator[Said]:
         yield "relation", item.mentions, item.label
 
 
-def _told(scene: Scene, item: EntityRef | RelationRef, symmetric: frozenset[str]) -> Said:
+def _told(view: DocumentView, item: EntityRef | RelationRef, symmetric: frozenset[str]) -> Said:
     """An item as the sources say it."""
     if isinstance(item, EntityRef):
-        return "entity", (_mention(scene, item.id),), scene.by_id[item.id].label
-    row = scene.relation_by_id[item.id]
-    ends = [_mention(scene, row.head), _mention(scene, row.tail)]
+        return "entity", (_mention(view, item.id),), view.by_id[item.id].label
+    row = view.relation_by_id[item.id]
+    ends = [_mention(view, row.head), _mention(view, row.tail)]
     return "relation", tuple(sorted(ends) if row.label in symmetric else ends), row.label
 
 
-def _mention(scene: Scene, entity_id: str) -> Mention:
-    row = scene.by_id.get(entity_id) or scene.draft.entity(entity_id)
+def _mention(view: DocumentView, entity_id: str) -> Mention:
+    row = view.by_id.get(entity_id) or view.draft.entity(entity_id)
     edges = [(each.char_start, each.char_end) for each in row.fragments] if row else []
     return tuple(edge for fragment in edges for edge in fragment)
 
@@ -139,7 +139,7 @@ def _dissent(votes: int, voters: int) -> float:
 Place = tuple[Task, tuple[Span, ...]]
 
 
-class Doubts:
+class ModelUncertainty:
     """The probabilities of everything that the newest model run considered in an abstract.
 
     Args:
@@ -152,29 +152,29 @@ class Doubts:
             for each in (decisions(candidates) if candidates else ())
         }
 
-    def of(self, scene: Scene, measure: str, item: ItemRef) -> float:
+    def of(self, view: DocumentView, measure: str, item: ItemRef) -> float:
         """The doubt about an item; where the run has nothing at its place, that of its score alone.
 
         Args:
-            scene: The abstract.
+            view: The abstract.
             measure: ``entropy``, ``margin`` or ``least-confidence``.
-            item: An item of the scene.
+            item: An item of the view.
         """
-        row = scene.row(item)
+        row = view.row(item)
         score = row.score if row and row.score is not None else 1.0
-        return MEASURES[measure](self._known.get(_place(scene, item), (1 - score, score)))
+        return MEASURES[measure](self._known.get(_place(view, item), (1 - score, score)))
 
 
-def _place(scene: Scene, item: ItemRef) -> Place:
+def _place(view: DocumentView, item: ItemRef) -> Place:
     if isinstance(item, EntityRef):
-        return Task.ENTITY, _fragments(scene, item.id)
+        return Task.ENTITY, _fragments(view, item.id)
     if isinstance(item, RelationRef):
-        row = scene.relation_by_id[item.id]
-        first, second = sorted((row.head, row.tail), key=scene.place)
-        return Task.RELATION, (*_fragments(scene, first), *_fragments(scene, second))
-    return Task.COREFERENCE, _fragments(scene, item.entity_id)
+        row = view.relation_by_id[item.id]
+        first, second = sorted((row.head, row.tail), key=view.place)
+        return Task.RELATION, (*_fragments(view, first), *_fragments(view, second))
+    return Task.COREFERENCE, _fragments(view, item.entity_id)
 
 
-def _fragments(scene: Scene, entity_id: str) -> tuple[Span, ...]:
-    row = scene.by_id.get(entity_id)
+def _fragments(view: DocumentView, entity_id: str) -> tuple[Span, ...]:
+    row = view.by_id.get(entity_id)
     return row.fragments if row else ()

@@ -21,7 +21,7 @@ _ANY = "1"
 _CHUNK = 500
 
 
-class Route:
+class DocumentOrder:
     """The way through the abstracts; those that went out of the project are passed over.
 
     Args:
@@ -40,7 +40,7 @@ class Route:
         self._places = {number: place for place, number in enumerate(numbers or ())}
 
     @property
-    def of(self) -> str:
+    def suffix(self) -> str:
         """What it leads through, for messages: empty for all abstracts."""
         return ""
 
@@ -98,7 +98,7 @@ class Route:
         return None if row is None else int(row[0])
 
 
-class QueueRoute(Route):
+class SavedQueueOrder(DocumentOrder):
     """Along a saved queue: it goes on where the person stopped, and never leads out of it.
 
     From an abstract that is not in the queue the next one and the previous one are the one where they stopped.
@@ -117,7 +117,7 @@ class QueueRoute(Route):
         self.refresh()
 
     @property
-    def of(self) -> str:
+    def suffix(self) -> str:
         """The queue, by its name."""
         return f" of the queue {self.name}"
 
@@ -226,7 +226,7 @@ class Listing:
 
     @property
     def numbers(self) -> list[int]:
-        """All rows' abstracts in order: the route for :meth:`~sciextract_app.presenters.desk.Desk.follow`."""
+        """All rows' abstracts in order: the order for :meth:`~sciextract_app.presenters.desk.Desk.follow`."""
         return self._numbers
 
     @property

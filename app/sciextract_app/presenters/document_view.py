@@ -22,7 +22,7 @@ from sciextract.store.rows import EntityRow, LinkRow, ProgressRow, RelationRow
 Item = EntityRow | RelationRow | LinkRow
 
 
-class Scene:
+class DocumentView:
     """Everything that is not rejected in one abstract; never changed, only read anew.
 
     Args:
@@ -164,9 +164,9 @@ class Letters:
     def __init__(self) -> None:
         self._of: dict[str, str] = {}
 
-    def give(self, scene: Scene) -> None:
+    def give(self, view: DocumentView) -> None:
         """Give letters to clusters that have none, in text order; those that went keep theirs."""
-        for cluster_id in scene.members:
+        for cluster_id in view.members:
             if cluster_id not in self._of and len(self._of) < len(ALL):
                 self._of[cluster_id] = ALL[len(self._of)]
 
@@ -174,9 +174,9 @@ class Letters:
         """A cluster's letter."""
         return self._of.get(cluster_id, NO_LETTER)
 
-    def cluster(self, letter: str, scene: Scene) -> str | None:
+    def cluster(self, letter: str, view: DocumentView) -> str | None:
         """The living cluster of that letter."""
-        return next((each for each in scene.members if self._of.get(each) == letter), None)
+        return next((each for each in view.members if self._of.get(each) == letter), None)
 
 
 _NEWEST = f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
@@ -185,7 +185,7 @@ _NEWEST = f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.sou
 _MODEL = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
 
 
-class Considered:
+class CandidateCache:
     """Candidates of the newest run that is not undone; decoded once, not after every key."""
 
     def __init__(self) -> None:
@@ -214,29 +214,29 @@ def newest_model(connection: sqlite3.Connection) -> str:
     return str(row[0]) if row else ""
 
 
-def offered(scene: Scene, candidates: Candidates | None, char: int) -> list[SpanCandidate]:
+def offered(view: DocumentView, candidates: Candidates | None, char: int) -> list[SpanCandidate]:
     """Spans that are no items yet: those under the cursor first, then sentence by sentence, likelier ones first.
 
     Sentences before the cursor come last. What a person rejected is not offered again.
     """
-    found = [each for each in (candidates.spans if candidates else ()) if _is_new(scene, each)]
-    return sorted(found, key=lambda each: _order(scene, each, char))
+    found = [each for each in (candidates.spans if candidates else ()) if _is_new(view, each)]
+    return sorted(found, key=lambda each: _order(view, each, char))
 
 
-def _is_new(scene: Scene, candidate: SpanCandidate) -> bool:
-    allowed = scene.schema.entity_labels
+def _is_new(view: DocumentView, candidate: SpanCandidate) -> bool:
+    allowed = view.schema.entity_labels
     likely = [each.label for each in candidate.labels if each.label in allowed]
-    rows = scene.on_fragments.get((candidate.span,), [])
+    rows = view.on_fragments.get((candidate.span,), [])
     taken = any(row.state is not State.REJECTED or row.label in likely[:1] for row in rows)
-    return bool(likely) and not taken and candidate.span.char_end <= len(scene.text)
+    return bool(likely) and not taken and candidate.span.char_end <= len(view.text)
 
 
 def _order(
-    scene: Scene, candidate: SpanCandidate, char: int
+    view: DocumentView, candidate: SpanCandidate, char: int
 ) -> tuple[bool, bool, int, float, int, int]:
     span = candidate.span
     under = span.char_start <= char < span.char_end
-    sentence = scene.tokens.sentence_of(scene.token_at(span.char_start))
+    sentence = view.tokens.sentence_of(view.token_at(span.char_start))
     score = max(each.score for each in candidate.labels)
     return not under, span.char_end <= char, sentence, -score, span.char_start, span.char_end
 

@@ -9,9 +9,9 @@ from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRe
 from sciextract.store.context import Outcome
 from sciextract.store.events import Change, Event
 from sciextract_app.presenters.actions import Action
-from sciextract_app.presenters.document_order import Route
+from sciextract_app.presenters.document_order import DocumentOrder
 from sciextract_app.presenters.queue import Key
-from sciextract_app.presenters.state import Situation
+from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted
 
 LARGE = frozenset({"import", "predict", "merge project", "salvage"})
@@ -19,109 +19,109 @@ LARGE = frozenset({"import", "predict", "merge project", "salvage"})
 _FIRST = {"relation": 0, "link": 1, "entity": 2}
 
 
-def next_undecided(desk: Situation, action: Action) -> Feedback:
+def next_undecided(state: ReviewState, action: Action) -> Feedback:
     """The next item that waits, without deciding this one."""
-    return Feedback("" if desk.go_on(desk.position()) else NOTHING_LEFT)
+    return Feedback("" if state.go_on(state.position()) else NOTHING_LEFT)
 
 
-def previous_undecided(desk: Situation, action: Action) -> Feedback:
+def previous_undecided(state: ReviewState, action: Action) -> Feedback:
     """The previous item that waits."""
-    found = desk.items.before(desk.position())
+    found = state.open_queue.before(state.position())
     if found is not None:
-        desk.look_at(found)
+        state.look_at(found)
     return Feedback("" if found else NOTHING_LEFT)
 
 
-def step_item(desk: Situation, action: Action) -> Feedback:
+def step_item(state: ReviewState, action: Action) -> Feedback:
     """The next or previous item of the text, decided or not."""
-    step, scene = int(action.argument), desk.here
-    if desk.focus is not None and scene.row(desk.focus) is not None:
-        place = desk.items.place(desk.focus)
+    step, view = int(action.argument), state.open_view
+    if state.focus is not None and view.row(state.focus) is not None:
+        place = state.open_queue.place(state.focus)
     else:
-        place = _text_place(desk)
-    found = desk.items.neighbour(place, step)
+        place = _text_place(state)
+    found = state.open_queue.neighbour(place, step)
     if found is not None:
-        desk.look_at(found)
+        state.look_at(found)
     return Feedback("" if found else "There is no other item in this direction")
 
 
-def _text_place(desk: Situation) -> Key:
-    return (desk.here.token_span(desk.cursor).char_start, float("-inf"))
+def _text_place(state: ReviewState) -> Key:
+    return (state.open_view.token_span(state.cursor).char_start, float("-inf"))
 
 
-def step_token(desk: Situation, action: Action) -> Feedback:
+def step_token(state: ReviewState, action: Action) -> Feedback:
     """The cursor one token on or back."""
-    desk.move_cursor(desk.cursor + int(action.argument))
+    state.move_cursor(state.cursor + int(action.argument))
     return Feedback()
 
 
-def step_sentence(desk: Situation, action: Action) -> Feedback:
+def step_sentence(state: ReviewState, action: Action) -> Feedback:
     """The cursor to the beginning of a sentence."""
-    desk.move_cursor(sentence_start(desk, int(action.argument)))
+    state.move_cursor(sentence_start(state, int(action.argument)))
     return Feedback()
 
 
-def sentence_start(desk: Situation, step: int) -> int:
+def sentence_start(state: ReviewState, step: int) -> int:
     """The first token of the next sentence, of this one, or of the previous one."""
-    tokens = desk.here.tokens
+    tokens = state.open_view.tokens
     if not len(tokens):
         return 0
-    current = tokens.sentence_of(desk.cursor)
-    if step < 0 and tokens.sentences[current].token_start < desk.cursor:
+    current = tokens.sentence_of(state.cursor)
+    if step < 0 and tokens.sentences[current].token_start < state.cursor:
         return tokens.sentences[current].token_start
     wanted = max(0, min(current + step, len(tokens.sentences) - 1))
     return tokens.sentences[wanted].token_start
 
 
-def step_abstract(desk: Situation, route: Route, action: Action) -> Feedback:
+def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
     """Open the next or the previous abstract."""
-    found = route.beside(desk.number, int(action.argument))
+    found = documents.beside(state.number, int(action.argument))
     if found is None:
         end = "last" if action.argument == "1" else "first"
-        return Feedback(f"This is the {end} abstract{route.of}")
-    desk.load(found)
+        return Feedback(f"This is the {end} abstract{documents.suffix}")
+    state.load(found)
     return Feedback(moved=True)
 
 
-def done(desk: Situation, route: Route) -> Feedback:
+def done(state: ReviewState, documents: DocumentOrder) -> Feedback:
     """The abstract is done; with undecided items the first time only says how many there are."""
-    waiting = desk.waiting()
-    if waiting and not desk.asked_done:
-        desk.look_at(desk.items.after(desk.items.key_at(0)))
-        desk.asked_done = True
+    waiting = state.waiting()
+    if waiting and not state.asked_done:
+        state.look_at(state.open_queue.after(state.open_queue.key_at(0)))
+        state.asked_done = True
         return Feedback(
             f"{counted(waiting, 'item')} undecided: A accepts the sure ones, D again rejects all and is done"
         )
-    number, seconds = desk.number, desk.seconds()
-    desk.project.actions.mark_done(number, undecided="reject", seconds=seconds)
+    number, seconds = state.number, state.seconds()
+    state.project.actions.mark_done(number, undecided="reject", seconds=seconds)
     rejected = f", {counted(waiting, 'item')} rejected" if waiting else ""
-    following = route.not_done_after(number)
+    following = documents.not_done_after(number)
     if following is None:
-        desk.read()
-        desk.settle()
-        return Feedback(f"Done{rejected}. All abstracts{route.of} are done", changed=True)
-    desk.load(following)
+        state.read()
+        state.settle()
+        return Feedback(f"Done{rejected}. All abstracts{documents.suffix} are done", changed=True)
+    state.load(following)
     return Feedback(f"Done{rejected}", changed=True, moved=True)
 
 
-def flag(desk: Situation, action: Action) -> Feedback:
+def flag(state: ReviewState, action: Action) -> Feedback:
     """Set or clear the flag."""
-    flagged = not desk.here.progress.flagged
-    desk.after_action(desk.project.actions.flag(desk.number, flagged))
+    flagged = not state.open_view.progress.flagged
+    state.after_action(state.project.actions.flag(state.number, flagged))
     return Feedback("flagged" if flagged else "flag cleared", changed=True)
 
 
-def undo(desk: Situation, action: Action) -> Feedback:
+def undo(state: ReviewState, action: Action) -> Feedback:
     """Take back the last action; one that was not done at the desk only after a question."""
-    latest = events.to_undo(desk.project.connection, desk.project.author_id)
-    event = events.read_event(desk.project.connection, latest) if latest else None
+    latest = events.to_undo(state.project.connection, state.project.author_id)
+    event = events.read_event(state.project.connection, latest) if latest else None
     if event is not None and is_large(event):
-        desk.leave_mode()
-        desk.mode = Mode.CONFIRM
-        desk.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter does it, Esc does not"
-        desk.pending.confirmed = lambda: turn(desk, "taken back", *desk.project.undo())
-        return Feedback(desk.pending.question)
-    return turn(desk, "taken back", *desk.project.undo())
+        state.leave_mode()
+        state.mode = Mode.CONFIRM
+        state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter does it, Esc does not"
+        state.pending.confirmed = lambda: turn(state, "taken back", *state.project.undo())
+        return Feedback(state.pending.question)
+    return turn(state, "taken back", *state.project.undo())
 
 
 def is_large(event: Event) -> bool:
@@ -129,51 +129,51 @@ def is_large(event: Event) -> bool:
     return event.kind in LARGE
 
 
-def redo(desk: Situation, action: Action) -> Feedback:
+def redo(state: ReviewState, action: Action) -> Feedback:
     """Do again what was taken back."""
-    return turn(desk, "done again", *desk.project.redo())
+    return turn(state, "done again", *state.project.redo())
 
 
-def turn(desk: Situation, verb: str, event: Event, outcome: Outcome) -> Feedback:
+def turn(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
     """Go where an event was turned around and show what it changed."""
     from sciextract.workflows import (
         adjudicate,  # brings numpy, which the first abstract can do without
     )
 
     if event.kind == adjudicate.KIND or is_large(event):
-        adjudicate.follow(desk.project, event)
-    before = desk.number
-    number, item = _changed_there(desk, event)
+        adjudicate.follow(state.project, event)
+    before = state.number
+    number, item = _changed_there(state, event)
     if number is not None and number != before:
-        desk.load(number)
-    elif not desk.read():
-        desk.number = 0
+        state.load(number)
+    elif not state.read():
+        state.number = 0
         return Feedback(f"{event.kind} {verb}", changed=True, moved=True)
-    if desk.scene is not None:
-        _look(desk, item)
+    if state.view is not None:
+        _look(state, item)
     told = f" in {counted(outcome.documents, 'abstract')}" if outcome.documents > 1 else ""
-    return Feedback(f"{event.kind}{told} {verb}", changed=True, moved=desk.number != before)
+    return Feedback(f"{event.kind}{told} {verb}", changed=True, moved=state.number != before)
 
 
-def _look(desk: Situation, item: ItemRef | None) -> None:
+def _look(state: ReviewState, item: ItemRef | None) -> None:
     """The item if it is there; else its mention; else what is nearest."""
-    scene = desk.here
-    if isinstance(item, LinkRef) and scene.row(item) is None:
+    view = state.open_view
+    if isinstance(item, LinkRef) and view.row(item) is None:
         item = EntityRef(item.entity_id)
-    if scene.row(item) is not None:
-        desk.look_at(item)
-    elif scene.row(desk.focus) is None:
-        desk.settle()
+    if view.row(item) is not None:
+        state.look_at(item)
+    elif view.row(state.focus) is None:
+        state.settle()
 
 
-def _changed_there(desk: Situation, event: Event) -> tuple[int | None, ItemRef | None]:
+def _changed_there(state: ReviewState, event: Event) -> tuple[int | None, ItemRef | None]:
     """The abstract and the item that an event changed, in the open abstract if it did there."""
     found: dict[int, list[Change]] = {}
-    for number, changes in events.changes_of_event(desk.project.connection, event.id):
+    for number, changes in events.changes_of_event(state.project.connection, event.id):
         found.setdefault(number, []).extend(changes)
     if not found:
         return None, None
-    number = desk.number if desk.number in found else next(iter(found))
+    number = state.number if state.number in found else next(iter(found))
     return number, _told(event) or next(_items(found[number]), None)
 
 

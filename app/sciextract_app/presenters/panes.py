@@ -14,9 +14,9 @@ from sciextract.store.events import Event, read_event
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow
 from sciextract.store.sqlite import translated
 from sciextract_app.presenters import document_view
-from sciextract_app.presenters.document_view import Item, Letters, Scene
+from sciextract_app.presenters.document_view import DocumentView, Item, Letters
 from sciextract_app.presenters.selecting import selected
-from sciextract_app.presenters.state import Situation
+from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
     ClusterLine,
     Inspector,
@@ -29,27 +29,27 @@ from sciextract_app.presenters.view_models import (
 EMPTY = Passage("", 0, (), (0, 0))
 
 
-def passage(desk: Situation) -> Passage:
+def passage(state: ReviewState) -> Passage:
     """The open abstract as it is drawn."""
-    if desk.scene is None:
+    if state.view is None:
         return EMPTY
-    scene, hints = desk.scene, desk.pending.hints
-    candidate = desk.pending.span
-    chosen = None if candidate else selected(desk)
+    view, hints = state.view, state.pending.hints
+    candidate = state.pending.span
+    chosen = None if candidate else selected(state)
     return Passage(
-        text=scene.text,
-        title_end=title_end(scene),
-        marks=_marks(desk, scene),
-        cursor=_edges(scene.token_span(desk.cursor)),
+        text=view.text,
+        title_end=title_end(view),
+        marks=_marks(state, view),
+        cursor=_edges(view.token_span(state.cursor)),
         selection=_edges(chosen) if chosen else None,
         hints=hints.shown() if hints else {},
         candidate=_edges(candidate) if candidate else None,
     )
 
 
-def title_end(scene: Scene) -> int:
+def title_end(view: DocumentView) -> int:
     """Where the title ends, if the text begins with it."""
-    return title_end_of(scene.draft.stored.document)
+    return title_end_of(view.draft.stored.document)
 
 
 def title_end_of(document: Document) -> int:
@@ -62,62 +62,62 @@ def _edges(span: Span) -> tuple[int, int]:
     return span.char_start, span.char_end
 
 
-def _marks(desk: Situation, scene: Scene) -> tuple[Mark, ...]:
-    focused = None if isinstance(desk.focus, RelationRef) else scene.mention_of(desk.focus)
-    return desk.marks.of(scene, desk.letters, focused, _partners(scene, desk.focus))
+def _marks(state: ReviewState, view: DocumentView) -> tuple[Mark, ...]:
+    focused = None if isinstance(state.focus, RelationRef) else view.mention_of(state.focus)
+    return state.marks.of(view, state.letters, focused, _partners(view, state.focus))
 
 
-def _partners(scene: Scene, focus: ItemRef | None) -> set[str]:
+def _partners(view: DocumentView, focus: ItemRef | None) -> set[str]:
     """Mentions that a relation or a cluster joins to the focus."""
     if isinstance(focus, RelationRef):
-        row = scene.relation_by_id.get(focus.id)
+        row = view.relation_by_id.get(focus.id)
         return {row.head, row.tail} if row else set()
-    mention = scene.mention_of(focus)
+    mention = view.mention_of(focus)
     if mention is None:
         return set()
-    related = scene.relations_of.get(mention, [])
+    related = view.relations_of.get(mention, [])
     found = {end for row in related for end in (row.head, row.tail)}
-    for home in scene.homes.get(mention, ()):
-        found |= {link.entity_id for link in scene.members[home.cluster_id]}
+    for home in view.homes.get(mention, ()):
+        found |= {link.entity_id for link in view.members[home.cluster_id]}
     return found - {mention}
 
 
-def relation_lines(desk: Situation, *, everything: bool) -> tuple[RelationLine, ...]:
+def relation_lines(state: ReviewState, *, everything: bool) -> tuple[RelationLine, ...]:
     """The relations of the focused mention, or of the whole abstract, in text order."""
-    scene = desk.scene
-    if scene is None:
+    view = state.view
+    if view is None:
         return ()
-    mention = None if everything else scene.mention_of(desk.focus)
-    rows = scene.relations if mention is None else scene.relations_of.get(mention, [])
-    ordered = sorted(rows, key=lambda row: (scene.place(row.head), scene.place(row.tail), row.id))
-    return tuple(_relation_line(desk, scene, row) for row in ordered)
+    mention = None if everything else view.mention_of(state.focus)
+    rows = view.relations if mention is None else view.relations_of.get(mention, [])
+    ordered = sorted(rows, key=lambda row: (view.place(row.head), view.place(row.tail), row.id))
+    return tuple(_relation_line(state, view, row) for row in ordered)
 
 
-def _relation_line(desk: Situation, scene: Scene, row: RelationRow) -> RelationLine:
+def _relation_line(state: ReviewState, view: DocumentView, row: RelationRow) -> RelationLine:
     return RelationLine(
-        *(row.id, scene.surface(row.head), scene.surface(row.tail), row.label),
-        *(row.label in scene.schema.symmetric_labels, row.state, row.score),
-        desk.focus == RelationRef(row.id),
+        *(row.id, view.surface(row.head), view.surface(row.tail), row.label),
+        *(row.label in view.schema.symmetric_labels, row.state, row.score),
+        state.focus == RelationRef(row.id),
     )
 
 
-def cluster_lines(desk: Situation) -> tuple[ClusterLine, ...]:
+def cluster_lines(state: ReviewState) -> tuple[ClusterLine, ...]:
     """All clusters of the abstract."""
-    scene = desk.scene
-    if scene is None:
+    view = state.view
+    if view is None:
         return ()
-    return tuple(_cluster_line(scene, desk.letters, each, desk.focus) for each in scene.members)
+    return tuple(_cluster_line(view, state.letters, each, state.focus) for each in view.members)
 
 
 def _cluster_line(
-    scene: Scene, letters: Letters, cluster_id: str, focus: ItemRef | None
+    view: DocumentView, letters: Letters, cluster_id: str, focus: ItemRef | None
 ) -> ClusterLine:
-    links = scene.members[cluster_id]
+    links = view.members[cluster_id]
     here = isinstance(focus, LinkRef) and focus.cluster_id == cluster_id
     ids = [link.entity_id for link in links]
     wanted = focus.entity_id if isinstance(focus, LinkRef) else ""
     return ClusterLine(
-        *(cluster_id, letters.of(cluster_id), tuple(scene.surface(each) for each in ids)),
+        *(cluster_id, letters.of(cluster_id), tuple(view.surface(each) for each in ids)),
         tuple(link.state for link in links),
         ids.index(wanted) if here and wanted in ids else None,
     )
@@ -127,29 +127,29 @@ Lines = Iterator[tuple[str, str]]
 _MOST_LABELS = 3
 
 
-def inspector(desk: Situation) -> Inspector:
+def inspector(state: ReviewState) -> Inspector:
     """The focused item; without one the token under the cursor."""
-    scene = desk.scene
-    if scene is None:
+    view = state.view
+    if view is None:
         return Inspector("", ())
-    row = scene.row(desk.focus)
+    row = view.row(state.focus)
     if row is None:
-        token = scene.token_span(desk.cursor).of(scene.text)
+        token = view.token_span(state.cursor).of(view.text)
         said = "no mention here: a type makes one" if token else "this abstract has no text"
-        return Inspector(named(token) if token else "", (("", said), *_note(scene)))
-    return Inspector(_title(desk, scene, row), tuple(_lines(desk, scene, row)))
+        return Inspector(named(token) if token else "", (("", said), *_note(view)))
+    return Inspector(_title(state, view, row), tuple(_lines(state, view, row)))
 
 
-def _title(desk: Situation, scene: Scene, row: Item) -> str:
+def _title(state: ReviewState, view: DocumentView, row: Item) -> str:
     if isinstance(row, EntityRow):
-        return f"{named(row.surface(scene.text))} · {row.label or 'no type'}"
+        return f"{named(row.surface(view.text))} · {row.label or 'no type'}"
     if isinstance(row, RelationRow):
-        return f"{named(scene.surface(row.head))} {row.label} ─▶ {named(scene.surface(row.tail))}"
-    letter = desk.letters.of(row.cluster_id)
-    return f"{named(scene.surface(row.entity_id))} in cluster {letter}"
+        return f"{named(view.surface(row.head))} {row.label} ─▶ {named(view.surface(row.tail))}"
+    letter = state.letters.of(row.cluster_id)
+    return f"{named(view.surface(row.entity_id))} in cluster {letter}"
 
 
-def _lines(desk: Situation, scene: Scene, row: Item) -> Lines:
+def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     if row.score is not None:
         yield "score", f"{row.score:.2f}"
     if not isinstance(row, LinkRow):
@@ -157,57 +157,57 @@ def _lines(desk: Situation, scene: Scene, row: Item) -> Lines:
         if others:
             yield "next", "  ".join(f"{each.label} {each.score:.2f}" for each in others)
     yield "state", str(row.state)
-    yield from _cluster(desk, scene, row)
-    yield from _history(desk, scene, row)
-    yield from _definition(scene, row)
-    yield from _note(scene)
+    yield from _cluster(state, view, row)
+    yield from _history(state, view, row)
+    yield from _definition(view, row)
+    yield from _note(view)
 
 
-def _cluster(desk: Situation, scene: Scene, row: Item) -> Lines:
+def _cluster(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     """What a mention means the same as."""
     mention = row.entity_id if isinstance(row, LinkRow) else row.id
-    for home in scene.homes.get(mention, ()):
-        others = [link for link in scene.members[home.cluster_id] if link.entity_id != mention]
-        names = ", ".join(named(scene.surface(link.entity_id), 24) for link in others)
-        yield "same as", f"{desk.letters.of(home.cluster_id)}: {names}"
+    for home in view.homes.get(mention, ()):
+        others = [link for link in view.members[home.cluster_id] if link.entity_id != mention]
+        names = ", ".join(named(view.surface(link.entity_id), 24) for link in others)
+        yield "same as", f"{state.letters.of(home.cluster_id)}: {names}"
 
 
-def _history(desk: Situation, scene: Scene, row: Item) -> Lines:
-    yield "from", scene.sources.get(row.source_id, "?")
-    event = _event(desk, row.event_id)
+def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
+    yield "from", view.sources.get(row.source_id, "?")
+    event = _event(state, row.event_id)
     if event is not None:
         yield "last", f"{event.kind} by {event.author}, {event.at[:16].replace('T', ' ')}"
     if row.was:
-        yield "was", _was(scene, json.loads(row.was))
+        yield "was", _was(view, json.loads(row.was))
 
 
-def _event(desk: Situation, event_id: int) -> Event | None:
+def _event(state: ReviewState, event_id: int) -> Event | None:
     """The event, ``None`` while the file cannot be read: the next key says why."""
     try:
-        with translated(desk.project.path):
-            return read_event(desk.project.connection, event_id)
+        with translated(state.project.path):
+            return read_event(state.project.connection, event_id)
     except ProjectError:
         return None
 
 
-def _was(scene: Scene, was: dict[str, object]) -> str:
+def _was(view: DocumentView, was: dict[str, object]) -> str:
     """An item before its first edit."""
     match was:
         case {"label": str(label), "fragments": list(fragments)}:
-            words = " ".join(scene.text[start:end] for start, end in fragments)
+            words = " ".join(view.text[start:end] for start, end in fragments)
             return f"{named(words)} · {label}"
         case {"label": str(label), "head": str(head), "tail": str(tail)}:
-            ends = [named(scene.surface(each)) for each in (head, tail)]
+            ends = [named(view.surface(each)) for each in (head, tail)]
             return f"{ends[0]} {label} ─▶ {ends[1]}"
     return "in another cluster"
 
 
-def _definition(scene: Scene, row: Item) -> Lines:
+def _definition(view: DocumentView, row: Item) -> Lines:
     if isinstance(row, EntityRow):
-        found = document_view.entity_type(scene.schema, row.label)
+        found = document_view.entity_type(view.schema, row.label)
         definition = found.definition if found else _unknown(row.label)
     elif isinstance(row, RelationRow):
-        known = document_view.relation_type(scene.schema, row.label)
+        known = document_view.relation_type(view.schema, row.label)
         definition = known.definition if known else _unknown(row.label)
     else:
         return
@@ -219,5 +219,5 @@ def _unknown(label: str) -> str:
     return f"the schema has no type {label!r} (any more): give it another one" if label else ""
 
 
-def _note(scene: Scene) -> tuple[tuple[str, str], ...]:
-    return (("note", scene.progress.note),) if scene.progress.note else ()
+def _note(view: DocumentView) -> tuple[tuple[str, str], ...]:
+    return (("note", view.progress.note),) if view.progress.note else ()

@@ -11,7 +11,7 @@ from sciextract.documents.annotations import State
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
 from sciextract.store.document_state import in_text_order
 from sciextract.store.rows import LinkRow
-from sciextract_app.presenters.document_view import Scene
+from sciextract_app.presenters.document_view import DocumentView
 
 Key = tuple[float | int | str, ...]
 Dissent = Callable[[ItemRef], float]
@@ -38,10 +38,10 @@ BY_DOUBT = frozenset({Order.ENTROPY, Order.MARGIN, Order.LEAST_CONFIDENCE})
 
 
 class Queue:
-    """All items of a scene in text order, and the undecided ones in a chosen order.
+    """All items of a view in text order, and the undecided ones in a chosen order.
 
     Args:
-        scene: The abstract.
+        view: The abstract.
         order: How undecided items follow each other.
         seed: Of the random order.
         dissent: For the order by disagreement; without it sources agree about everything.
@@ -50,19 +50,19 @@ class Queue:
 
     def __init__(
         self,
-        scene: Scene,
+        view: DocumentView,
         order: Order = Order.TEXT,
         seed: int = 0,
         dissent: Dissent | None = None,
         doubt: Doubt | None = None,
     ) -> None:
-        self._scene = scene
+        self._view = view
         self._order = order
         self._seed = seed
         self._dissent = dissent
         self._doubt = doubt
-        placed = sorted((self.place(item), item) for item in _items(scene))
-        waiting = [each for each in placed if is_undecided(scene, each[1])]
+        placed = sorted((self.place(item), item) for item in _items(view))
+        waiting = [each for each in placed if is_undecided(view, each[1])]
         ordered = waiting
         if order is not Order.TEXT:
             ordered = sorted((self.key(item), item) for _, item in waiting)
@@ -73,17 +73,17 @@ class Queue:
 
     def place(self, item: ItemRef) -> Key:
         """An item's place in the text: mentions, then relations that end at them, then cluster links."""
-        scene = self._scene
-        if isinstance(item, EntityRef) and item.id in scene.by_id:  # most items, so in no time
-            start, end, _ = in_text_order(scene.by_id[item.id])
+        view = self._view
+        if isinstance(item, EntityRef) and item.id in view.by_id:  # most items, so in no time
+            start, end, _ = in_text_order(view.by_id[item.id])
             return start, end, _ENTITY, 0, item.id
-        start, end, _ = scene.place(scene.anchor(item) or "")
+        start, end, _ = view.place(view.anchor(item) or "")
         match item:
             case EntityRef(id=entity_id):
                 return start, end, _ENTITY, 0, entity_id
             case RelationRef(id=relation_id):
-                row = scene.relation_by_id[relation_id]
-                earlier = min(scene.place(row.head), scene.place(row.tail))
+                row = view.relation_by_id[relation_id]
+                earlier = min(view.place(row.head), view.place(row.tail))
                 return start, end, _RELATION, earlier[0], relation_id
         return start, end, _LINK, 0, f"{item.cluster_id} {item.entity_id}"
 
@@ -91,7 +91,7 @@ class Queue:
         """An item's place in the chosen order."""
         match self._order:
             case Order.UNCERTAINTY:
-                row = self._scene.row(item)
+                row = self._view.row(item)
                 score = row.score if row and row.score is not None else 1.0
                 return abs(2 * score - 1), *self.place(item)
             case Order.ENTROPY | Order.MARGIN | Order.LEAST_CONFIDENCE:
@@ -126,16 +126,16 @@ class Queue:
         return self.items[found] if 0 <= found < len(self.items) else None
 
 
-def is_undecided(scene: Scene, item: ItemRef) -> bool:
+def is_undecided(view: DocumentView, item: ItemRef) -> bool:
     """Whether a live item waits for a decision."""
-    row = scene.row(item)
+    row = view.row(item)
     return row is not None and row.state is State.UNDECIDED
 
 
-def _items(scene: Scene) -> Iterator[ItemRef]:
-    yield from (EntityRef(row.id) for row in scene.entities)
-    yield from (RelationRef(row.id) for row in scene.relations)
-    for links in scene.members.values():
+def _items(view: DocumentView) -> Iterator[ItemRef]:
+    yield from (EntityRef(row.id) for row in view.entities)
+    yield from (RelationRef(row.id) for row in view.relations)
+    for links in view.members.values():
         for link in links if _asks_for_first(links) else links[1:]:
             yield LinkRef(link.cluster_id, link.entity_id)
 

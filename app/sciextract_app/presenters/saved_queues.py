@@ -9,8 +9,8 @@ from functools import partial
 
 from sciextract.store import queries
 from sciextract.store.queries import SavedQueue
-from sciextract_app.presenters.document_order import Listing, QueueRoute, Route
-from sciextract_app.presenters.state import Situation
+from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder
+from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import Feedback, counted, problem
 
 _DONE = """SELECT count(*) FROM json_each(?) j JOIN progress p ON p.document_id = j.value
@@ -45,24 +45,24 @@ class Queues:
     working on, is theirs alone and lies with the place where they stopped.
 
     Args:
-        now: The state of the desk.
+        state: The state of the desk.
         guarded: Turns errors into words.
-        follow: Makes a route the desk's.
+        follow: Makes an order the desk's.
         places: The abstract that was open last, by queue.
     """
 
     def __init__(
         self,
-        now: Situation,
+        state: ReviewState,
         guarded: Guarded,
-        follow: Callable[[Route], None],
+        follow: Callable[[DocumentOrder], None],
         places: Mapping[str, int],
     ) -> None:
-        self._now = now
+        self._state = state
         self._guarded = guarded
         self._follow = follow
         self._places = dict(places)
-        self._active: QueueRoute | None = None
+        self._active: SavedQueueOrder | None = None
         self._known = -1
 
     @property
@@ -76,7 +76,7 @@ class Queues:
         return tuple(self._active.numbers or ()) if self._active else ()
 
     @property
-    def told(self) -> str:
+    def progress(self) -> str:
         """The queue that is worked on and the place in it, for the header."""
         if self._active is None:
             return ""
@@ -93,7 +93,7 @@ class Queues:
 
     def recall(self, name: str) -> None:
         """Go on with a queue; nothing happens when it is not there any more."""
-        queue = queries.read_queue(self._now.project, name) if name else None
+        queue = queries.read_queue(self._state.project, name) if name else None
         if queue is not None:
             self._take(queue)
 
@@ -105,8 +105,8 @@ class Queues:
 
     def lines(self) -> list[QueueLine]:
         """All queues by name."""
-        names = queries.queue_lengths(self._now.project)
-        found = (queries.read_queue(self._now.project, name) for name in names)
+        names = queries.queue_lengths(self._state.project)
+        found = (queries.read_queue(self._state.project, name) for name in names)
         return [self._line(each) for each in found if each is not None]
 
     def save(self, name: str, listing: Listing, words: str = "") -> Feedback:
@@ -127,9 +127,9 @@ class Queues:
         """Go on in the project's own order; the place in the queue is kept."""
         if self._active is None:
             return problem("No queue is worked on")
-        told, self._places = self.told, self.places
+        told, self._places = self.progress, self.places
         self._active = None
-        self._follow(Route(self._now.project.connection))
+        self._follow(DocumentOrder(self._state.project.connection))
         return Feedback(f"left the queue {told}; F3 goes on with it")
 
     def forget(self, name: str) -> Feedback:
@@ -139,49 +139,52 @@ class Queues:
     def _save(self, name: str, listing: Listing, words: str) -> Feedback:
         told = (words, listing.sort.value, listing.seed)
         queue = SavedQueue(name, tuple(listing.numbers), *told)
-        name = queries.save_queue(self._now.project, queue).name
+        name = queries.save_queue(self._state.project, queue).name
         self._places.pop(name, None)
-        if self._now.number in queue.numbers:
-            self._places[name] = self._now.number
+        if self._state.number in queue.numbers:
+            self._places[name] = self._state.number
         return replace(self._start(name), changed=True)
 
     def _start(self, name: str) -> Feedback:
-        queue = queries.read_queue(self._now.project, name)
+        queue = queries.read_queue(self._state.project, name)
         if queue is None:
             return problem(f"There is no queue {name} (any more)")
-        before = self._now.number
+        before = self._state.number
         self._places = self.places
         first = self._take(queue).first()
         if first is None:
             self.leave()
             return problem(f"No abstract of the queue {name} is in the project any more")
         if first != before:
-            self._now.load(first)
+            self._state.load(first)
         self.visit(first)
-        return Feedback(f"queue {self.told}; n, p and D go along it", moved=first != before)
+        return Feedback(f"queue {self.progress}; n, p and D go along it", moved=first != before)
 
     def visit(self, number: int) -> None:
         """The person has opened an abstract."""
         if self._active is not None:
             self._active.visit(number)
 
-    def _take(self, queue: SavedQueue) -> QueueRoute:
+    def _take(self, queue: SavedQueue) -> SavedQueueOrder:
         stopped = self._places.get(queue.name, 0)
-        self._active, self._known = QueueRoute(self._now.project.connection, queue, stopped), -1
+        self._active, self._known = (
+            SavedQueueOrder(self._state.project.connection, queue, stopped),
+            -1,
+        )
         self._follow(self._active)
         return self._active
 
     def _forget(self, name: str) -> Feedback:
-        queries.remove_queue(self._now.project, name)
+        queries.remove_queue(self._state.project, name)
         if name == self.active:
             self.leave()
         self._places.pop(name, None)
         return Feedback(f"the queue {name} is forgotten, its abstracts stay as they are")
 
     def _line(self, queue: SavedQueue) -> QueueLine:
-        connection = self._now.project.connection
+        connection = self._state.project.connection
         stopped = self.places.get(queue.name, 0)
-        place, length = QueueRoute(connection, queue, stopped).position
+        place, length = SavedQueueOrder(connection, queue, stopped).position
         done = connection.execute(_DONE, (json.dumps(queue.numbers),)).fetchone()[0]
         return QueueLine(queue.name, place, length, done, queue.name == self.active)
 

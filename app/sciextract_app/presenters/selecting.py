@@ -11,242 +11,244 @@ from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.deciding import add_mention
 from sciextract_app.presenters.document_view import offered
 from sciextract_app.presenters.navigation import sentence_start
-from sciextract_app.presenters.state import Hints, Situation, give_hints, nearest_first
+from sciextract_app.presenters.state import Hints, ReviewState, assign_hints, nearest_first
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
 
 _MOVES = {"next-token": 1, "previous-token": -1}
 
 
-def jump(desk: Situation, action: Action | None = None) -> Feedback:
+def jump(state: ReviewState, action: Action | None = None) -> Feedback:
     """Letters over all tokens; the ones near the cursor get the shortest."""
-    scene = desk.here
-    tokens = scene.tokens.slices(scene.text)
-    places = [(t, scene.tokens.spans[t].char_start) for t in nearest_first(tokens, desk.cursor)]
+    view = state.open_view
+    tokens = view.tokens.slices(view.text)
+    places = [(t, view.tokens.spans[t].char_start) for t in nearest_first(tokens, state.cursor)]
     if not places:
         return problem("There is no other token to jump to")
-    desk.pending.hints = give_hints(places)
-    desk.mode = Mode.JUMP
+    state.pending.hints = assign_hints(places)
+    state.mode = Mode.JUMP
     return Feedback()
 
 
-def press_jump(desk: Situation, key: str) -> Feedback:
+def press_jump(state: ReviewState, key: str) -> Feedback:
     """A letter of a hint."""
-    found = desk.pending.hints.press(key) if desk.pending.hints else None
+    found = state.pending.hints.press(key) if state.pending.hints else None
     if found is None:
         return problem(f"No token has the letter {key}; Esc leaves")
     if isinstance(found, Hints):
-        desk.pending.hints = found
+        state.pending.hints = found
         return Feedback()
-    leave_jump(desk)
-    _go(desk, int(found))
+    leave_jump(state)
+    _go(state, int(found))
     return Feedback()
 
 
-def leave_jump(desk: Situation) -> None:
+def leave_jump(state: ReviewState) -> None:
     """Back to where the jump began: a part of a mention, selecting, or review."""
-    desk.pending.hints = None
-    if desk.pending.part_of:
-        desk.mode = Mode.FRAGMENT
+    state.pending.hints = None
+    if state.pending.part_of:
+        state.mode = Mode.FRAGMENT
     else:
-        desk.mode = Mode.REVIEW if selected(desk) is None else Mode.SELECT
+        state.mode = Mode.REVIEW if selected(state) is None else Mode.SELECT
 
 
-def _go(desk: Situation, token: int) -> None:
-    if desk.mode in (Mode.SELECT, Mode.FRAGMENT):
-        desk.cursor = max(0, min(token, len(desk.here.tokens) - 1))
+def _go(state: ReviewState, token: int) -> None:
+    if state.mode in (Mode.SELECT, Mode.FRAGMENT):
+        state.cursor = max(0, min(token, len(state.open_view.tokens) - 1))
     else:
-        desk.move_cursor(token)
+        state.move_cursor(token)
 
 
-def select(desk: Situation, action: Action | None = None) -> Feedback:
+def select(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin a selection at the cursor."""
-    if not len(desk.here.tokens):
+    if not len(state.open_view.tokens):
         return problem("There is no text to select")
-    desk.leave_mode()
-    desk.mode, desk.pending.start = Mode.SELECT, desk.cursor
+    state.leave_mode()
+    state.mode, state.pending.start = Mode.SELECT, state.cursor
     return Feedback()
 
 
-def selected(desk: Situation) -> Span | None:
+def selected(state: ReviewState) -> Span | None:
     """The selected characters, the candidate on offer, or the part of a mention that is pointed at."""
-    if desk.pending.span is not None:
-        return desk.pending.span
-    start = desk.pending.start
-    if start is None and not desk.pending.part_of:
+    if state.pending.span is not None:
+        return state.pending.span
+    start = state.pending.start
+    if start is None and not state.pending.part_of:
         return None
-    first, last = sorted((desk.cursor if start is None else start, desk.cursor))
-    spans = desk.here.tokens.spans
+    first, last = sorted((state.cursor if start is None else start, state.cursor))
+    spans = state.open_view.tokens.spans
     return Span(spans[first].char_start, spans[last].char_end)
 
 
-def press_select(desk: Situation, key: str, action: Action | None) -> Feedback:
+def press_select(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Extend the selection, or make a mention of it."""
     if action is None:
         return problem("Esc leaves the selection; a type makes a mention of it")
     if action.id in ("next-token", "previous-token"):
-        return _extend(desk, desk.cursor + _MOVES[action.id])
+        return _extend(state, state.cursor + _MOVES[action.id])
     if action.id in ("next-sentence", "previous-sentence"):
-        return _extend(desk, sentence_start(desk, int(action.argument)))
+        return _extend(state, sentence_start(state, int(action.argument)))
     if action.id == "jump":
-        _extend(desk, desk.cursor)
-        return jump(desk)
-    return _use(desk, key, action)
+        _extend(state, state.cursor)
+        return jump(state)
+    return _use(state, key, action)
 
 
-def _use(desk: Situation, key: str, action: Action) -> Feedback:
+def _use(state: ReviewState, key: str, action: Action) -> Feedback:
     if action.id == "candidate":
-        return candidate(desk)
+        return candidate(state)
     if action.id.startswith("type-"):
-        label = document_view.by_digit(desk.here.schema.entity_labels, action.argument)
-        return make(desk, label) if label else problem("The schema has no type of that number")
+        label = document_view.by_digit(state.open_view.schema.entity_labels, action.argument)
+        return make(state, label) if label else problem("The schema has no type of that number")
     if action.id == "letter":
-        desk.mode = Mode.TYPE
+        state.mode = Mode.TYPE
         return Feedback()
     if action.id == "accept":
-        return _make_best(desk)
+        return _make_best(state)
     return problem(f"{key} does nothing on a selection: a type makes a mention of it, Esc leaves")
 
 
-def press_type(desk: Situation, key: str) -> Feedback:
+def press_type(state: ReviewState, key: str) -> Feedback:
     """The letter of an entity type, for the selection."""
-    label = document_view.by_letter(desk.here.schema.entities, key)
+    label = document_view.by_letter(state.open_view.schema.entities, key)
     if label is None:
-        letters = " ".join(each.key for each in desk.here.schema.entities)
+        letters = " ".join(each.key for each in state.open_view.schema.entities)
         return problem(f"No entity type has the letter {key}; there are {letters}")
-    return make(desk, label)
+    return make(state, label)
 
 
-def make(desk: Situation, label: str) -> Feedback:
+def make(state: ReviewState, label: str) -> Feedback:
     """A mention of the selection."""
-    span = selected(desk)
-    desk.leave_mode()
+    span = selected(state)
+    state.leave_mode()
     if span is None:
         return problem("Nothing is selected")
-    return add_mention(desk, (span.char_start, span.char_end), label)
+    return add_mention(state, (span.char_start, span.char_end), label)
 
 
-def suggestion(desk: Situation) -> str | None:
+def suggestion(state: ReviewState) -> str | None:
     """The type that the model thinks best for the selection."""
-    span, known = selected(desk), desk.here.schema.entity_labels
-    return document_view.best_entity(desk.candidates, span, known) if span else None
+    span, known = selected(state), state.open_view.schema.entity_labels
+    return document_view.best_entity(state.candidates, span, known) if span else None
 
 
-def _make_best(desk: Situation) -> Feedback:
-    label = suggestion(desk)
+def _make_best(state: ReviewState) -> Feedback:
+    label = suggestion(state)
     if label is None:
         return problem("The model proposes no type for this: press one")
-    return make(desk, label)
+    return make(state, label)
 
 
-def _extend(desk: Situation, token: int) -> Feedback:
+def _extend(state: ReviewState, token: int) -> Feedback:
     """Move the selection's end; a candidate becomes a selection that begins where it does."""
-    span = desk.pending.span
+    span = state.pending.span
     if span is not None:
-        step = token - desk.cursor
-        desk.pending.span, desk.pending.offers = None, []
-        desk.pending.start = desk.here.token_at(span.char_start)
-        token = desk.here.token_at(span.char_end - 1) + step
-    _go(desk, token)
+        step = token - state.cursor
+        state.pending.span, state.pending.offers = None, []
+        state.pending.start = state.open_view.token_at(span.char_start)
+        token = state.open_view.token_at(span.char_end - 1) + step
+    _go(state, token)
     return Feedback()
 
 
-def candidate(desk: Situation, action: Action | None = None) -> Feedback:
+def candidate(state: ReviewState, action: Action | None = None) -> Feedback:
     """Offer the model's next candidate; the cursor stays, so that the order does."""
-    if not desk.pending.offers:
-        char = desk.here.token_span(desk.cursor).char_start
-        offers = offered(desk.here, desk.candidates, char)
+    if not state.pending.offers:
+        char = state.open_view.token_span(state.cursor).char_start
+        offers = offered(state.open_view, state.candidates, char)
         if not offers:
             return problem("The model considered nothing else in this abstract")
-        desk.leave_mode()
-        desk.mode, desk.pending.offers = Mode.SELECT, offers
+        state.leave_mode()
+        state.mode, state.pending.offers = Mode.SELECT, offers
     else:
-        desk.pending.offer = (desk.pending.offer + 1) % len(desk.pending.offers)
-    found = desk.pending.offers[desk.pending.offer]
-    desk.pending.span = found.span
+        state.pending.offer = (state.pending.offer + 1) % len(state.pending.offers)
+    found = state.pending.offers[state.pending.offer]
+    state.pending.span = found.span
     best = max(found.labels, key=lambda each: each.score)
-    name = named(found.span.of(desk.here.text))
-    return Feedback(f"{name}: {suggestion(desk)} {best.score:.2f}? Enter or a type adds it")
+    name = named(found.span.of(state.open_view.text))
+    return Feedback(f"{name}: {suggestion(state)} {best.score:.2f}? Enter or a type adds it")
 
 
-def focus_token(desk: Situation, char: int) -> None:
+def focus_token(state: ReviewState, char: int) -> None:
     """Put cursor and focus on what is at a character."""
-    under = desk.here.covering(char)
-    desk.move_cursor(desk.here.token_at(char))
+    under = state.open_view.covering(char)
+    state.move_cursor(state.open_view.token_at(char))
     if under:
-        desk.look_at(EntityRef(under[0].id), cursor=False)
+        state.look_at(EntityRef(under[0].id), cursor=False)
 
 
 _SENTENCES = ("next-sentence", "previous-sentence")
 
 
-def ask_fragment(desk: Situation, action: Action | None = None) -> Feedback:
+def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin to point at a part, at the token behind the focused mention."""
-    mention = desk.here.mention_of(desk.focus)
-    if mention is None or isinstance(desk.focus, RelationRef) or not len(desk.here.tokens):
+    mention = state.open_view.mention_of(state.focus)
+    if mention is None or isinstance(state.focus, RelationRef) or not len(state.open_view.tokens):
         return problem("+ gives a mention a further part: put the focus on one")
-    desk.leave_mode()
-    desk.mode, desk.pending.part_of = Mode.FRAGMENT, mention
-    behind = desk.here.by_id[mention].char_end
-    desk.cursor = desk.here.token_at(behind)
-    if desk.here.token_span(desk.cursor).char_end <= behind:
-        _move(desk, desk.cursor + 1)
+    state.leave_mode()
+    state.mode, state.pending.part_of = Mode.FRAGMENT, mention
+    behind = state.open_view.by_id[mention].char_end
+    state.cursor = state.open_view.token_at(behind)
+    if state.open_view.token_span(state.cursor).char_end <= behind:
+        _move(state, state.cursor + 1)
     return Feedback("Move to the part, v begins a longer one; + or Enter adds it or takes it out")
 
 
-def press_fragment(desk: Situation, key: str, action: Action | None) -> Feedback:
+def press_fragment(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """Move, begin a part of several tokens, or take what is selected."""
     if action is None:
         return problem("+ or Enter adds the part or takes it out, Esc leaves")
     if action.id in _MOVES:
-        return _move(desk, desk.cursor + _MOVES[action.id])
+        return _move(state, state.cursor + _MOVES[action.id])
     if action.id in _SENTENCES:
-        return _move(desk, sentence_start(desk, int(action.argument)))
+        return _move(state, sentence_start(state, int(action.argument)))
     if action.id == "jump":
-        return jump(desk)
+        return jump(state)
     if action.id == "select":
-        desk.pending.start = desk.cursor
+        state.pending.start = state.cursor
         return Feedback()
     if action.id in ("fragment", "accept"):
-        return _take(desk)
+        return _take(state)
     return problem(f"{key} does nothing here: + or Enter adds or takes out, Esc leaves")
 
 
-def takes_out(desk: Situation) -> bool:
+def takes_out(state: ReviewState) -> bool:
     """Whether what is selected is part of the mention already."""
-    row, part = desk.here.by_id.get(desk.pending.part_of), selected(desk)
-    return row is not None and part is not None and _has_all(desk, row.fragments, part)
+    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
+    return row is not None and part is not None and _has_all(state, row.fragments, part)
 
 
-def _move(desk: Situation, token: int) -> Feedback:
-    desk.cursor = max(0, min(token, len(desk.here.tokens) - 1))
+def _move(state: ReviewState, token: int) -> Feedback:
+    state.cursor = max(0, min(token, len(state.open_view.tokens) - 1))
     return Feedback()
 
 
-def _take(desk: Situation) -> Feedback:
+def _take(state: ReviewState) -> Feedback:
     """One store action: the mention with the part, or without it."""
-    row, part = desk.here.by_id.get(desk.pending.part_of), selected(desk)
+    row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
     if row is None or part is None:
-        desk.leave_mode()
+        state.leave_mode()
         return problem("The mention is not there any more")
-    text, before = desk.here.text, row.fragments
-    out = _has_all(desk, before, part)
+    text, before = state.open_view.text, row.fragments
+    out = _has_all(state, before, part)
     spans = without(text, before, part) if out else with_part(text, before, part)
     if not spans:
         return problem("That is the whole mention: Esc, then x rejects it")
-    desk.leave_mode()
-    outcome = desk.project.actions.set_fragments(desk.number, row.id, spans, desk.seconds())
-    desk.after_action(outcome)
-    desk.look_at(desk.focus)
-    desk.alike = None
+    state.leave_mode()
+    outcome = state.project.actions.set_fragments(state.number, row.id, spans, state.seconds())
+    state.after_action(outcome)
+    state.look_at(state.focus)
+    state.alike = None
     told = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
-    said = f"{named(desk.here.surface(row.id))}{told}"
+    said = f"{named(state.open_view.surface(row.id))}{told}"
     return Feedback(said, changed=outcome.event_id is not None)
 
 
-def _has_all(desk: Situation, fragments: Iterable[Span], part: Span) -> bool:
+def _has_all(state: ReviewState, fragments: Iterable[Span], part: Span) -> bool:
     """Whether every token of a part is one of the mention's."""
-    covered = desk.here.tokens.covering(part)
-    tokens = desk.here.tokens.spans[covered.token_start : covered.token_end] if covered else ()
+    covered = state.open_view.tokens.covering(part)
+    tokens = (
+        state.open_view.tokens.spans[covered.token_start : covered.token_end] if covered else ()
+    )
     own = list(fragments)
     return all(any(token.overlaps(each) for each in own) for token in tokens)
 

@@ -21,7 +21,7 @@ HOME_VARIABLE = "SCIEXTRACT_HOME"
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class Session:
     """A place in a project.
 
     Attributes:
@@ -53,7 +53,7 @@ class Stopped:
         return None
 
 
-def told(item: ItemRef | None) -> tuple[str, ...]:
+def item_fields(item: ItemRef | None) -> tuple[str, ...]:
     """An item as plain strings."""
     match item:
         case EntityRef(id=entity_id):
@@ -65,21 +65,21 @@ def told(item: ItemRef | None) -> tuple[str, ...]:
     return ()
 
 
-def remember(project: Path, place: Stopped) -> None:
+def save(project: Path, session: Session) -> None:
     """Note a place. It is a convenience: a folder that takes no files is no reason to complain."""
     file = _file(project)
     fresh = file.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps({"project": str(project), **asdict(place)}), "utf-8")
+        fresh.write_text(json.dumps({"project": str(project), **asdict(session)}), "utf-8")
         os.replace(fresh, file)
 
 
-def recall(project: Path) -> Stopped | None:
+def load(project: Path) -> Session | None:
     """The place that was noted last; ``None`` when there is none, or it cannot be read."""
     try:
         found = json.loads(_file(project).read_text("utf-8"))
-        return Stopped(
+        return Session(
             int(found["number"]),
             tuple(str(each) for each in found["item"]),
             str(found["order"]),
@@ -161,7 +161,7 @@ MOST_KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PastMessage:
     """A message of the past.
 
     Attributes:
@@ -194,20 +194,20 @@ class Messages:
     ) -> None:
         self._clock = clock
         self._now = now
-        self._told = clock()
-        self._said: deque[Said] = deque(maxlen=MOST_KEPT)
+        self._news_at = clock()
+        self._history: deque[PastMessage] = deque(maxlen=MOST_KEPT)
         self.answer = Feedback()
         self.news = Feedback()
 
     @property
-    def said(self) -> list[Said]:
+    def history(self) -> list[PastMessage]:
         """What was said, the latest first."""
-        return list(reversed(self._said))
+        return list(reversed(self._history))
 
     def reply(self, feedback: Feedback) -> None:
         """Answer a key; an empty answer clears the last one."""
         self.answer = feedback
-        if self._clock() - self._told >= NEWS_SECONDS:
+        if self._clock() - self._news_at >= NEWS_SECONDS:
             self.news = Feedback()
         self._keep(feedback)
 
@@ -220,7 +220,7 @@ class Messages:
         """
         if not feedback.message:
             return
-        self.news, self._told = feedback, self._clock()
+        self.news, self._news_at = feedback, self._clock()
         if not passing:
             self._keep(feedback)
 
@@ -229,7 +229,7 @@ class Messages:
         self.news = Feedback()
 
     def _keep(self, feedback: Feedback) -> None:
-        last = self._said[-1].message if self._said else ""
+        last = self._history[-1].message if self._history else ""
         if feedback.message and feedback.message != last:
             at = self._now().strftime("%H:%M:%S")
-            self._said.append(Said(at, feedback.message, feedback.problem))
+            self._history.append(PastMessage(at, feedback.message, feedback.problem))

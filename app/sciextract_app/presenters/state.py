@@ -16,7 +16,7 @@ from sciextract.store.context import Outcome
 from sciextract.store.project import Project
 from sciextract.store.rows import EntityRow
 from sciextract_app.presenters import disagreement, document_view
-from sciextract_app.presenters.document_view import Letters, Scene
+from sciextract_app.presenters.document_view import DocumentView, Letters
 from sciextract_app.presenters.queue import (
     BY_DOUBT,
     Dissent,
@@ -29,7 +29,7 @@ from sciextract_app.presenters.queue import (
 from sciextract_app.presenters.view_models import Feedback, Mark, Mode
 
 if TYPE_CHECKING:
-    from sciextract_app.presenters.bulk import Spread
+    from sciextract_app.presenters.bulk import BulkDecision
 
 
 _Known = tuple[EntityRow, int, str, tuple[Mark, ...]]
@@ -39,24 +39,24 @@ class Marks:
     """The marks of an abstract without focus, kept from key to key: a long one has very many."""
 
     def __init__(self) -> None:
-        self._scene: Scene | None = None
+        self._view: DocumentView | None = None
         self._known: dict[str, _Known] = {}
         self._drawn: list[Mark] = []
         self._first: dict[str, int] = {}
 
     def of(
-        self, scene: Scene, letters: Letters, focused: str | None, partners: Collection[str]
+        self, view: DocumentView, letters: Letters, focused: str | None, partners: Collection[str]
     ) -> tuple[Mark, ...]:
-        """All marks of a scene, outer ones first.
+        """All marks of a view, outer ones first.
 
         Args:
-            scene: The abstract.
+            view: The abstract.
             letters: Of its clusters.
             focused: The mention in focus.
             partners: Mentions that a relation or a cluster joins to it.
         """
-        if scene is not self._scene:
-            self._read(scene, letters)
+        if view is not self._view:
+            self._read(view, letters)
         drawn = list(self._drawn)
         for item_id in {*partners, *([focused] if focused else [])}:
             place = self._first.get(item_id, len(drawn))
@@ -67,18 +67,18 @@ class Marks:
                 place += 1
         return tuple(drawn)
 
-    def _read(self, scene: Scene, letters: Letters) -> None:
-        """Make the marks of rows that are not those of the last scene."""
-        same = self._scene is not None and self._scene.schema == scene.schema
-        keys = {each.label: each.key for each in scene.schema.entities}
+    def _read(self, view: DocumentView, letters: Letters) -> None:
+        """Make the marks of rows that are not those of the last view."""
+        same = self._view is not None and self._view.schema == view.schema
+        keys = {each.label: each.key for each in view.schema.entities}
         before = self._known if same else {}
-        self._scene, self._known, self._drawn, self._first = scene, {}, [], {}
-        for row, depth in zip(scene.entities, depths(scene.entities), strict=True):
-            homes = scene.homes.get(row.id, ())
+        self._view, self._known, self._drawn, self._first = view, {}, [], {}
+        for row, depth in zip(view.entities, depths(view.entities), strict=True):
+            homes = view.homes.get(row.id, ())
             shown = "".join(letters.of(link.cluster_id) for link in homes)
             known = before.get(row.id)
             if known is None or known[0] is not row or known[1:3] != (depth, shown):
-                key = keys.get(row.label) or document_view.letter(scene.schema, row.label)
+                key = keys.get(row.label) or document_view.letter(view.schema, row.label)
                 known = row, depth, shown, tuple(_marks(row, key, depth, shown))
             self._known[row.id] = known
             self._first[row.id] = len(self._drawn)
@@ -166,7 +166,7 @@ class Hints:
         return None
 
 
-def give_hints(places: Iterable[tuple[_T, int]]) -> Hints:
+def assign_hints(places: Iterable[tuple[_T, int]]) -> Hints:
     """Hints for targets with their characters; the first ones get the shortest."""
     found = list(places)
     hints = letters_for(len(found))
@@ -198,7 +198,7 @@ def nearest_first(tokens: Sequence[str], cursor: int) -> list[int]:
 MOST_SECONDS = 120.0
 Clock = Callable[[], float]
 Confirmed = Callable[[], Feedback]
-Repeat = Callable[["Situation"], Feedback]
+Repeat = Callable[["ReviewState"], Feedback]
 
 
 @dataclass(slots=True)
@@ -233,7 +233,7 @@ class Pending:
     part_of: str = ""
 
 
-class Situation:
+class ReviewState:
     """The desk's state; handlers of keys change it through the methods here.
 
     Args:
@@ -257,7 +257,7 @@ class Situation:
         self.seed = seed
         self.threshold = threshold
         self.number = 0
-        self.scene: Scene | None = None
+        self.view: DocumentView | None = None
         self.queue: Queue | None = None
         self.candidates: Candidates | None = None
         self.focus: ItemRef | None = None
@@ -269,23 +269,23 @@ class Situation:
         self.last_cluster = ""
         self.repeat: Repeat | None = None
         self.alike: str | None = None
-        self.spread: Spread | None = None
+        self.bulk: BulkDecision | None = None
         self.asked_done = False
         self.seen = -1
-        self._considered = document_view.Considered()
+        self._considered = document_view.CandidateCache()
         self._dissent = disagreement.Dissent()
         self._clock = clock
         self._since = clock()
 
     @property
-    def here(self) -> Scene:
-        """The scene, where handlers know that an abstract is open."""
-        if self.scene is None:
+    def open_view(self) -> DocumentView:
+        """The view, where handlers know that an abstract is open."""
+        if self.view is None:
             raise LookupError("no abstract is open")
-        return self.scene
+        return self.view
 
     @property
-    def items(self) -> Queue:
+    def open_queue(self) -> Queue:
         """The queue, where handlers know that an abstract is open."""
         if self.queue is None:
             raise LookupError("no abstract is open")
@@ -299,8 +299,10 @@ class Situation:
         if not self.read():
             self.number = 0
             return False
-        first = focus if self.here.row(focus) else self.items.after(self.items.key_at(0))
-        self.look_at(first or next(iter(self.items.items), None))
+        first = (
+            focus if self.open_view.row(focus) else self.open_queue.after(self.open_queue.key_at(0))
+        )
+        self.look_at(first or next(iter(self.open_queue.items), None))
         self._since = self._clock()
         return True
 
@@ -312,67 +314,67 @@ class Situation:
         except KeyError:
             draft = None
         if draft is None or draft.progress is None:
-            self.scene = self.queue = self.candidates = None
+            self.view = self.queue = self.candidates = None
             self.leave_mode()
             return False
-        self.scene = Scene(draft, self.project.schema, self.project.sources)
+        self.view = DocumentView(draft, self.project.schema, self.project.sources)
         self.candidates = self._considered.of(self.project.connection, self.number)
-        told = (self._dissent_of(self.scene), self._doubt_of(self.scene))
-        self.queue = Queue(self.scene, self.order, self.seed, *told)
-        self.letters.give(self.scene)
+        told = (self._dissent_of(self.view), self._doubt_of(self.view))
+        self.queue = Queue(self.view, self.order, self.seed, *told)
+        self.letters.give(self.view)
         return True
 
-    def _dissent_of(self, scene: Scene) -> Dissent | None:
+    def _dissent_of(self, view: DocumentView) -> Dissent | None:
         """How far sources differ about items; asked for only where the order needs it."""
         if self.order is not Order.DISAGREEMENT:
             return None
-        return partial(self._dissent.of(self.project.connection, scene).dissent, scene)
+        return partial(self._dissent.of(self.project.connection, view).dissent, view)
 
-    def _doubt_of(self, scene: Scene) -> Doubt | None:
+    def _doubt_of(self, view: DocumentView) -> Doubt | None:
         """How unsure the newest model run was about items; asked for only where the order needs it."""
         if self.order not in BY_DOUBT:
             return None
-        return partial(disagreement.Doubts(self.candidates).of, scene, self.order.value)
+        return partial(disagreement.ModelUncertainty(self.candidates).of, view, self.order.value)
 
     def look_at(self, item: ItemRef | None, *, cursor: bool = True) -> None:
         """Make an item the focus, with the cursor on its first token."""
         if item != self.focus:
             self.focus = item
             self._since = self._clock()
-        anchor = self.here.anchor(item) if item and cursor else None
+        anchor = self.open_view.anchor(item) if item and cursor else None
         if anchor:
-            self.cursor = self.here.token_at(self.here.place(anchor)[0])
+            self.cursor = self.open_view.token_at(self.open_view.place(anchor)[0])
 
     def move_cursor(self, token: int) -> None:
         """Put the cursor on a token; the mention there, the shortest one, becomes the focus."""
-        scene = self.here
-        self.cursor = max(0, min(token, len(scene.tokens) - 1))
-        under = scene.touching(scene.token_span(self.cursor))
-        stays = any(row.id == scene.mention_of(self.focus) for row in under)
+        view = self.open_view
+        self.cursor = max(0, min(token, len(view.tokens) - 1))
+        under = view.touching(view.token_span(self.cursor))
+        stays = any(row.id == view.mention_of(self.focus) for row in under)
         if not stays or not under:
             self.look_at(EntityRef(under[0].id) if under else None, cursor=False)
 
     def position(self) -> Key:
         """Where the focus is in the order of review."""
-        if self.focus is not None and self.here.row(self.focus) is not None:
-            return self.items.key(self.focus)
-        return self.items.key_at(self.here.token_span(self.cursor).char_start)
+        if self.focus is not None and self.open_view.row(self.focus) is not None:
+            return self.open_queue.key(self.focus)
+        return self.open_queue.key_at(self.open_view.token_span(self.cursor).char_start)
 
     def go_on(self, position: Key) -> bool:
         """Go to the next undecided item behind a place; says whether there is one."""
-        following = self.items.after(position)
+        following = self.open_queue.after(position)
         if following is not None:
             self.look_at(following)
-        elif self.here.row(self.focus) is None:
+        elif self.open_view.row(self.focus) is None:
             self.settle()
         return following is not None
 
     def settle(self) -> None:
         """Find a focus near the cursor when the item is gone."""
         self.focus = None
-        if self.items.items:
-            place: Key = (self.here.token_span(self.cursor).char_start, float("-inf"))
-            found = self.items.neighbour(place, 1) or self.items.neighbour(place, -1)
+        if self.open_queue.items:
+            place: Key = (self.open_view.token_span(self.cursor).char_start, float("-inf"))
+            found = self.open_queue.neighbour(place, 1) or self.open_queue.neighbour(place, -1)
             self.look_at(found)
 
     def seconds(self) -> float:
@@ -388,7 +390,7 @@ class Situation:
 
     def is_open(self, item: ItemRef | None) -> bool:
         """Whether an item waits for a decision."""
-        return item is not None and is_undecided(self.here, item)
+        return item is not None and is_undecided(self.open_view, item)
 
     def waiting(self) -> int:
         """How many items of the abstract are undecided, as the queue counts them."""

@@ -255,7 +255,7 @@ class DeskScreen(Screen[None], inherit_bindings=False):
         else:
             self.desk.refresh()
         if left.item is not None:
-            self.desk.pointing.focus(left.item)
+            self.desk.mouse.focus(left.item)
         self.after(Feedback(changed=True))
 
     def remember(self) -> None:

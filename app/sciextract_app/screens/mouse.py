@@ -20,7 +20,7 @@ class MouseDesk(DeskScreen):
 
     @on(PassageView.ItemClicked)
     def _item_clicked(self, event: PassageView.ItemClicked) -> None:
-        pointing = self.desk.pointing
+        pointing = self.desk.mouse
         if self.desk.mode in _POINTING:
             self.after(pointing.click(event.char))
         else:
@@ -28,28 +28,28 @@ class MouseDesk(DeskScreen):
 
     @on(PassageView.TokenClicked)
     def _token_clicked(self, event: PassageView.TokenClicked) -> None:
-        self.after(self.desk.pointing.click(event.char))
+        self.after(self.desk.mouse.click(event.char))
 
     @on(PassageView.SpanDragged)
     def _span_dragged(self, event: PassageView.SpanDragged) -> None:
-        self.after(self.desk.pointing.drag(event.char_start, event.char_end))
+        self.after(self.desk.mouse.drag(event.char_start, event.char_end))
 
     @on(RelationsPane.RowClicked)
     def _relation_clicked(self, event: RelationsPane.RowClicked) -> None:
-        self.after(self.desk.pointing.focus(RelationRef(event.item_id)))
+        self.after(self.desk.mouse.focus(RelationRef(event.item_id)))
 
     @on(ClustersPane.LinkClicked)
     def _link_clicked(self, event: ClustersPane.LinkClicked) -> None:
-        scene = self.desk.situation.scene
+        scene = self.desk.state.view
         links = scene.members.get(event.cluster_id, []) if scene else []
         if event.index < len(links):
             link = LinkRef(event.cluster_id, links[event.index].entity_id)
-            self.after(self.desk.pointing.focus(link))
+            self.after(self.desk.mouse.focus(link))
 
     @on(PassageView.MenuWanted)
     def _menu_wanted(self, event: PassageView.MenuWanted) -> None:
         if event.item_id:
-            self.after(self.desk.pointing.focus(EntityRef(event.item_id)))
+            self.after(self.desk.mouse.focus(EntityRef(event.item_id)))
         self.app.push_screen(MenuDialog(self._choices()), self._chosen)
 
     def _choices(self) -> list[tuple[str, str, str]]:

@@ -35,7 +35,7 @@ class QueueingDesk(CountingDesk):
 
     def action_messages(self) -> None:
         """Show what was said before."""
-        self.app.push_screen(MessagesDialog(self.messages.said))
+        self.app.push_screen(MessagesDialog(self.messages.history))
 
     def _save_queue(self, name: str | None) -> None:
         if name is not None:

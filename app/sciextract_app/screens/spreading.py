@@ -8,7 +8,7 @@ from textual.worker import get_current_worker
 from sciextract.store.actions.bulk import Count
 from sciextract_app.messages import SpreadCounted, SpreadEnded, SpreadProgress
 from sciextract_app.presenters import bulk
-from sciextract_app.presenters.bulk import Spread
+from sciextract_app.presenters.bulk import BulkDecision
 from sciextract_app.presenters.view_models import Feedback, Mode
 from sciextract_app.screens.queueing import QueueingDesk
 from sciextract_app.workers.project import SpreadJob
@@ -25,7 +25,7 @@ class SpreadingDesk(QueueingDesk):
     def spread(self, what: str) -> None:
         """Do what the desk asks for of a decision that goes through the project."""
         self._asked = self.messages.answer
-        spread = self.desk.everywhere.spread
+        spread = self.desk.bulk.pending
         if what == bulk.STOP or spread is None:
             self.workers.cancel_group(self, SPREADING)
         elif what == bulk.COUNT:
@@ -34,14 +34,14 @@ class SpreadingDesk(QueueingDesk):
             self._do_everywhere(spread, spread.count)
 
     @work(thread=True, exclusive=True, group=SPREADING, exit_on_error=False)
-    def _count_everywhere(self, spread: Spread) -> None:
+    def _count_everywhere(self, spread: BulkDecision) -> None:
         self._job(spread).count()
 
     @work(thread=True, exclusive=True, group=SPREADING, exit_on_error=False)
-    def _do_everywhere(self, spread: Spread, count: Count) -> None:
+    def _do_everywhere(self, spread: BulkDecision, count: Count) -> None:
         self._job(spread).do(count)
 
-    def _job(self, spread: Spread) -> SpreadJob:
+    def _job(self, spread: BulkDecision) -> SpreadJob:
         worker = get_current_worker()
         return SpreadJob(
             *(self.project.path, self.project.author.removeprefix("person:"), spread),
@@ -51,20 +51,20 @@ class SpreadingDesk(QueueingDesk):
 
     @on(SpreadProgress)
     def _spread_on(self, event: SpreadProgress) -> None:
-        told = self.desk.everywhere.progress(event.spread, event.done, event.total)
+        told = self.desk.bulk.progress(event.spread, event.done, event.total)
         if told.message:
             self._go_on()
             self.inform(told, passing=True)
 
     @on(SpreadCounted)
     def _spread_counted(self, event: SpreadCounted) -> None:
-        told = self.desk.everywhere.counted(event.spread, event.count)
+        told = self.desk.bulk.counted(event.spread, event.count)
         self._spread_told(told, answers=self.desk.mode is Mode.CONFIRM)
 
     @on(SpreadEnded)
     def _spread_ended(self, event: SpreadEnded) -> None:
         self.look_for_changes()
-        ends = self.desk.everywhere
+        ends = self.desk.bulk
         if event.why or event.outcome is None:
             self._spread_told(ends.failed(event.spread, event.why))
         else:

@@ -15,7 +15,7 @@ from sciextract.store.opening import SUFFIX
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import messages, opening
 from sciextract_app.dialogs import results
-from sciextract_app.presenters.adjudication_documents import left_to_decide
+from sciextract_app.presenters.adjudication_documents import open_differences
 from sciextract_app.presenters.view_models import Feedback, counted
 from sciextract_app.screens.desk import DeskScreen
 from sciextract_app.screens.learning import Learning
@@ -82,7 +82,7 @@ class WorkingDesk(SpreadingDesk):
             self._newcomer = ""
         opening.remember(self._remembered)
         told = [self._beside.told]
-        if left := left_to_decide(self.project):
+        if left := open_differences(self.project):
             told.append(f"{counted(left, 'difference')} with others to decide: W")
         if not self.writable:
             told.append(f"{self.project.path.name} can only be read here: copy it to change it")
@@ -150,7 +150,7 @@ class WorkingDesk(SpreadingDesk):
 
     def draw(self, rows: bool = True) -> None:
         """Show everything as it is now; predictions go on from the abstract that is open."""
-        self._plan.aim(self.desk.number, self.desk.route.numbers)
+        self._plan.aim(self.desk.number, self.desk.document_order.numbers)
         super().draw(rows)
 
     def stop(self) -> None:
@@ -235,7 +235,7 @@ class WorkingDesk(SpreadingDesk):
             if group == "predict":
                 self.predicting(None)
             if group == SPREADING:
-                self.desk.everywhere.drop()
+                self.desk.bulk.drop()
             self.inform(importing.of_crash(_WORK.get(group, group), event.worker.error))
 
     @on(DeskScreen.Requested)

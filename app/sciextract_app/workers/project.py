@@ -15,7 +15,7 @@ from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.context import Outcome
 from sciextract.store.maintenance.doctor import BackgroundCheck, background_check
 from sciextract_app.messages import SpreadCounted, SpreadEnded, SpreadProgress
-from sciextract_app.presenters.bulk import Spread
+from sciextract_app.presenters.bulk import BulkDecision
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.importing import sentence
 
@@ -39,7 +39,7 @@ class SpreadJob:
 
     path: Path
     author: str | None
-    spread: Spread
+    spread: BulkDecision
     stopped: Callable[[], bool]
     post: Callable[[Message], object]
     _told: float = 0.0

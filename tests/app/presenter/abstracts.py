@@ -239,14 +239,14 @@ def press(desk: Desk, keys: str) -> int:
 
 def states(desk: Desk) -> dict[str, State]:
     """States of all mentions by id, rejected ones too."""
-    return {row.id: row.state for row in desk.situation.here.draft.entities}
+    return {row.id: row.state for row in desk.state.open_view.draft.entities}
 
 
 def focus(desk: Desk, name: str) -> None:
     """Make a mention the focus."""
-    assert not desk.pointing.focus(EntityRef(name)).problem
+    assert not desk.mouse.focus(EntityRef(name)).problem
 
 
 def row(desk: Desk, name: str) -> Entity:
     """A mention of the first abstract, in any state."""
-    return desk.situation.project.document(1, frozenset(State)).annotations.entity(name)
+    return desk.state.project.document(1, frozenset(State)).annotations.entity(name)

@@ -6,7 +6,7 @@ from sciextract.documents.annotations import State
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
 from sciextract.store.rows import EntityRow, RelationRow
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.document_view import Scene
+from sciextract_app.presenters.document_view import DocumentView
 from tests.app.presenter.abstracts import SCIERC, SYMMETRIC, Said
 
 _ENTITY_DIGIT = {label: str(place) for place, label in enumerate(SCIERC.entity_labels, start=1)}
@@ -33,8 +33,8 @@ class Annotator:
             self.keys.append(key)
 
     @property
-    def scene(self) -> Scene:
-        return self.desk.situation.here
+    def scene(self) -> DocumentView:
+        return self.desk.state.open_view
 
     def work(self) -> int:
         """All of it; returns the number of keys."""
@@ -162,7 +162,7 @@ class Annotator:
         homes = [home[0] for each in others if (home := self.scene.homes.get(each))]
         self._focus(name)
         if homes:
-            self.press("c", self.desk.situation.letters.of(homes[0].cluster_id))
+            self.press("c", self.desk.state.letters.of(homes[0].cluster_id))
         else:
             self.press("c", "enter")
             self._hint(self.scene.by_id[others[0]].char_start)
@@ -185,7 +185,7 @@ class Annotator:
         other = tail if at == head else head
         self.press("r")
         self._hint(self.right.entities[other].span.char_start)
-        pending = self.desk.situation.pending
+        pending = self.desk.state.pending
         if pending.head != self._found(head) and label not in SYMMETRIC:
             self.press("space")
         best = self.desk.footer()[0]

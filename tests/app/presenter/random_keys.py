@@ -53,11 +53,11 @@ def offers(desk: Desk) -> list[str]:
 
 def check(desk: Desk) -> None:
     """What holds after every key."""
-    now = desk.situation
+    now = desk.state
     passage = desk.passage()
     assert 0 <= passage.cursor[0] <= passage.cursor[1] <= len(passage.text)
-    if now.scene is not None:
-        assert now.focus is None or now.scene.row(now.focus) is not None
+    if now.view is not None:
+        assert now.focus is None or now.view.row(now.focus) is not None
         assert not (passage.selection and passage.candidate)
         assert (now.mode is Mode.JUMP) == bool(now.mode is Mode.JUMP and passage.hints)
     assert sum(mark.focused and mark.last for mark in passage.marks) <= 1

@@ -37,10 +37,10 @@ def test_other_orders_keep_the_focus(desk: Desk) -> None:
     orders = []
     for seed in (7, 7, 8):
         desk.set_order(Order.RANDOM, seed)
-        orders.append([str(item) for item in desk.situation.items.undecided])
+        orders.append([str(item) for item in desk.state.open_queue.undecided])
     assert orders[0] == orders[1] != orders[2]
     desk.set_order(Order.UNCERTAINTY)
-    assert len(desk.situation.items.undecided) == 29
+    assert len(desk.state.open_queue.undecided) == 29
 
 
 def test_last_enter_offers_done_and_done_opens_the_next(desk: Desk) -> None:
@@ -79,7 +79,7 @@ def test_rejecting_says_what_goes_along(desk: Desk) -> None:
     assert desk.press("u").message == "reject taken back"
     assert desk.focus == EntityRef("tagger1")
     press(desk, "U")
-    assert "tagger1" not in desk.situation.here.by_id
+    assert "tagger1" not in desk.state.open_view.by_id
 
 
 def test_undo_opens_the_abstract_that_it_changes(desk: Desk) -> None:

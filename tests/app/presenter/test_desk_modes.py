@@ -30,9 +30,9 @@ def test_letters_set_types(desk: Desk) -> None:
     assert desk.press("z").problem
     press(desk, "d")
     assert row(desk, "tagger1").label == "Material"
-    desk.pointing.focus(RelationRef("features window"))
+    desk.mouse.focus(RelationRef("features window"))
     press(desk, "; p")
-    assert desk.situation.here.relation_by_id["features window"].label == "PART-OF"
+    assert desk.state.open_view.relation_by_id["features window"].label == "PART-OF"
 
 
 def test_selection_becomes_a_mention(desk: Desk) -> None:
@@ -46,7 +46,7 @@ def test_selection_becomes_a_mention(desk: Desk) -> None:
     )
     press(desk, "5")
     assert isinstance(desk.focus, EntityRef)
-    assert desk.situation.here.surface(desk.focus.id) == "error study"
+    assert desk.state.open_view.surface(desk.focus.id) == "error study"
     assert desk.mode is Mode.REVIEW
 
 
@@ -178,4 +178,4 @@ def test_repeat_does_the_last_thing_to_the_focus(desk: Desk) -> None:
     press(desk, "E")
     focus(desk, "corpus")
     press(desk, ".")
-    assert desk.situation.here.surface("corpus") == "Ledger"
+    assert desk.state.open_view.surface("corpus") == "Ledger"

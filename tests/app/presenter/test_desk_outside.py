@@ -49,7 +49,7 @@ def test_focus_stays_when_others_write(desk: Desk, project: Project) -> None:
         other.actions.reject(1, RelationRef("tagger1 task"))
     assert desk.refresh().message == "The item is gone: reject by person:bob"
     assert desk.focus is not None
-    assert desk.situation.here.row(desk.focus) is not None
+    assert desk.state.open_view.row(desk.focus) is not None
 
 
 def test_focus_and_mode_stay_when_predictions_arrive(desk: Desk, project: Project) -> None:
@@ -184,14 +184,14 @@ def test_keys_can_be_changed(project: Project) -> None:
 
 
 def test_pointing(desk: Desk) -> None:
-    desk.pointing.click(place("chunking").char_start)
+    desk.mouse.click(place("chunking").char_start)
     assert desk.focus == EntityRef("task")
-    desk.pointing.drag(place("present").char_end, place("We").char_start)
+    desk.mouse.drag(place("present").char_end, place("We").char_start)
     assert desk.passage().selection == (0, place("present").char_end)
-    desk.pointing.relate(place("label").char_start, place("lattice").char_start)
+    desk.mouse.relate(place("label").char_start, place("lattice").char_start)
     assert desk.mode is Mode.RELATE_TYPE
     press(desk, "7")
-    assert desk.pointing.relate(0, 5).problem
+    assert desk.mouse.relate(0, 5).problem
 
 
 def test_a_list_gives_the_route(desk: Desk) -> None:

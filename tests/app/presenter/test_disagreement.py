@@ -57,9 +57,9 @@ def project(tmp_path: Path) -> Project:
 
 def dissent(project: Project) -> dict[object, float]:
     desk = Desk(project, 1, order=Order.DISAGREEMENT)
-    votes = Dissent().of(project.connection, desk.situation.here)
-    scene = desk.situation.here
-    return {item: votes.dissent(scene, item) for item in desk.situation.items.items}
+    votes = Dissent().of(project.connection, desk.state.open_view)
+    scene = desk.state.open_view
+    return {item: votes.dissent(scene, item) for item in desk.state.open_queue.items}
 
 
 def surface(project: Project, item: EntityRef) -> str:
@@ -96,16 +96,16 @@ def test_what_two_models_differ_on(project: Project) -> None:
 
 def test_it_comes_first_and_the_rest_in_text_order(project: Project) -> None:
     desk = Desk(project, 1, order=Order.DISAGREEMENT)
-    first, found = desk.situation.items.undecided, differing(project)
+    first, found = desk.state.open_queue.undecided, differing(project)
     assert set(first[: len(found)]) == found
     desk.set_order(Order.TEXT)
-    in_text = [item for item in desk.situation.items.undecided if item not in found]
+    in_text = [item for item in desk.state.open_queue.undecided if item not in found]
     assert first[len(found) :] == in_text
 
 
 def test_deciding_goes_along_it(project: Project) -> None:
     desk = Desk(project, 1, order=Order.DISAGREEMENT)
-    first, second = desk.situation.items.undecided[:2]
+    first, second = desk.state.open_queue.undecided[:2]
     assert desk.focus == first
     assert not desk.press("enter").problem
     assert desk.focus == second

@@ -47,22 +47,22 @@ def project(tmp_path: Path) -> Project:
 @pytest.mark.parametrize("order", DOUBTS)
 def test_what_was_in_doubt_comes_first(project: Project, order: Order) -> None:
     desk = Desk(project, 1, order=order)
-    assert desk.situation.items.undecided[:3] == [
+    assert desk.state.open_queue.undecided[:3] == [
         *(EntityRef("task"), RelationRef("encoder tagger2"), LinkRef("of tagger1", "tagger2"))
     ]
-    assert len(desk.situation.items.undecided) == 29
+    assert len(desk.state.open_queue.undecided) == 29
 
 
 @pytest.mark.parametrize("order", DOUBTS)
 def test_deciding_goes_down_the_order(project: Project, order: Order) -> None:
     desk = Desk(project, 1, order=order)
-    wanted = list(desk.situation.items.undecided)
+    wanted = list(desk.state.open_queue.undecided)
     press(desk, "enter")
-    assert desk.situation.items.undecided[0] == wanted[1] == desk.focus
+    assert desk.state.open_queue.undecided[0] == wanted[1] == desk.focus
 
 
 @pytest.mark.parametrize("order", DOUBTS)
 def test_without_a_run_the_text_decides(tmp_path: Path, order: Order) -> None:
     project = project_with(tmp_path, gold())
-    by_text = list(Desk(project, 1).situation.items.undecided)
-    assert list(Desk(project, 1, order=order).situation.items.undecided) == by_text
+    by_text = list(Desk(project, 1).state.open_queue.undecided)
+    assert list(Desk(project, 1, order=order).state.open_queue.undecided) == by_text

@@ -13,7 +13,7 @@ from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.undo import differing
 from sciextract_app.presenters import bulk
-from sciextract_app.presenters.bulk import Phase, Spread
+from sciextract_app.presenters.bulk import BulkDecision, Phase
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.view_models import Feedback, Mode
 from tests.app.presenter.abstracts import AGAIN, TEXT, focus, gold, press, project_with
@@ -27,11 +27,11 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def project_of(desk: Desk) -> Project:
-    return desk.situation.project
+    return desk.state.project
 
 
-def spread_of(desk: Desk) -> Spread:
-    spread = desk.everywhere.spread
+def spread_of(desk: Desk) -> BulkDecision:
+    spread = desk.bulk.pending
     assert spread is not None
     return spread
 
@@ -41,9 +41,9 @@ def count(desk: Desk) -> Feedback:
     spread = spread_of(desk)
     found: Count | None = None
     for found in counting(project_of(desk), spread.number, spread.entity_id):
-        desk.everywhere.progress(spread, found.looked, found.total)
+        desk.bulk.progress(spread, found.looked, found.total)
     assert found is not None
-    return desk.everywhere.counted(spread, found)
+    return desk.bulk.counted(spread, found)
 
 
 def do(desk: Desk, steps: int = 100) -> Feedback:
@@ -57,10 +57,10 @@ def do(desk: Desk, steps: int = 100) -> Feedback:
             spreading(mine, spread.number, spread.entity_id, spread.count),
             strict=False,
         ):
-            desk.everywhere.progress(spread, done.documents, spread.total)
+            desk.bulk.progress(spread, done.documents, spread.total)
     assert done is not None
     stopped = done.documents < len(spread.count.numbers)
-    return desk.everywhere.ended(spread, done, stopped)
+    return desk.bulk.ended(spread, done, stopped)
 
 
 def test_who_waits_is_asked_with_the_numbers(desk: Desk) -> None:
@@ -129,7 +129,7 @@ def test_escape_leaves_it_at_every_stage(desk: Desk) -> None:
         if stage == 3:
             desk.press("enter")
         assert desk.press("escape").request == bulk.STOP
-        assert (desk.everywhere.spread, desk.mode) == (None, Mode.REVIEW)
+        assert (desk.bulk.pending, desk.mode) == (None, Mode.REVIEW)
     assert desk.press("escape") == Feedback()
 
 
@@ -139,11 +139,11 @@ def test_what_was_counted_for_another_is_not_asked(desk: Desk) -> None:
     first = spread_of(desk)
     counted = list(counting(project_of(desk), first.number, first.entity_id))[-1]
     press(desk, "escape")
-    assert desk.everywhere.counted(first, counted) == Feedback()
-    assert desk.everywhere.progress(first, 1, 2) == Feedback()
+    assert desk.bulk.counted(first, counted) == Feedback()
+    assert desk.bulk.progress(first, 1, 2) == Feedback()
     focus(desk, "corpus")
     desk.press("&")
-    assert desk.everywhere.counted(first, counted) == Feedback()
+    assert desk.bulk.counted(first, counted) == Feedback()
     assert spread_of(desk).phase is Phase.COUNTING
 
 
@@ -152,7 +152,7 @@ def test_nothing_to_decide_is_told(desk: Desk) -> None:
     press(desk, "enter")
     desk.press("&")
     assert count(desk).message == "No other ‹noun chunking› in the project waits for that"
-    assert (desk.everywhere.spread, desk.mode) == (None, Mode.REVIEW)
+    assert (desk.bulk.pending, desk.mode) == (None, Mode.REVIEW)
 
 
 def test_stopped_half_way_undo_takes_back_what_was_done(desk: Desk) -> None:
@@ -184,7 +184,7 @@ def test_taken_back_on_the_way_the_rest_is_not_done(desk: Desk) -> None:
         with pytest.raises(ActionRefusedError, match="taken back on the way"):
             next(steps)
     assert all_state(project_of(desk)) == before
-    assert desk.everywhere.failed(spread, "taken back").problem
+    assert desk.bulk.failed(spread, "taken back").problem
 
 
 def test_keys_in_between_are_kept(desk: Desk) -> None:
@@ -245,4 +245,4 @@ def test_a_project_that_can_only_be_read(desk: Desk) -> None:
     with open_project(project_of(desk).path, "ann", read=True) as reading:
         other = Desk(reading, 1)
         assert other.press("&").problem
-        assert other.everywhere.spread is None
+        assert other.bulk.pending is None

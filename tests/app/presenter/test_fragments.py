@@ -104,7 +104,7 @@ def test_a_token_in_the_middle(desk: Desk) -> None:
 
 
 def test_refusals(desk: Desk) -> None:
-    desk.pointing.focus(RelationRef("tagger1 task"))
+    desk.mouse.focus(RelationRef("tagger1 task"))
     assert desk.press("+").problem
     focus(desk, "tagger1")
     press(desk, "+")
@@ -118,7 +118,7 @@ def test_refusals(desk: Desk) -> None:
 
 
 def test_the_mention_of_a_link(desk: Desk) -> None:
-    desk.pointing.focus(LinkRef("of tagger1", "it"))
+    desk.mouse.focus(LinkRef("of tagger1", "it"))
     press(desk, "+ l +")
     assert words(desk, "it") == ["It", "compared"]
     assert desk.focus == LinkRef("of tagger1", "it")
@@ -145,10 +145,10 @@ def test_the_mention_goes_while_a_part_is_pointed_at(desk: Desk, project: Projec
 
 def test_the_mouse_points_at_parts_too(desk: Desk) -> None:
     press(desk, "+")
-    desk.pointing.click(place("contracts").char_start)
+    desk.mouse.click(place("contracts").char_start)
     assert desk.mode is Mode.FRAGMENT
     assert Span(*desk.passage().selection or ()).of(TEXT) == "contracts"
-    desk.pointing.drag(place("legal").char_start, place("contracts").char_end)
+    desk.mouse.drag(place("legal").char_start, place("contracts").char_end)
     press(desk, "enter")
     assert words(desk, "tagger1") == ["graph tagger", "legal contracts"]
 

@@ -45,7 +45,7 @@ def settled(desk: Desk) -> Desk:
 
 def go_to(desk: Desk, name: str) -> None:
     """Focus a mention without counting."""
-    desk.pointing.focus(EntityRef(name))
+    desk.mouse.focus(EntityRef(name))
 
 
 def test_correct_prediction(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_correct_prediction(tmp_path: Path) -> None:
 def test_wrong_type(tmp_path: Path) -> None:
     desk = desk_of(tmp_path)
     assert press(desk, "1") == 1
-    row = desk.situation.here.by_id["tagger1"]
+    row = desk.state.open_view.by_id["tagger1"]
     assert (row.label, row.state, desk.focus) == ("Task", State.EDITED, EntityRef("task"))
 
 
@@ -69,8 +69,8 @@ def test_wrong_type(tmp_path: Path) -> None:
 def test_edge_off_by_one(tmp_path: Path, key: str, surface: str) -> None:
     desk = desk_of(tmp_path)
     assert press(desk, key) == 1
-    assert desk.situation.here.surface("tagger1") == surface
-    assert desk.situation.here.by_id["tagger1"].state is State.EDITED
+    assert desk.state.open_view.surface("tagger1") == surface
+    assert desk.state.open_view.by_id["tagger1"].state is State.EDITED
 
 
 def test_false_positive(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_false_positive(tmp_path: Path) -> None:
     desk = desk_of(tmp_path, spurious=spurious)
     assert desk.focus == EntityRef("spurious")
     assert press(desk, "x") == 1
-    assert "spurious" not in desk.situation.here.by_id
+    assert "spurious" not in desk.state.open_view.by_id
 
 
 @pytest.mark.parametrize("word", ["present", "error", "hard", "is"])
@@ -89,7 +89,7 @@ def test_missed_mention_of_one_token(tmp_path: Path, word: str) -> None:
     keys += press(desk, "2")
     assert keys <= 4
     assert isinstance(desk.focus, EntityRef)
-    assert desk.situation.here.surface(desk.focus.id) == word
+    assert desk.state.open_view.surface(desk.focus.id) == word
 
 
 def test_new_relation(tmp_path: Path) -> None:
@@ -99,15 +99,15 @@ def test_new_relation(tmp_path: Path) -> None:
     keys += press(desk, " ".join(desk.passage().hints[place("lattice encoder").char_start]))
     keys += press(desk, "7")
     assert keys <= 3
-    (made,) = (row for row in desk.situation.here.relations if row.state is State.ADDED)
+    (made,) = (row for row in desk.state.open_view.relations if row.state is State.ADDED)
     assert {made.head, made.tail, made.label} == {"lexicon", "encoder", "CONJUNCTION"}
 
 
 def test_flip(tmp_path: Path) -> None:
     desk = settled(desk_of(tmp_path))
-    desk.pointing.focus(RelationRef("tagger1 task"))
+    desk.mouse.focus(RelationRef("tagger1 task"))
     assert press(desk, "i") == 1
-    row = desk.situation.here.relation_by_id["tagger1 task"]
+    row = desk.state.open_view.relation_by_id["tagger1 task"]
     assert (row.head, row.tail) == ("task", "tagger1")
 
 
@@ -129,7 +129,7 @@ def test_finish_abstract(tmp_path: Path) -> None:
     desk = settled(desk_of(tmp_path))
     assert press(desk, "D") == 1
     assert desk.number == 2
-    progress = desk.situation.project.draft(1).progress
+    progress = desk.state.project.draft(1).progress
     assert progress is not None
     assert {progress.entities, progress.relations, progress.coreference} == {Completeness.DONE}
 
@@ -144,7 +144,7 @@ def test_right_predictions_need_a_key_each_or_one_for_all(tmp_path: Path) -> Non
 def test_sure_ones_together(tmp_path: Path) -> None:
     desk = desk_of(tmp_path)
     assert press(desk, "A D") == 2
-    assert truth_of(desk.situation.project.document(1).annotations) == truth_of(gold().annotations)
+    assert truth_of(desk.state.project.document(1).annotations) == truth_of(gold().annotations)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

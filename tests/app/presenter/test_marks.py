@@ -19,7 +19,7 @@ KEYS = [*"jklhxaAc", *["enter", "tab", "s", "e", "E", "1", "3", "u", "escape", "
 
 def anew(desk: Desk) -> tuple[Mark, ...]:
     """The marks without anything that was kept."""
-    now = desk.situation
+    now = desk.state
     kept, now.marks = now.marks, Marks()
     try:
         return passage(now).marks

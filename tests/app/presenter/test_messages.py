@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.workflows.import_files import ImportReport
 from sciextract_app.messages import ImportEnded
-from sciextract_app.presenters.session import MOST_KEPT, NEWS_SECONDS, Messages, Said
+from sciextract_app.presenters.session import MOST_KEPT, NEWS_SECONDS, Messages, PastMessage
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.widgets.bars import bar_text
 from sciextract_app.workers.importing import of_import
@@ -60,9 +60,9 @@ def test_what_was_said_is_kept_but_no_progress(messages: Messages) -> None:
         messages.inform(Feedback(f"{done} so far"), passing=True)
     messages.inform(Feedback("no disk", problem=True))
     messages.inform(Feedback("no disk", problem=True))
-    assert messages.said == [
-        Said("09:30:05", "no disk", True),
-        Said("09:30:05", "accepted", False),
+    assert messages.history == [
+        PastMessage("09:30:05", "no disk", True),
+        PastMessage("09:30:05", "accepted", False),
     ]
     assert messages.news.message == "no disk"
 
@@ -70,8 +70,8 @@ def test_what_was_said_is_kept_but_no_progress(messages: Messages) -> None:
 def test_it_does_not_grow(messages: Messages) -> None:
     for number in range(MOST_KEPT + 5):
         messages.reply(Feedback(str(number)))
-    assert len(messages.said) == MOST_KEPT
-    assert messages.said[0].message == str(MOST_KEPT + 4)
+    assert len(messages.history) == MOST_KEPT
+    assert messages.history[0].message == str(MOST_KEPT + 4)
 
 
 @pytest.mark.parametrize("width", range(1, 130, 8))

@@ -15,7 +15,7 @@ from sciextract.store.ingest import Import
 from sciextract.store.queries import SavedQueue, present, read_queue, remove_queue, save_queue
 from sciextract.store.search import Query
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.document_order import Listing, QueueRoute, Route, Sort
+from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder, Sort
 from sciextract_app.presenters.saved_queues import QueueLine, suggested_name
 from tests.app.presenter.abstracts import document, press, project_with
 
@@ -33,7 +33,7 @@ def desk(project: Project) -> Desk:
 
 
 def started(desk: Desk, numbers: tuple[int, ...], name: str = "odd") -> Desk:
-    save_queue(desk.situation.project, SavedQueue(name, numbers))
+    save_queue(desk.state.project, SavedQueue(name, numbers))
     assert not desk.queues.start(name).problem
     return desk
 
@@ -117,7 +117,7 @@ class TestResuming:
         started(desk, (4, 1, 3))
         press(desk, "n")
         desk.remember()
-        again = Desk(desk.situation.project)
+        again = Desk(desk.state.project)
         assert (again.number, again.header().queue) == (1, "odd 2 of 3")
         press(again, "n")
         assert again.number == 3
@@ -128,15 +128,15 @@ class TestResuming:
         started(desk, (4, 1, 3))
         press(desk, "n")
         monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "theirs"))
-        theirs = Desk(desk.situation.project)
+        theirs = Desk(desk.state.project)
         assert theirs.queues.active == ""
         assert theirs.queues.start("odd").message.startswith("queue odd 1 of 3")
 
     def test_a_queue_that_is_gone_is_not_missed(self, desk: Desk) -> None:
         started(desk, (4, 1))
         desk.remember()
-        remove_queue(desk.situation.project, "odd")
-        again = Desk(desk.situation.project)
+        remove_queue(desk.state.project, "odd")
+        again = Desk(desk.state.project)
         assert (again.number, again.queues.active) == (4, "")
 
 
@@ -243,30 +243,30 @@ def shared() -> Project:
 def test_a_queue_never_leads_to_what_is_not_there(
     shared: Project, numbers: list[int], stopped: int, steps: list[int]
 ) -> None:
-    route = QueueRoute(shared.connection, SavedQueue("q", tuple(numbers)), stopped)
+    documents = SavedQueueOrder(shared.connection, SavedQueue("q", tuple(numbers)), stopped)
     living = [each for each in numbers if each <= len(TEXTS)]
     assert list(present(shared.connection, tuple(numbers))) == living
-    here = route.first()
+    here = documents.first()
     if not living:
         assert here is None
-        assert route.position == (0, 0)
+        assert documents.position == (0, 0)
         return
     assert here in living
     for step in steps:
-        route.visit(here)
+        documents.visit(here)
         place = living.index(here)
-        assert route.position == (place + 1, len(living))
+        assert documents.position == (place + 1, len(living))
         wanted = place + step
-        found = route.beside(here, step)
+        found = documents.beside(here, step)
         assert found == (living[wanted] if 0 <= wanted < len(living) else None)
         here = found or here
-    route.visit(here)
-    assert route.not_done_after(here) in (*(each for each in living if each != here), None)
-    assert route.beside(99, 1) == route.beside(99, -1) == route.last == here
+    documents.visit(here)
+    assert documents.not_done_after(here) in (*(each for each in living if each != here), None)
+    assert documents.beside(99, 1) == documents.beside(99, -1) == documents.last == here
 
 
 def test_a_long_list_is_gone_through_quickly(shared: Project) -> None:
     numbers = [*range(100, 20_100), 3]
-    route = Route(shared.connection, numbers)
-    assert route.beside(100, 1) == 3
-    assert route.not_done_after(100) == 3
+    documents = DocumentOrder(shared.connection, numbers)
+    assert documents.beside(100, 1) == 3
+    assert documents.not_done_after(100) == 3

@@ -61,7 +61,7 @@ def play(original: Path, keys: Callable[[Desk], Iterator[str]], order: Order) ->
         desk = Desk(project, 1, order=order)
         begin = all_state(project)
         for key in keys(desk):
-            asks = desk.situation.pending.question.startswith("Take back")
+            asks = desk.state.pending.question.startswith("Take back")
             desk.press("escape" if asks else key)  # the predictions stay, else nothing is left
             check(desk)
         assert desk.inspector() and desk.header() and desk.relations(everything=True) is not None

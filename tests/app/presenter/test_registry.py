@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sciextract_app.presenters.actions import ACTIONS, BY_ID, keymap, plain
 from sciextract_app.presenters.key_dispatch import HANDLERS
-from sciextract_app.presenters.state import Hints, give_hints, letters_for, nearest_first
+from sciextract_app.presenters.state import Hints, assign_hints, letters_for, nearest_first
 
 PLAIN = {"enter", "tab", "shift+tab", "backspace", "up", "down", "left", "right", "ctrl+r"}
 
@@ -61,7 +61,7 @@ def test_as_many_single_letters_as_possible(count: int, singles: int) -> None:
 
 
 def test_two_letters_are_typed_one_after_the_other() -> None:
-    hints = give_hints((place, place) for place in range(60))
+    hints = assign_hints((place, place) for place in range(60))
     first = hints.press("m")
     assert isinstance(first, Hints)
     assert all(len(letters) == 1 for letters in first.shown().values())
@@ -70,7 +70,7 @@ def test_two_letters_are_typed_one_after_the_other() -> None:
 
 
 def test_hints_never_cover_each_other() -> None:
-    hints = give_hints([("a", 3), ("b", 3), ("c", 4)])
+    hints = assign_hints([("a", 3), ("b", 3), ("c", 4)])
     assert sorted(hints.shown()) == [3, 4, 5]
 
 

@@ -11,7 +11,7 @@ from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef
 from sciextract.workflows.adjudicate import disputes
 from sciextract_app.presenters.adjudication import Adjudication
-from sciextract_app.presenters.adjudication_documents import left_to_decide
+from sciextract_app.presenters.adjudication_documents import open_differences
 from sciextract_app.presenters.view_models import Mode
 from tests.app.merged import BEN
 from tests.app.presenter.adjudicating.desks import (
@@ -46,7 +46,7 @@ def test_every_kind_is_named(desk: Adjudication) -> None:
 
 
 def test_the_notes_of_the_project_agree(project: Project) -> None:
-    assert left_to_decide(project) == ALL == len(waiting(project))
+    assert open_differences(project) == ALL == len(waiting(project))
 
 
 class TestSides:
@@ -174,7 +174,7 @@ class TestUndo:
         [now] = [each for each in desk.view().lines if each.focused]
         assert (now.kind, len(kinds(desk))) == ("mention: other type", FIRST)
         assert holds(project) == before
-        assert left_to_decide(project) == ALL
+        assert open_differences(project) == ALL
 
     def test_redo(self, desk: Adjudication) -> None:
         desk.press("x")
@@ -215,9 +215,9 @@ class TestAll:
         assert (holds(project) == before) == ("o" not in keys)
         desk.press("u")
         assert (holds(project), len(kinds(desk))) == (before, FIRST)
-        assert left_to_decide(project) == ALL
+        assert open_differences(project) == ALL
         desk.press("U")
-        assert (kinds(desk), left_to_decide(project)) == ([], ALL - FIRST)
+        assert (kinds(desk), open_differences(project)) == ([], ALL - FIRST)
 
     def test_all_of_theirs_leaves_no_difference(self, desk: Adjudication, project: Project) -> None:
         for key in ("A", "o", "enter"):

@@ -11,7 +11,7 @@ from sciextract.store.maintenance.doctor import Severity, examine
 from sciextract.workflows.adjudicate import disputes
 from sciextract.workflows.disagreements import Decisions, other_sides
 from sciextract_app.presenters.adjudication import Adjudication
-from sciextract_app.presenters.adjudication_documents import left_to_decide
+from sciextract_app.presenters.adjudication_documents import open_differences
 from tests.app.merged import BEN
 from tests.app.presenter.adjudicating.desks import (
     FIRST,
@@ -204,4 +204,4 @@ def _press_at_random(desk: Adjudication, project: Project) -> None:
         desk.press(chance.choice(keys))
         view, footer = desk.view(), desk.footer()
         assert footer and sum(each.focused for each in view.lines) == bool(view.lines)
-    assert left_to_decide(project) == len(waiting(project)) == desk.backlog.total
+    assert open_differences(project) == len(waiting(project)) == desk.backlog.total
