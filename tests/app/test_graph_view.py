@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from sciextract.graph.database import GraphMissingError, UnknownNodeError
 from sciextract.graph.queries.edges import Sentence
-from sciextract_app.presenters.graph import NodePage, Role, Walk, support_of
+from sciextract_app.presenters.graph import GraphNavigation, NodePage, Role, support_of
 from sciextract_app.screens.graph import GraphApp, GraphScreen, run_graph
 from tests.app.screens_support import shown, until, until_shown
 from tests.graph_samples import HOSTILE, abstract, build, field
@@ -162,7 +162,7 @@ def test_mentions_that_overlap() -> None:
 
 
 def test_the_way_back() -> None:
-    walk = Walk(labels=("Method", "Task"))
+    walk = GraphNavigation(labels=("Method", "Task"))
     pages = [NodePage(number, str(number), (), (), ()) for number in range(3)]
     for page in pages:
         walk.arrive(page)
@@ -170,5 +170,5 @@ def test_the_way_back() -> None:
     walk.arrive(pages[1])
     assert (walk.back(), walk.back()) == (0, None)
     for expected in ("Method", "Task", None):
-        walk.turn_label()
+        walk.next_label()
         assert walk.label == expected

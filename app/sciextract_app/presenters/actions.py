@@ -57,7 +57,7 @@ _WRITTEN = {
     "ctrl+r": "Ctrl+R",
 }
 
-_GOING = (
+_NAVIGATION = (
     Action("next-undecided", ("tab",), "next", "next item that is still undecided"),
     Action("previous-undecided", ("shift+tab",), "back", "previous item that is still undecided"),
     Action("next-item", ("j", "down"), "next item", "next item, decided or not", argument="1"),
@@ -102,7 +102,7 @@ _DECIDING = (
     Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),
     Action("flag", ("F",), "flag", "set or clear the abstract's flag"),
 )
-_TYPES = tuple(
+_SET_TYPE = tuple(
     Action(
         *(f"type-{digit}", (str(digit),), f"type {digit}"),
         f"set the type: the schema's number {digit}; on a selection or a free token make a mention",
@@ -159,7 +159,7 @@ _COREFERENCE = (
         COREFERENCE,
     ),
 )
-_REQUESTS = (
+_APP_REQUESTS = (
     Action("note", ("t",), "note", "write a note on this abstract", request="note"),
     Action("guideline", ("g",), "guideline", "what counts as this type", request="guideline"),
     Action(
@@ -176,13 +176,13 @@ _REQUESTS = (
     Action("quit", ("q",), "quit", "leave; everything is saved already", request="quit"),
 )
 ACTIONS: tuple[Action, ...] = (
-    *_GOING,
+    *_NAVIGATION,
     *_DECIDING,
-    *_TYPES,
+    *_SET_TYPE,
     *_ENTITIES,
     *_RELATIONS,
     *_COREFERENCE,
-    *_REQUESTS,
+    *_APP_REQUESTS,
 )
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 

@@ -16,9 +16,9 @@ from sciextract_app.presenters import adjudication_keys, two_sides
 from sciextract_app.presenters.actions import BY_ID, Action, keymap, plain
 from sciextract_app.presenters.adjudication_documents import (
     OTHER,
-    Abstract,
     Backlog,
-    Waiting,
+    ComparedAbstract,
+    OpenDifference,
     backlog_of,
     read_abstract,
 )
@@ -121,9 +121,9 @@ class Adjudication:
         self._clock = clock
         self._since = clock()
         self._seen = project.data_version()
-        self._abstract: Abstract | None = None
-        self._now: Waiting | None = None
-        self._turned = False
+        self._abstract: ComparedAbstract | None = None
+        self._now: OpenDifference | None = None
+        self._switched = False
         self.choose(sides, number)
 
     def choose(self, sides: Sequence[OtherSide], number: int = 0) -> Feedback:
@@ -133,12 +133,12 @@ class Adjudication:
         return self._guarded(partial(self._begin, number or self.number))
 
     @property
-    def abstract(self) -> Abstract | None:
+    def abstract(self) -> ComparedAbstract | None:
         """The open abstract as it was last read."""
         return self._abstract
 
     @property
-    def now(self) -> Waiting | None:
+    def now(self) -> OpenDifference | None:
         """The present difference, ``None`` when nothing waits in the abstract."""
         return self._now
 
@@ -148,7 +148,7 @@ class Adjudication:
         usual: Verdict = (
             "theirs" if self._now and self._now.dispute.difference.first is None else "mine"
         )
-        return OTHER[usual] if self._turned else usual
+        return OTHER[usual] if self._switched else usual
 
     @property
     def item(self) -> ItemRef | None:
@@ -200,16 +200,16 @@ class Adjudication:
             self.show(found)
         return found is not None
 
-    def show(self, abstract: Abstract) -> None:
+    def show(self, abstract: ComparedAbstract) -> None:
         """Make an abstract that was just read the open one."""
         self._seen = self.project.data_version()
         self._abstract, self.number = abstract, abstract.draft.stored.number
         self.backlog.note(self.number, len(abstract.waiting))
 
-    def look_at(self, waiting: Waiting | None) -> None:
+    def look_at(self, waiting: OpenDifference | None) -> None:
         """Make a difference the present one."""
         if waiting is None or self._now is None or waiting.id != self._now.id:
-            self._since, self._turned = self._clock(), False
+            self._since, self._switched = self._clock(), False
         self._now = waiting
 
     def open(self, number: int) -> Feedback:
@@ -227,10 +227,10 @@ class Adjudication:
             self.look_at(waiting[index])
         return Feedback()
 
-    def turn_side(self, verdict: Verdict | None = None) -> None:
+    def switch_side(self, verdict: Verdict | None = None) -> None:
         """Let the keys speak of the other side, or of a certain one."""
         if verdict != self.on:
-            self._turned = not self._turned
+            self._switched = not self._switched
 
     def seconds(self) -> float:
         """Time since the difference came up."""

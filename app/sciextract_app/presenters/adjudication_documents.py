@@ -20,7 +20,7 @@ _LAYERS = list(Layer)
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class OpenDifference:
     """A difference with the two sides that it is between.
 
     Attributes:
@@ -39,7 +39,7 @@ class Waiting:
         return self.dispute.source, self.dispute.key
 
 
-class Abstract:
+class ComparedAbstract:
     """An abstract as it was last read.
 
     Args:
@@ -57,29 +57,29 @@ class Abstract:
         self.compared = list(compared)
         decided = decisions.keys(draft.stored.number)
         found = (
-            Waiting(each, both, _place(each))
+            OpenDifference(each, both, _place(each))
             for both in self.compared
             for each in both.waiting(decided)
         )
         self.waiting = sorted(found, key=lambda each: each.place)
 
-    def find(self, wanted: tuple[str, str] | None) -> Waiting | None:
+    def find(self, wanted: tuple[str, str] | None) -> OpenDifference | None:
         """The difference of that id, ``None`` when it does not wait (any more)."""
         return next((each for each in self.waiting if each.id == wanted), None)
 
-    def from_place(self, place: Place) -> Waiting | None:
+    def from_place(self, place: Place) -> OpenDifference | None:
         """The first difference at or behind a place; at the end the first of all."""
         behind = (each for each in self.waiting if each.place >= place)
         return next(behind, None) or next(iter(self.waiting), None)
 
-    def index(self, waiting: Waiting) -> int:
+    def index(self, waiting: OpenDifference) -> int:
         """Its place among all, from 0."""
         return [each.id for each in self.waiting].index(waiting.id)
 
 
 def read_abstract(
     project: Project, number: int, sides: Iterable[OtherSide], decisions: Decisions
-) -> Abstract | None:
+) -> ComparedAbstract | None:
     """An abstract beside what others said about it; ``None`` when it is not in the project."""
     try:
         draft = project.draft(number)
@@ -89,7 +89,7 @@ def read_abstract(
         return None
     sources = (each.source_in(project, number) for each in sides)
     compared = (both_sides(project, draft, each) for each in sources if each is not None)
-    return Abstract(draft, [each for each in compared if each is not None], decisions)
+    return ComparedAbstract(draft, [each for each in compared if each is not None], decisions)
 
 
 def _place(dispute: Dispute) -> Place:

@@ -14,9 +14,9 @@ from sciextract.workflows.disagreements import KIND, other_sides
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.adjudication_documents import (
     OTHER,
-    Abstract,
+    ComparedAbstract,
     ComparisonPending,
-    Waiting,
+    OpenDifference,
 )
 from sciextract_app.presenters.two_sides import NOTHING, said_words, source_words
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, problem
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 NONE_HERE = "Nothing waits in this abstract: D goes to the next one with differences"
-_TURNING = frozenset({"next-mention", "previous-mention", "next-token", "previous-token"})
+_SWITCH_KEYS = frozenset({"next-mention", "previous-mention", "next-token", "previous-token"})
 _KEPT: Mapping[Verdict, str] = {"mine": "kept", "theirs": "taken over"}
 
 
@@ -50,12 +50,12 @@ def _decide(desk: Adjudication, verdict: Verdict) -> Feedback:
         *(desk.project, now.dispute, verdict, wanted, desk.decisions), desk.seconds()
     )
     compared = [decided.compared[each] for each in wanted if each in decided.compared]
-    desk.show(Abstract(decided.draft, compared, desk.decisions))
+    desk.show(ComparedAbstract(decided.draft, compared, desk.decisions))
     desk.look_at(desk.abstract.from_place(now.place) if desk.abstract else None)
-    return Feedback(_told(desk, now, verdict, decided.outcome), changed=True)
+    return Feedback(_message(desk, now, verdict, decided.outcome), changed=True)
 
 
-def _told(desk: Adjudication, now: Waiting, verdict: Verdict, outcome: Outcome) -> str:
+def _message(desk: Adjudication, now: OpenDifference, verdict: Verdict, outcome: Outcome) -> str:
     one, text = now.dispute.difference, now.both.mine.document.text
     said = one.first if verdict == "mine" else one.second
     symmetric = desk.project.schema.symmetric_labels
@@ -89,7 +89,7 @@ def answer(desk: Adjudication, key: str, action: Action | None) -> Feedback:
     if key == "escape":
         desk.mode = Mode.REVIEW
         return Feedback()
-    if action is not None and action.id in _TURNING:
+    if action is not None and action.id in _SWITCH_KEYS:
         desk.asked = OTHER[desk.asked]
         return Feedback(question(desk))
     if key != "enter":
@@ -114,7 +114,7 @@ def _decide_all(desk: Adjudication, verdict: Verdict) -> Feedback:
     return Feedback(words, problem=bool(done.refused), changed=done.decided > 0)
 
 
-def _waiting(desk: Adjudication) -> list[Waiting]:
+def _waiting(desk: Adjudication) -> list[OpenDifference]:
     return desk.abstract.waiting if desk.abstract else []
 
 
@@ -138,13 +138,13 @@ _ONLY_ONE = "This is the only difference that waits in this abstract"
 
 def other_side(desk: Adjudication, action: Action) -> Feedback:
     """Let the keys speak of the other side."""
-    desk.turn_side()
+    desk.switch_side()
     return Feedback()
 
 
 def certain_side(desk: Adjudication, action: Action) -> Feedback:
     """The side that lies in the direction of the key."""
-    desk.turn_side("mine" if action.id == "previous-token" else "theirs")
+    desk.switch_side("mine" if action.id == "previous-token" else "theirs")
     return Feedback()
 
 
@@ -192,17 +192,17 @@ def undo(desk: Adjudication, action: Action) -> Feedback:
     """Take back the last decision; what was done at the desk is taken back there."""
     project = desk.project
     latest = events.to_undo(project.connection, project.author_id)
-    return _turn(desk, latest, project.undo, "taken back")
+    return _undo_or_redo(desk, latest, project.undo, "taken back")
 
 
 def redo(desk: Adjudication, action: Action) -> Feedback:
     """Decide again what was taken back."""
     project = desk.project
     latest = events.to_redo(project.connection, project.author_id)
-    return _turn(desk, latest, project.redo, "decided again")
+    return _undo_or_redo(desk, latest, project.redo, "decided again")
 
 
-def _turn(
+def _undo_or_redo(
     desk: Adjudication,
     latest: int | None,
     turn: Callable[[], tuple[Event, Outcome]],
@@ -213,33 +213,33 @@ def _turn(
         return problem(
             f"Your last action was {event.kind!r}, which is no decision between two sides: Esc, and the same key at the desk"
         )
-    turned, _ = turn()
+    event, _ = turn()
     before = desk.number
-    _go_to(desk, turned)
-    _note(desk, turned)
-    return Feedback(f"{_what(turned)} {verb}", changed=True, moved=desk.number != before)
+    _show_decision(desk, event)
+    _update_counts(desk, event)
+    return Feedback(f"{_decision_words(event)} {verb}", changed=True, moved=desk.number != before)
 
 
-def _go_to(desk: Adjudication, event: Event) -> None:
+def _show_decision(desk: Adjudication, event: Event) -> None:
     """Show the abstract of a decision, with the focus on what is to be decided again."""
-    told = event.params
-    if not any(told["source"].startswith(each.name) for each in desk.sides):
+    params = event.params
+    if not any(params["source"].startswith(each.name) for each in desk.sides):
         found = other_sides(desk.project, desk.decisions)
-        desk.choose([each for each in found if told["source"].startswith(each.name)])
+        desk.choose([each for each in found if params["source"].startswith(each.name)])
     before = desk.now
-    same = told["number"] == desk.number
-    desk.read(told["number"])
+    same = params["number"] == desk.number
+    desk.read(params["number"])
     if desk.abstract is None:
         desk.look_at(None)
         return
-    keys = told.get("keys", [told.get("key")])
+    keys = params.get("keys", [params.get("key")])
     again = (each for each in desk.abstract.waiting if each.dispute.key in keys)
     kept = desk.abstract.find(before.id) if before and same else None
     place = before.place if before and same else (0, 0, 0, "", "")
     desk.look_at(next(again, None) or kept or desk.abstract.from_place(place))
 
 
-def _note(desk: Adjudication, event: Event) -> None:
+def _update_counts(desk: Adjudication, event: Event) -> None:
     """Bring the project's own counts up to date, without comparing again what was just compared."""
     ids = {each for side in desk.sides for each in side.source_ids}
     if desk.abstract is not None and ids == {*desk.decisions.merged().values()}:
@@ -248,6 +248,6 @@ def _note(desk: Adjudication, event: Event) -> None:
         adjudicate.follow(desk.project, event, desk.decisions)
 
 
-def _what(event: Event) -> str:
+def _decision_words(event: Event) -> str:
     count = len(event.params.get("keys", ()))
     return f"{count} decisions" if count > 1 else "decision"

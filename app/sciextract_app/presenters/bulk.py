@@ -84,11 +84,11 @@ class BulkDecision:
 def ask(state: ReviewState, target: str) -> Feedback:
     """Have it counted; where something is on its way already tell how far that is."""
     if state.bulk is not None:
-        return _again(state, state.bulk)
+        return _repeat_question(state, state.bulk)
     if state.project.mode != "write":
         return problem("The project can only be read here")
     state.bulk = BulkDecision(state.number, target, named(state.open_view.surface(target)))
-    _wait(state)
+    _enter_counting(state)
     return Feedback(state.bulk.status, request=COUNT)
 
 
@@ -136,16 +136,16 @@ class BulkApply:
 
     def progress(self, decision: BulkDecision, done: int, total: int) -> Feedback:
         """Some more abstracts are behind it."""
-        if not self._goes_on(decision):
+        if not self._is_current(decision):
             return Feedback()
         self._state.bulk = replace(decision, done=done, total=total)
         return Feedback(self._state.bulk.status)
 
     def counted(self, decision: BulkDecision, count: Count) -> Feedback:
         """All is counted: ask the person who waits; tell the one who went on."""
-        if not self._goes_on(decision):
+        if not self._is_current(decision):
             return Feedback()
-        waits = self._wait_no_more()
+        waits = self._leave_counting()
         if not count.numbers:
             self._state.bulk = None
             return Feedback(f"No other {decision.name} in the project waits for that")
@@ -155,7 +155,7 @@ class BulkApply:
 
     def ended(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> Feedback:
         """Everything is decided, or it was stopped on the way."""
-        self._finish(decision)
+        self._clear(decision)
         if outcome.event_id is None:
             return Feedback(f"{decision.name}: nothing was changed")
         items = counted_many(outcome.items, "item")
@@ -166,26 +166,26 @@ class BulkApply:
 
     def failed(self, decision: BulkDecision, why: str) -> Feedback:
         """It could not be counted or done."""
-        if self._goes_on(decision):
-            self._wait_no_more()
-        self._finish(decision)
+        if self._is_current(decision):
+            self._leave_counting()
+        self._clear(decision)
         return problem(f"{decision.name}: {why}")
 
     def drop(self) -> None:
         """It failed in a way that nobody foresaw."""
-        self._wait_no_more()
+        self._leave_counting()
         self._state.bulk = None
 
-    def _goes_on(self, decision: BulkDecision) -> bool:
+    def _is_current(self, decision: BulkDecision) -> bool:
         """Whether this is what the person wants now; they may have stopped it, and begun another one."""
         now = self._state.bulk
         return now is not None and _identity(now) == _identity(decision)
 
-    def _finish(self, decision: BulkDecision) -> None:
-        if self._goes_on(decision):
+    def _clear(self, decision: BulkDecision) -> None:
+        if self._is_current(decision):
             self._state.bulk = None
 
-    def _wait_no_more(self) -> bool:
+    def _leave_counting(self) -> bool:
         """Out of the mode of a person who waits for the count; says whether they did."""
         waits = self._state.mode is Mode.COUNTING
         if waits:
@@ -197,21 +197,21 @@ def _identity(decision: BulkDecision) -> tuple[int, str, bool]:
     return decision.number, decision.entity_id, decision.phase is Phase.DOING
 
 
-def _again(state: ReviewState, decision: BulkDecision) -> Feedback:
+def _repeat_question(state: ReviewState, decision: BulkDecision) -> Feedback:
     if decision.phase is Phase.COUNTED:
         return _question(state, decision)
     if decision.phase is Phase.COUNTING:
-        _wait(state)
+        _enter_counting(state)
     return Feedback(decision.status)
 
 
-def _wait(state: ReviewState) -> None:
+def _enter_counting(state: ReviewState) -> None:
     """The person waits for the count: Enter decides nothing else meanwhile, every other key goes on."""
     _enter(state, Mode.COUNTING, None)
 
 
 def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
-    _enter(state, Mode.CONFIRM, partial(_do, state, decision))
+    _enter(state, Mode.CONFIRM, partial(_confirmed, state, decision))
     state.pending.question = f"{decision.question}? Enter does it, Esc does not"
     return Feedback(state.pending.question)
 
@@ -222,7 +222,7 @@ def _enter(state: ReviewState, mode: Mode, confirmed: Callable[[], Feedback] | N
     state.pending.confirmed, state.pending.left = confirmed, partial(stop, state)
 
 
-def _do(state: ReviewState, decision: BulkDecision) -> Feedback:
+def _confirmed(state: ReviewState, decision: BulkDecision) -> Feedback:
     total = len(decision.count.numbers) if decision.count else 0
     state.bulk = replace(decision, phase=Phase.DOING, done=0, total=total)
     return Feedback(f"{decision.name}: deciding in {_abstracts(total)}; Esc stops", request=DO)
@@ -251,7 +251,7 @@ def alike(state: ReviewState, action: Action) -> Feedback:
         return problem("a speaks of a mention: put the focus on one")
     name, position = named(state.open_view.surface(target)), state.position()
     outcome = state.after_action(state.project.actions.apply_to_identical(state.number, target))
-    _stay_or_go(state, position)
+    _advance_if_decided(state, position)
     if outcome.event_id is None:
         return Feedback(f"No other {name} here waits for that")
     return Feedback(
@@ -273,15 +273,17 @@ def accept_above(state: ReviewState, action: Action) -> Feedback:
     outcome = state.project.actions.accept_above(state.threshold, state.number)
     state.after_action(outcome)
     state.alike = None
-    _stay_or_go(state, position)
+    _advance_if_decided(state, position)
     least = f"{state.threshold:.2f} or more"
     if outcome.event_id is None:
         return Feedback(f"No undecided item has a score of {least}")
     said = f"{counted(outcome.items, 'item')} with {least} accepted; u takes all back"
-    return Feedback(said if state.waiting() else f"{said}. D: done, next abstract", changed=True)
+    return Feedback(
+        said if state.undecided_count() else f"{said}. D: done, next abstract", changed=True
+    )
 
 
-def _stay_or_go(state: ReviewState, position: Key) -> None:
+def _advance_if_decided(state: ReviewState, position: Key) -> None:
     """After a bulk decision: the focus stays while it is undecided."""
-    if not state.is_open(state.focus):
-        state.go_on(position)
+    if not state.is_undecided(state.focus):
+        state.advance(position)

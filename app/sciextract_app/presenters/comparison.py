@@ -62,7 +62,7 @@ class ModelComparison:
     counts: Mapping[tuple[Layer, ItemOutcome], int]
 
 
-def fates(
+def compare_items(
     draft: Draft,
     theirs: AnnotatedDocument,
     sources: Mapping[int, str],
@@ -78,13 +78,13 @@ def fates(
     """
     mine = annotated(draft, sources, WITH_UNDECIDED)
     found = differences([mine], [theirs], symmetric)
-    changed = tuple((each, _fate(draft, each)) for each in found)
-    counts = Counter((each.layer, fate) for each, fate in changed)
+    changed = tuple((each, _outcome(draft, each)) for each in found)
+    counts = Counter((each.layer, outcome) for each, outcome in changed)
     counts.update(_unchanged(draft, mine, found, symmetric))
     return ModelComparison(mine, theirs, changed, counts)
 
 
-def _fate(draft: Draft, one: Difference) -> ItemOutcome:
+def _outcome(draft: Draft, one: Difference) -> ItemOutcome:
     if one.first is None:
         gone = one.second is not None and _is_rejected(draft, one.layer, one.second)
         return ItemOutcome.REJECTED if gone else ItemOutcome.LEFT_OUT
@@ -207,8 +207,8 @@ class Comparison:
     def view(self) -> TwoSides:
         """Everything that is drawn."""
         lines = tuple(
-            self._line(each, fate, place == self._at)
-            for place, (each, fate) in enumerate(self._found.changed)
+            self._line(each, outcome, place == self._at)
+            for place, (each, outcome) in enumerate(self._found.changed)
         )
         sides = (
             SideView(HERE, self._passage(mine=True), self._said(mine=True)),
@@ -224,14 +224,16 @@ class Comparison:
     def _counts(self) -> tuple[str, ...]:
         """How much became what, over all layers."""
         totals = {
-            fate: sum(count for (_, each), count in self._found.counts.items() if each is fate)
-            for fate in ItemOutcome
+            outcome: sum(
+                count for (_, each), count in self._found.counts.items() if each is outcome
+            )
+            for outcome in ItemOutcome
         }
-        return tuple(f"{count} {fate}" for fate, count in totals.items() if count)
+        return tuple(f"{count} {outcome}" for outcome, count in totals.items() if count)
 
-    def _line(self, one: Difference, fate: ItemOutcome, focused: bool) -> DifferenceLine:
-        kind = f"{two_sides.layer_word(one)}: {fate}"
-        if fate is ItemOutcome.EDITED:
+    def _line(self, one: Difference, outcome: ItemOutcome, focused: bool) -> DifferenceLine:
+        kind = f"{two_sides.layer_word(one)}: {outcome}"
+        if outcome is ItemOutcome.EDITED:
             kind = f"{kind}, {two_sides.kind_words(one, self._found.mine, self._found.theirs)}"
         words = [self._words(one, side) for side in (True, False)]
         return DifferenceLine(kind, words[0], words[1], focused)
@@ -244,13 +246,13 @@ class Comparison:
     def _said(self, *, mine: bool) -> tuple[str, ...]:
         if self.now is None:
             return ("no difference",)
-        one, fate = self.now
+        one, outcome = self.now
         side = self._found.mine if mine else self._found.theirs
         said = one.first if mine else one.second
         cluster = two_sides.company(said, side) if said and one.layer is Layer.LINK else None
         letters = self._letters[0 if mine else 1]
         more = two_sides.cluster_words(cluster, letters[cluster.id], side) if cluster else ""
-        return (self._words(one, mine), more or (str(fate) if mine else ""))
+        return (self._words(one, mine), more or (str(outcome) if mine else ""))
 
     def _passage(self, *, mine: bool) -> Passage:
         side = self._found.mine if mine else self._found.theirs
@@ -287,9 +289,9 @@ class Comparison:
             each.id: State.UNDECIDED if each.fragments in undecided else State.ACCEPTED
             for each in side.annotations.entities
         }
-        for each, fate in self._found.changed:
+        for each, outcome in self._found.changed:
             if each.layer is Layer.ENTITY and each.second is not None:
-                found[each.second.id] = _STATES[fate]
+                found[each.second.id] = _STATES[outcome]
         return found
 
 
@@ -305,5 +307,5 @@ def compare(
         return None
     draft = project.draft(number)
     theirs = AnnotatedDocument(draft.stored.document, said)
-    found = fates(draft, theirs, sources, project.schema.symmetric_labels)
+    found = compare_items(draft, theirs, sources, project.schema.symmetric_labels)
     return Comparison(project, number, sources[run], found, keys)

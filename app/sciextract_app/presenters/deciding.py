@@ -41,7 +41,7 @@ def accept(state: ReviewState, action: Action | None = None) -> Feedback:
         state.after_action(state.project.actions.accept(state.number, item, state.seconds()))
         state.repeat, changed = accept, True
     state.alike = row.id if isinstance(row, EntityRow) else None
-    more = state.go_on(position)
+    more = state.advance(position)
     return Feedback("" if more else NOTHING_LEFT, changed=changed)
 
 
@@ -56,7 +56,7 @@ def reject(state: ReviewState, action: Action | None = None) -> Feedback:
     state.repeat = reject
     state.alike = row.id if isinstance(row, EntityRow) else None
     message = _went_along(before, state.open_view, row) if isinstance(row, EntityRow) else ""
-    more = state.go_on(position)
+    more = state.advance(position)
     return Feedback(message or ("" if more else NOTHING_LEFT), changed=True)
 
 
@@ -122,13 +122,13 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     """An undecided item is decided with it, so the desk goes on; a decided one stays in focus."""
     if isinstance(item, RelationRef) and label not in state.open_view.schema.relation_labels:
         return problem(f"{label} is no type of relations")
-    position, was_open = state.position(), state.is_open(state.focus)
+    position, was_open = state.position(), state.is_undecided(state.focus)
     outcome = state.project.actions.set_label(state.number, item, label, state.seconds())
     state.after_action(outcome)
     state.repeat = partial(apply_label, label=label)
     state.alike = item.id if isinstance(item, EntityRef) else None
-    decided = was_open and not state.is_open(state.focus)
-    more = state.go_on(position) if decided else True
+    decided = was_open and not state.is_undecided(state.focus)
+    more = state.advance(position) if decided else True
     said = "; ".join(outcome.warnings) or ("" if more else NOTHING_LEFT)
     return Feedback(said or f"{label}", changed=outcome.event_id is not None)
 
@@ -141,7 +141,7 @@ def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedb
     made = [row for row in state.open_view.draft.on_fragments((span,)) if row.label == label]
     live = next((row for row in made if row.state is not State.REJECTED), None)
     if live is not None:
-        state.look_at(EntityRef(live.id))
+        state.focus_on(EntityRef(live.id))
         state.alike = live.id
     return Feedback(f"{named(span.of(state.open_view.text))} added as {label}", changed=True)
 
@@ -154,7 +154,7 @@ def move_edge(state: ReviewState, action: Action) -> Feedback:
     edge, tokens = _EDGES[action.id]
     outcome = state.project.actions.move_edge(state.number, mention, edge, tokens, state.seconds())
     state.after_action(outcome)
-    state.look_at(state.focus)
+    state.focus_on(state.focus)
     state.repeat = partial(move_edge, action=action)
     state.alike = None
     return Feedback(named(state.open_view.surface(mention)), changed=outcome.event_id is not None)
@@ -182,5 +182,5 @@ def repeat(state: ReviewState, action: Action) -> Feedback:
 
 
 def _next(state: ReviewState, message: str) -> Feedback:
-    more = state.go_on(state.position())
+    more = state.advance(state.position())
     return Feedback(message if more else NOTHING_LEFT)

@@ -102,7 +102,7 @@ class Desk:
     @property
     def waiting(self) -> int:
         """Undecided items of the open abstract."""
-        return self._state.waiting()
+        return self._state.undecided_count()
 
     @property
     def state(self) -> ReviewState:
@@ -239,7 +239,7 @@ class Desk:
             return Feedback(gone, moved=True)
         if focus is None or state.open_view.row(focus) is not None:
             return Feedback()
-        state.settle()
+        state.focus_nearest()
         return Feedback(self._what_happened())
 
     def _what_happened(self) -> str:

@@ -27,7 +27,7 @@ _LATEST = f"""SELECT max(a.id) FROM annotation_set a JOIN event e ON e.id = a.ev
 MOST_SOURCES = 8
 """Sources that are compared, the latest ones: a project that was often retrained has many runs."""
 
-Said = tuple[str, tuple[Mention, ...], str]
+Statement = tuple[str, tuple[Mention, ...], str]
 """Kind, mentions and label of something that a source said."""
 
 
@@ -36,39 +36,39 @@ class Votes:
     """What the sources of an abstract said.
 
     Attributes:
-        speaking: How many sources said anything of a kind. One that is silent about a whole layer may never
+        voters: How many sources said anything of a kind. One that is silent about a whole layer may never
             have looked at it, which is no disagreement.
-        said: How many sources said a mention or a relation.
-        homes: The cluster of every mention that has one, by source.
+        counts: How many sources said a mention or a relation.
+        clusters: The cluster of every mention that has one, by source.
         symmetric: Relation labels without direction.
     """
 
-    speaking: Counter[str] = field(default_factory=Counter)
-    said: Counter[Said] = field(default_factory=Counter)
-    homes: list[dict[Mention, int]] = field(default_factory=list)
+    voters: Counter[str] = field(default_factory=Counter)
+    counts: Counter[Statement] = field(default_factory=Counter)
+    clusters: list[dict[Mention, int]] = field(default_factory=list)
     symmetric: frozenset[str] = frozenset()
 
-    def dissent(self, view: DocumentView, item: ItemRef) -> float:
+    def disagreement(self, view: DocumentView, item: ItemRef) -> float:
         """How far they differ: 0 where all say the same, 1 where half of them do.
 
         A form of query by committee (Seung, Opper and Sompolinsky 1992), with the share of the votes for what
         is shown in the place of the entropy over all labels (Dagan and Engelson 1995).
         """
         if isinstance(item, LinkRef):
-            return _dissent(self._together(view, item), len(self.homes))
-        told = _told(view, item, self.symmetric)
-        return _dissent(self.said[told], self.speaking[told[0]])
+            return _split(self._sources_that_link(view, item), len(self.clusters))
+        statement = _statement(view, item, self.symmetric)
+        return _split(self.counts[statement], self.voters[statement[0]])
 
-    def _together(self, view: DocumentView, link: LinkRef) -> int:
+    def _sources_that_link(self, view: DocumentView, link: LinkRef) -> int:
         """How many sources have a mention in one cluster with the one before it, the first with the second."""
         ids = [each.entity_id for each in view.members[link.cluster_id]]
         place = max(1, ids.index(link.entity_id))
         pair = [_mention(view, each) for each in ids[place - 1 : place + 1]]
-        found = [{home.get(each, -1) for each in pair} for home in self.homes]
+        found = [{home.get(each, -1) for each in pair} for home in self.clusters]
         return sum(len(each) == 1 and -1 not in each for each in found)
 
 
-class Dissent:
+class VoteCache:
     """The votes on the open abstract; decoded once, not after every key."""
 
     def __init__(self) -> None:
@@ -100,23 +100,25 @@ def _count(view: DocumentView, bodies: Iterable[bytes]) -> Votes:
     for body in bodies:
         said = decided_part(decode_annotations(body, candidates=False))
         side = Side(AnnotatedDocument(document, said))
-        things = set(_things(side, votes.symmetric))
-        votes.said.update(things)
-        votes.speaking.update({kind for kind, _, _ in things})
+        statements = set(_statements(side, votes.symmetric))
+        votes.counts.update(statements)
+        votes.voters.update({kind for kind, _, _ in statements})
         home = {each: place for place, cluster in enumerate(side.partition()) for each in cluster}
         if home:
-            votes.homes.append(home)
+            votes.clusters.append(home)
     return votes
 
 
-def _things(side: Side, symmetric: frozenset[str]) -> Iterator[Said]:
+def _statements(side: Side, symmetric: frozenset[str]) -> Iterator[Statement]:
     for item in side.entities():
         yield "entity", item.mentions, item.label
     for item in side.relations(symmetric):
         yield "relation", item.mentions, item.label
 
 
-def _told(view: DocumentView, item: EntityRef | RelationRef, symmetric: frozenset[str]) -> Said:
+def _statement(
+    view: DocumentView, item: EntityRef | RelationRef, symmetric: frozenset[str]
+) -> Statement:
     """An item as the sources say it."""
     if isinstance(item, EntityRef):
         return "entity", (_mention(view, item.id),), view.by_id[item.id].label
@@ -131,12 +133,12 @@ def _mention(view: DocumentView, entity_id: str) -> Mention:
     return tuple(edge for fragment in edges for edge in fragment)
 
 
-def _dissent(votes: int, voters: int) -> float:
+def _split(votes: int, voters: int) -> float:
     """0 where nobody or only one speaks, too."""
     return 1 - abs(2 * votes / voters - 1) if voters > 1 else 0.0
 
 
-Place = tuple[Task, tuple[Span, ...]]
+Decision = tuple[Task, tuple[Span, ...]]
 
 
 class ModelUncertainty:
@@ -147,7 +149,7 @@ class ModelUncertainty:
     """
 
     def __init__(self, candidates: Candidates | None) -> None:
-        self._known: dict[Place, tuple[float, ...]] = {
+        self._known: dict[Decision, tuple[float, ...]] = {
             (each.task, each.place): each.probabilities
             for each in (decisions(candidates) if candidates else ())
         }
@@ -162,10 +164,10 @@ class ModelUncertainty:
         """
         row = view.row(item)
         score = row.score if row and row.score is not None else 1.0
-        return MEASURES[measure](self._known.get(_place(view, item), (1 - score, score)))
+        return MEASURES[measure](self._known.get(_decision(view, item), (1 - score, score)))
 
 
-def _place(view: DocumentView, item: ItemRef) -> Place:
+def _decision(view: DocumentView, item: ItemRef) -> Decision:
     if isinstance(item, EntityRef):
         return Task.ENTITY, _fragments(view, item.id)
     if isinstance(item, RelationRef):

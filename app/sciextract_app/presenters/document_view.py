@@ -158,7 +158,7 @@ NO_LETTER = "*"
 """What a cluster has when the letters have run out; it is reached through one of its mentions."""
 
 
-class Letters:
+class ClusterLetters:
     """Which cluster has which letter."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ Piece = tuple[str, Role]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GraphRow:
     """A line of a list.
 
     Attributes:
@@ -61,7 +61,7 @@ class NodePage:
     name: str
     facts: tuple[tuple[str, str], ...]
     years: tuple[tuple[int, int], ...]
-    edges: tuple[Row, ...]
+    edges: tuple[GraphRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,10 @@ class Support:
     pieces: tuple[Piece, ...]
 
 
-def node_rows(nodes: Iterable[Node]) -> tuple[Row, ...]:
+def node_rows(nodes: Iterable[Node]) -> tuple[GraphRow, ...]:
     """Nodes as a list."""
     return tuple(
-        [Row(each.name, f"{each.documents:,}", each.label, node=each.id) for each in nodes]
+        [GraphRow(each.name, f"{each.documents:,}", each.label, node=each.id) for each in nodes]
     )
 
 
@@ -132,16 +132,16 @@ def _without_gaps(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
 
 def _by_relation(
     node: Node, edges: Sequence[Edge], counts: Mapping[tuple[str, Way], int]
-) -> tuple[Row, ...]:
-    rows: list[Row] = []
+) -> tuple[GraphRow, ...]:
+    rows: list[GraphRow] = []
     for (label, way), count in counts.items():
-        rows.append(Row(way.arrow(label), f"{count:,}"))
+        rows.append(GraphRow(way.arrow(label), f"{count:,}"))
         own = [each for each in edges if each.label == label and each.way_from(node.id) is way]
         for each in own:
             other = each.tail if each.head.id == node.id else each.head
-            rows.append(Row(other.name, f"{each.documents:,}", other.label, each.id, other.id))
+            rows.append(GraphRow(other.name, f"{each.documents:,}", other.label, each.id, other.id))
         if count > len(own):
-            rows.append(Row(f"and {count - len(own):,} more"))
+            rows.append(GraphRow(f"and {count - len(own):,} more"))
     return tuple(rows)
 
 
@@ -165,7 +165,7 @@ def _role(sentence: Sentence, place: int) -> Role:
 
 
 @dataclass(slots=True)
-class Walk:
+class GraphNavigation:
     """A walk from node to node.
 
     Attributes:
@@ -195,7 +195,7 @@ class Walk:
         self.here = None  # so that arriving there does not lead back here
         return before
 
-    def turn_label(self) -> None:
+    def next_label(self) -> None:
         """The next type for the list, and all types after the last."""
         choices = (None, *self.labels)
         place = choices.index(self.label) if self.label in choices else 0

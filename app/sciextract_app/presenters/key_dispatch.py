@@ -135,7 +135,7 @@ def _escape(state: ReviewState) -> Feedback:
     pointed, left = state.mode is Mode.FRAGMENT, state.pending.left
     state.leave_mode()
     if pointed:
-        state.look_at(state.focus)  # the cursor goes back to the mention
+        state.focus_on(state.focus)  # the cursor goes back to the mention
     return left() if left else Feedback()
 
 
@@ -206,7 +206,7 @@ class MouseInput:
             return problem("The item is not there any more")
         self._state.leave_mode()
         self._state.alike = None
-        self._state.look_at(item)
+        self._state.focus_on(item)
         return Feedback()
 
     def _drag(self, char_start: int, char_end: int) -> Feedback:
@@ -266,7 +266,7 @@ def _reviewing(state: ReviewState) -> Iterator[Hint]:
     known = view.schema.relation_labels if relation else view.schema.entity_labels
     if spread := bulk.hint(state):
         yield spread
-    yield _of("accept", bool(item or state.waiting()), "accept" if item else "next")
+    yield _of("accept", bool(item or state.undecided_count()), "accept" if item else "next")
     yield _of("reject", item is not None)
     yield Hint(document_view.type_keys(known), "type" if item else "make a mention", bool(known))
     if relation:
@@ -294,7 +294,7 @@ def _many(state: ReviewState) -> Iterator[Hint]:
     words = f"all {named(state.open_view.surface(target), 16)}" if target else "all alike"
     yield _of("alike", target is not None, words)
     yield _of("candidate", bool(state.candidates and state.candidates.spans))
-    yield _of("accept-above", state.waiting() > 0, f"accept ≥ {state.threshold:.2f}")
+    yield _of("accept-above", state.undecided_count() > 0, f"accept ≥ {state.threshold:.2f}")
 
 
 def _selecting(state: ReviewState) -> Iterator[Hint]:

@@ -257,7 +257,7 @@ def step_mention(state: ReviewState, action: Action) -> Feedback:
         return problem("o walks the cluster of the focused mention: it is in none")
     ids = [link.entity_id for link in state.open_view.members[cluster]]
     step = 1 if action.id == "next-mention" else -1
-    state.look_at(EntityRef(ids[(ids.index(mention) + step) % len(ids)]))
+    state.focus_on(EntityRef(ids[(ids.index(mention) + step) % len(ids)]))
     return Feedback()
 
 
@@ -277,4 +277,4 @@ def _cluster(state: ReviewState) -> str | None:
 def _keep_focus(state: ReviewState, instead: ItemRef | None) -> None:
     """The focus stays where it is, or goes to the mention when the link is gone."""
     if state.open_view.row(state.focus) is None:
-        state.look_at(instead)
+        state.focus_on(instead)

@@ -21,14 +21,14 @@ _FIRST = {"relation": 0, "link": 1, "entity": 2}
 
 def next_undecided(state: ReviewState, action: Action) -> Feedback:
     """The next item that waits, without deciding this one."""
-    return Feedback("" if state.go_on(state.position()) else NOTHING_LEFT)
+    return Feedback("" if state.advance(state.position()) else NOTHING_LEFT)
 
 
 def previous_undecided(state: ReviewState, action: Action) -> Feedback:
     """The previous item that waits."""
     found = state.open_queue.before(state.position())
     if found is not None:
-        state.look_at(found)
+        state.focus_on(found)
     return Feedback("" if found else NOTHING_LEFT)
 
 
@@ -41,7 +41,7 @@ def step_item(state: ReviewState, action: Action) -> Feedback:
         place = _text_place(state)
     found = state.open_queue.neighbour(place, step)
     if found is not None:
-        state.look_at(found)
+        state.focus_on(found)
     return Feedback("" if found else "There is no other item in this direction")
 
 
@@ -85,9 +85,9 @@ def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) 
 
 def done(state: ReviewState, documents: DocumentOrder) -> Feedback:
     """The abstract is done; with undecided items the first time only says how many there are."""
-    waiting = state.waiting()
+    waiting = state.undecided_count()
     if waiting and not state.asked_done:
-        state.look_at(state.open_queue.after(state.open_queue.key_at(0)))
+        state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
         state.asked_done = True
         return Feedback(
             f"{counted(waiting, 'item')} undecided: A accepts the sure ones, D again rejects all and is done"
@@ -98,7 +98,7 @@ def done(state: ReviewState, documents: DocumentOrder) -> Feedback:
     following = documents.not_done_after(number)
     if following is None:
         state.read()
-        state.settle()
+        state.focus_nearest()
         return Feedback(f"Done{rejected}. All abstracts{documents.suffix} are done", changed=True)
     state.load(following)
     return Feedback(f"Done{rejected}", changed=True, moved=True)
@@ -119,9 +119,9 @@ def undo(state: ReviewState, action: Action) -> Feedback:
         state.leave_mode()
         state.mode = Mode.CONFIRM
         state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter does it, Esc does not"
-        state.pending.confirmed = lambda: turn(state, "taken back", *state.project.undo())
+        state.pending.confirmed = lambda: _show_turned(state, "taken back", *state.project.undo())
         return Feedback(state.pending.question)
-    return turn(state, "taken back", *state.project.undo())
+    return _show_turned(state, "taken back", *state.project.undo())
 
 
 def is_large(event: Event) -> bool:
@@ -131,10 +131,10 @@ def is_large(event: Event) -> bool:
 
 def redo(state: ReviewState, action: Action) -> Feedback:
     """Do again what was taken back."""
-    return turn(state, "done again", *state.project.redo())
+    return _show_turned(state, "done again", *state.project.redo())
 
 
-def turn(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
+def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
     """Go where an event was turned around and show what it changed."""
     from sciextract.workflows import (
         adjudicate,  # brings numpy, which the first abstract can do without
@@ -143,30 +143,30 @@ def turn(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedb
     if event.kind == adjudicate.KIND or is_large(event):
         adjudicate.follow(state.project, event)
     before = state.number
-    number, item = _changed_there(state, event)
+    number, item = _changed_item(state, event)
     if number is not None and number != before:
         state.load(number)
     elif not state.read():
         state.number = 0
         return Feedback(f"{event.kind} {verb}", changed=True, moved=True)
     if state.view is not None:
-        _look(state, item)
-    told = f" in {counted(outcome.documents, 'abstract')}" if outcome.documents > 1 else ""
-    return Feedback(f"{event.kind}{told} {verb}", changed=True, moved=state.number != before)
+        _focus_on(state, item)
+    where = f" in {counted(outcome.documents, 'abstract')}" if outcome.documents > 1 else ""
+    return Feedback(f"{event.kind}{where} {verb}", changed=True, moved=state.number != before)
 
 
-def _look(state: ReviewState, item: ItemRef | None) -> None:
+def _focus_on(state: ReviewState, item: ItemRef | None) -> None:
     """The item if it is there; else its mention; else what is nearest."""
     view = state.open_view
     if isinstance(item, LinkRef) and view.row(item) is None:
         item = EntityRef(item.entity_id)
     if view.row(item) is not None:
-        state.look_at(item)
+        state.focus_on(item)
     elif view.row(state.focus) is None:
-        state.settle()
+        state.focus_nearest()
 
 
-def _changed_there(state: ReviewState, event: Event) -> tuple[int | None, ItemRef | None]:
+def _changed_item(state: ReviewState, event: Event) -> tuple[int | None, ItemRef | None]:
     """The abstract and the item that an event changed, in the open abstract if it did there."""
     found: dict[int, list[Change]] = {}
     for number, changes in events.changes_of_event(state.project.connection, event.id):
@@ -174,11 +174,11 @@ def _changed_there(state: ReviewState, event: Event) -> tuple[int | None, ItemRe
     if not found:
         return None, None
     number = state.number if state.number in found else next(iter(found))
-    return number, _told(event) or next(_items(found[number]), None)
+    return number, _item_in_params(event) or next(_items(found[number]), None)
 
 
-def _told(event: Event) -> ItemRef | None:
-    """The item that an event was told."""
+def _item_in_params(event: Event) -> ItemRef | None:
+    """The item that an event's parameters name."""
     match event.params:
         case {"cluster": str(cluster_id), "entity": str(entity_id)}:
             return LinkRef(cluster_id, entity_id)

@@ -14,7 +14,7 @@ from sciextract.store.events import Event, read_event
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow
 from sciextract.store.sqlite import translated
 from sciextract_app.presenters import document_view
-from sciextract_app.presenters.document_view import DocumentView, Item, Letters
+from sciextract_app.presenters.document_view import ClusterLetters, DocumentView, Item
 from sciextract_app.presenters.selecting import selected
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
@@ -110,7 +110,7 @@ def cluster_lines(state: ReviewState) -> tuple[ClusterLine, ...]:
 
 
 def _cluster_line(
-    view: DocumentView, letters: Letters, cluster_id: str, focus: ItemRef | None
+    view: DocumentView, letters: ClusterLetters, cluster_id: str, focus: ItemRef | None
 ) -> ClusterLine:
     links = view.members[cluster_id]
     here = isinstance(focus, LinkRef) and focus.cluster_id == cluster_id

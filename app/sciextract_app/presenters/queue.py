@@ -14,10 +14,8 @@ from sciextract.store.rows import LinkRow
 from sciextract_app.presenters.document_view import DocumentView
 
 Key = tuple[float | int | str, ...]
-Dissent = Callable[[ItemRef], float]
-"""How far the sources of the abstract differ about an item: 0 not at all, 1 as far as they can."""
-Doubt = Callable[[ItemRef], float]
-"""How unsure the model was about an item, over all that it could have been: 0 not at all."""
+ItemScore = Callable[[ItemRef], float]
+"""Of an item: how far the sources of the abstract disagree about it (0 to 1), or how uncertain the model was (from 0)."""
 _ENTITY, _RELATION, _LINK = 0, 1, 2
 
 
@@ -33,7 +31,7 @@ class Order(StrEnum):
     RANDOM = "random"
 
 
-BY_DOUBT = frozenset({Order.ENTROPY, Order.MARGIN, Order.LEAST_CONFIDENCE})
+BY_UNCERTAINTY = frozenset({Order.ENTROPY, Order.MARGIN, Order.LEAST_CONFIDENCE})
 """Orders by all that a model held possible at the place of an item, not by the score of what is shown alone."""
 
 
@@ -44,8 +42,8 @@ class Queue:
         view: The abstract.
         order: How undecided items follow each other.
         seed: Of the random order.
-        dissent: For the order by disagreement; without it sources agree about everything.
-        doubt: For the orders by entropy, margin and least confidence; without it nothing is in doubt.
+        disagreement: For the order by disagreement; without it sources agree about everything.
+        uncertainty: For the orders by entropy, margin and least confidence; without it nothing is uncertain.
     """
 
     def __init__(
@@ -53,14 +51,14 @@ class Queue:
         view: DocumentView,
         order: Order = Order.TEXT,
         seed: int = 0,
-        dissent: Dissent | None = None,
-        doubt: Doubt | None = None,
+        disagreement: ItemScore | None = None,
+        uncertainty: ItemScore | None = None,
     ) -> None:
         self._view = view
         self._order = order
         self._seed = seed
-        self._dissent = dissent
-        self._doubt = doubt
+        self._disagreement = disagreement
+        self._uncertainty = uncertainty
         placed = sorted((self.place(item), item) for item in _items(view))
         waiting = [each for each in placed if is_undecided(view, each[1])]
         ordered = waiting
@@ -95,10 +93,9 @@ class Queue:
                 score = row.score if row and row.score is not None else 1.0
                 return abs(2 * score - 1), *self.place(item)
             case Order.ENTROPY | Order.MARGIN | Order.LEAST_CONFIDENCE:
-                return -(self._doubt(item) if self._doubt else 0.0), *self.place(item)
+                return -(self._uncertainty(item) if self._uncertainty else 0.0), *self.place(item)
             case Order.DISAGREEMENT:
-                dissent = self._dissent(item) if self._dissent else 0.0
-                return -dissent, *self.place(item)
+                return -(self._disagreement(item) if self._disagreement else 0.0), *self.place(item)
             case Order.RANDOM:
                 return _chance(self._seed, item), *self.place(item)
         return self.place(item)
@@ -136,11 +133,11 @@ def _items(view: DocumentView) -> Iterator[ItemRef]:
     yield from (EntityRef(row.id) for row in view.entities)
     yield from (RelationRef(row.id) for row in view.relations)
     for links in view.members.values():
-        for link in links if _asks_for_first(links) else links[1:]:
+        for link in links if _includes_first(links) else links[1:]:
             yield LinkRef(link.cluster_id, link.entity_id)
 
 
-def _asks_for_first(links: list[LinkRow]) -> bool:
+def _includes_first(links: list[LinkRow]) -> bool:
     """A cluster's first mention is decided with the others, unless these are decided already."""
     return links[0].state is State.UNDECIDED and not any(
         link.state is State.UNDECIDED for link in links[1:]
@@ -149,5 +146,5 @@ def _asks_for_first(links: list[LinkRow]) -> bool:
 
 def _chance(seed: int, item: ItemRef) -> int:
     """A place in the random order that does not change when other items come or go."""
-    told = f"{seed} {item}".encode("utf-8", "replace")
-    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest())
+    name = f"{seed} {item}".encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())

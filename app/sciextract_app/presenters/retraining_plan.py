@@ -18,7 +18,7 @@ from sciextract.store import Project
 from sciextract.store.queries import known_documents
 from sciextract.store.sqlite import translated
 from sciextract_app.presenters.dashboard import duration
-from sciextract_app.presenters.retraining_run import Reader
+from sciextract_app.presenters.retraining_run import RunReader
 from sciextract_app.presenters.session import totals
 from sciextract_app.presenters.view_models import counted_many
 
@@ -33,7 +33,7 @@ _DEVICE_WORDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class TrainingOptions:
     """What the person chose; what is empty is as usual.
 
     Attributes:
@@ -122,7 +122,7 @@ def read_epochs(typed: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class TrainingData:
     """What a project has to train on.
 
     Attributes:
@@ -140,7 +140,7 @@ class Material:
     gate: int
 
 
-def material_of(project: Project) -> Material:
+def training_data(project: Project) -> TrainingData:
     """Count; takes time with the abstracts of the project, so it is done beside the keys."""
     done = totals(project.connection).done
     with translated(project.path):
@@ -153,11 +153,11 @@ def material_of(project: Project) -> Material:
             if each.decided
             if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
         )
-    return Material(done, decisions, splits[Split.TRAIN], splits[Split.DEV], splits[Split.GATE])
+    return TrainingData(done, decisions, splits[Split.TRAIN], splits[Split.DEV], splits[Split.GATE])
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierRuns:
     """What earlier trainings of a project tell.
 
     Attributes:
@@ -185,26 +185,26 @@ class Earlier:
         return [*told, "l shows what came of the last one."] if self.last is not None else told
 
 
-def earlier_of(runs: Sequence[Run]) -> Earlier:
+def earlier_runs(runs: Sequence[Run]) -> EarlierRuns:
     """What the trainings of a project tell, newest first."""
     told = [(run, status) for run in runs if (status := run.status()) is not None]
     done = [(run, status) for run, status in told if status.state == "done"]
     seconds = median(status.seconds for _, status in done[:5]) if done else None
     last = done[0][0] if done else None
     if not told:
-        return Earlier(seconds, last=last)
+        return EarlierRuns(seconds, last=last)
     run, status = told[0]
-    live = Reader(run).read(run.is_alive())
+    live = RunReader(run).read(run.is_alive())
     if not live.unwatched and status.state != "stopped":
-        return Earlier(seconds, last=last)
+        return EarlierRuns(seconds, last=last)
     where = (
         f"in epoch {status.epoch} of {status.epochs}" if status.epoch else "before its first epoch"
     )
-    return Earlier(seconds, run, where, last, live.host if live.unwatched else "")
+    return EarlierRuns(seconds, run, where, last, live.host if live.unwatched else "")
 
 
 def plan_lines(
-    material: Material, model: str, setup: Setup, earlier: Earlier
+    material: TrainingData, model: str, setup: TrainingOptions, earlier: EarlierRuns
 ) -> list[tuple[str, str]]:
     """Names and values of what would be done."""
     abstracts = counted_many(material.train, "abstract")
@@ -227,7 +227,7 @@ def plan_lines(
     return lines
 
 
-def nothing_to_learn(material: Material) -> str:
+def nothing_to_learn(material: TrainingData) -> str:
     """Why a training cannot begin; empty where it can."""
     if material.train:
         return ""

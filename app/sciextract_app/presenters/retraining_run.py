@@ -28,7 +28,7 @@ _PHASES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class RunProgress:
     """A training at one moment.
 
     Attributes:
@@ -94,7 +94,7 @@ class Live:
         return _PHASES.get(self.state, self.state)
 
 
-class Reader:
+class RunReader:
     """Reads a run folder again and again: only what is new of its events.
 
     Args:
@@ -118,7 +118,7 @@ class Reader:
         self._notes: list[str] = []
         self._left = False
 
-    def read(self, alive: bool, pid: int | None = None) -> Live:
+    def read(self, alive: bool, pid: int | None = None) -> RunProgress:
         """The training now.
 
         Args:
@@ -136,7 +136,7 @@ class Reader:
         known = status or Status(state, 0, "")
         message, hint = self._words(known, state)
         place = place_of(self.run)
-        return Live(
+        return RunProgress(
             state, _count(known.epoch), _count(known.epochs), _share(known.share),
             _number(known.remaining_seconds), str(self._start.get("start_model") or ""),
             str(self._start.get("device") or ""), self._rate,
@@ -236,7 +236,7 @@ TARGET = "mean of tasks"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ScoreComparison:
     """A score of both models.
 
     Attributes:
@@ -268,7 +268,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrainingResult:
     """The end of a training.
 
     Attributes:
@@ -284,21 +284,21 @@ class Outcome:
 
     words: str
     reasons: tuple[str, ...]
-    rows: tuple[Compared, ...]
+    rows: tuple[ScoreComparison, ...]
     documents: int
     model: str
     offered: bool
-    blind: tuple[Compared, ...] = ()
+    blind: tuple[ScoreComparison, ...] = ()
     blind_told: str = ""
 
 
-def outcome_of(
+def training_result(
     gate: Mapping[str, Any] | None,
     model: str,
     promoted: bool,
     used: bool = False,
     told: tuple[str, ...] = (),
-) -> Outcome:
+) -> TrainingResult:
     """The verdict for people.
 
     Args:
@@ -316,13 +316,13 @@ def outcome_of(
     documents = report.get("documents")
     count = documents if isinstance(documents, int) else 0
     blind = _table(report.get("blind"))
-    return Outcome(
+    return TrainingResult(
         words, (*reasons, *(told if offered else ())), tuple(_rows(report)), count, model, offered,
         tuple(_rows(blind)), str(blind.get("told") or ""),
     )  # fmt: skip
 
 
-def headline(rows: tuple[Compared, ...]) -> str:
+def headline(rows: tuple[ScoreComparison, ...]) -> str:
     """Tasks with both scores, in a line: ``entities 66.1 to 68.4, relations 40.2 to 41.0``."""
     tasks = [row for row in rows if not row.deeper and row.name != TARGET]
     return ", ".join(f"{row.name} {row.before:.1f} to {row.after:.1f}" for row in tasks)
@@ -342,7 +342,7 @@ def _words(verdict: str, model: str, promoted: bool, used: bool) -> str:
     return f"kept the old model. Enter uses {model} all the same"
 
 
-def _rows(report: Mapping[str, Any]) -> Iterator[Compared]:
+def _rows(report: Mapping[str, Any]) -> Iterator[ScoreComparison]:
     target = _compared(TARGET, report.get("target"))
     if target is not None:
         yield target
@@ -358,9 +358,9 @@ def _rows(report: Mapping[str, Any]) -> Iterator[Compared]:
                 yield row
 
 
-def _compared(name: str, scores: Any, deeper: bool = False) -> Compared | None:
+def _compared(name: str, scores: Any, deeper: bool = False) -> ScoreComparison | None:
     try:
-        return Compared(
+        return ScoreComparison(
             name,
             before=float(scores["before"]),
             after=float(scores["after"]),

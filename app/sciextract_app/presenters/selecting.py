@@ -173,7 +173,7 @@ def focus_token(state: ReviewState, char: int) -> None:
     under = state.open_view.covering(char)
     state.move_cursor(state.open_view.token_at(char))
     if under:
-        state.look_at(EntityRef(under[0].id), cursor=False)
+        state.focus_on(EntityRef(under[0].id), cursor=False)
 
 
 _SENTENCES = ("next-sentence", "previous-sentence")
@@ -236,7 +236,7 @@ def _take(state: ReviewState) -> Feedback:
     state.leave_mode()
     outcome = state.project.actions.set_fragments(state.number, row.id, spans, state.seconds())
     state.after_action(outcome)
-    state.look_at(state.focus)
+    state.focus_on(state.focus)
     state.alike = None
     told = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
     said = f"{named(state.open_view.surface(row.id))}{told}"

@@ -15,17 +15,10 @@ from sciextract.store.actions.api import EntityRef, ItemRef
 from sciextract.store.context import Outcome
 from sciextract.store.project import Project
 from sciextract.store.rows import EntityRow
-from sciextract_app.presenters import disagreement, document_view
-from sciextract_app.presenters.document_view import DocumentView, Letters
-from sciextract_app.presenters.queue import (
-    BY_DOUBT,
-    Dissent,
-    Doubt,
-    Key,
-    Order,
-    Queue,
-    is_undecided,
-)
+from sciextract_app.presenters import document_view
+from sciextract_app.presenters.disagreement import ModelUncertainty, VoteCache
+from sciextract_app.presenters.document_view import ClusterLetters, DocumentView
+from sciextract_app.presenters.queue import BY_UNCERTAINTY, Key, Order, Queue, is_undecided
 from sciextract_app.presenters.view_models import Feedback, Mark, Mode
 
 if TYPE_CHECKING:
@@ -35,7 +28,7 @@ if TYPE_CHECKING:
 _Known = tuple[EntityRow, int, str, tuple[Mark, ...]]
 
 
-class Marks:
+class MarkCache:
     """The marks of an abstract without focus, kept from key to key: a long one has very many."""
 
     def __init__(self) -> None:
@@ -45,7 +38,11 @@ class Marks:
         self._first: dict[str, int] = {}
 
     def of(
-        self, view: DocumentView, letters: Letters, focused: str | None, partners: Collection[str]
+        self,
+        view: DocumentView,
+        letters: ClusterLetters,
+        focused: str | None,
+        partners: Collection[str],
     ) -> tuple[Mark, ...]:
         """All marks of a view, outer ones first.
 
@@ -67,7 +64,7 @@ class Marks:
                 place += 1
         return tuple(drawn)
 
-    def _read(self, view: DocumentView, letters: Letters) -> None:
+    def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
         """Make the marks of rows that are not those of the last view."""
         same = self._view is not None and self._view.schema == view.schema
         keys = {each.label: each.key for each in view.schema.entities}
@@ -264,8 +261,8 @@ class ReviewState:
         self.cursor = 0
         self.mode = Mode.REVIEW
         self.pending = Pending()
-        self.letters = document_view.Letters()
-        self.marks = Marks()
+        self.letters = document_view.ClusterLetters()
+        self.marks = MarkCache()
         self.last_cluster = ""
         self.repeat: Repeat | None = None
         self.alike: str | None = None
@@ -273,7 +270,7 @@ class ReviewState:
         self.asked_done = False
         self.seen = -1
         self._considered = document_view.CandidateCache()
-        self._dissent = disagreement.Dissent()
+        self._votes = VoteCache()
         self._clock = clock
         self._since = clock()
 
@@ -294,7 +291,7 @@ class ReviewState:
     def load(self, number: int, focus: ItemRef | None = None) -> bool:
         """Open an abstract at an item, at its first undecided one without; says whether it is there."""
         self.leave_mode()
-        self.letters, self.last_cluster, self.cursor = document_view.Letters(), "", 0
+        self.letters, self.last_cluster, self.cursor = document_view.ClusterLetters(), "", 0
         self.number, self.focus, self.repeat, self.alike = number, None, None, None
         if not self.read():
             self.number = 0
@@ -302,7 +299,7 @@ class ReviewState:
         first = (
             focus if self.open_view.row(focus) else self.open_queue.after(self.open_queue.key_at(0))
         )
-        self.look_at(first or next(iter(self.open_queue.items), None))
+        self.focus_on(first or next(iter(self.open_queue.items), None))
         self._since = self._clock()
         return True
 
@@ -319,24 +316,18 @@ class ReviewState:
             return False
         self.view = DocumentView(draft, self.project.schema, self.project.sources)
         self.candidates = self._considered.of(self.project.connection, self.number)
-        told = (self._dissent_of(self.view), self._doubt_of(self.view))
-        self.queue = Queue(self.view, self.order, self.seed, *told)
+        disagreement, uncertainty = None, None  # computed only where the order needs them
+        if self.order is Order.DISAGREEMENT:
+            votes = self._votes.of(self.project.connection, self.view)
+            disagreement = partial(votes.disagreement, self.view)
+        elif self.order in BY_UNCERTAINTY:
+            known = ModelUncertainty(self.candidates)
+            uncertainty = partial(known.of, self.view, self.order.value)
+        self.queue = Queue(self.view, self.order, self.seed, disagreement, uncertainty)
         self.letters.give(self.view)
         return True
 
-    def _dissent_of(self, view: DocumentView) -> Dissent | None:
-        """How far sources differ about items; asked for only where the order needs it."""
-        if self.order is not Order.DISAGREEMENT:
-            return None
-        return partial(self._dissent.of(self.project.connection, view).dissent, view)
-
-    def _doubt_of(self, view: DocumentView) -> Doubt | None:
-        """How unsure the newest model run was about items; asked for only where the order needs it."""
-        if self.order not in BY_DOUBT:
-            return None
-        return partial(disagreement.ModelUncertainty(self.candidates).of, view, self.order.value)
-
-    def look_at(self, item: ItemRef | None, *, cursor: bool = True) -> None:
+    def focus_on(self, item: ItemRef | None, *, cursor: bool = True) -> None:
         """Make an item the focus, with the cursor on its first token."""
         if item != self.focus:
             self.focus = item
@@ -352,7 +343,7 @@ class ReviewState:
         under = view.touching(view.token_span(self.cursor))
         stays = any(row.id == view.mention_of(self.focus) for row in under)
         if not stays or not under:
-            self.look_at(EntityRef(under[0].id) if under else None, cursor=False)
+            self.focus_on(EntityRef(under[0].id) if under else None, cursor=False)
 
     def position(self) -> Key:
         """Where the focus is in the order of review."""
@@ -360,22 +351,22 @@ class ReviewState:
             return self.open_queue.key(self.focus)
         return self.open_queue.key_at(self.open_view.token_span(self.cursor).char_start)
 
-    def go_on(self, position: Key) -> bool:
+    def advance(self, position: Key) -> bool:
         """Go to the next undecided item behind a place; says whether there is one."""
         following = self.open_queue.after(position)
         if following is not None:
-            self.look_at(following)
+            self.focus_on(following)
         elif self.open_view.row(self.focus) is None:
-            self.settle()
+            self.focus_nearest()
         return following is not None
 
-    def settle(self) -> None:
+    def focus_nearest(self) -> None:
         """Find a focus near the cursor when the item is gone."""
         self.focus = None
         if self.open_queue.items:
             place: Key = (self.open_view.token_span(self.cursor).char_start, float("-inf"))
             found = self.open_queue.neighbour(place, 1) or self.open_queue.neighbour(place, -1)
-            self.look_at(found)
+            self.focus_on(found)
 
     def seconds(self) -> float:
         """Time since the focus came to the item, or since the last action on it."""
@@ -388,11 +379,11 @@ class ReviewState:
         self.read()
         return outcome
 
-    def is_open(self, item: ItemRef | None) -> bool:
+    def is_undecided(self, item: ItemRef | None) -> bool:
         """Whether an item waits for a decision."""
         return item is not None and is_undecided(self.open_view, item)
 
-    def waiting(self) -> int:
+    def undecided_count(self) -> int:
         """How many items of the abstract are undecided, as the queue counts them."""
         return len(self.queue.undecided) if self.queue else 0
 

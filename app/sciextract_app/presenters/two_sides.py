@@ -14,7 +14,7 @@ from sciextract.metrics.differences import Difference, DifferenceKind, Layer, Sa
 from sciextract.store.document_state import Draft
 from sciextract.workflows.adjudicate import Verdict
 from sciextract_app.presenters import document_view
-from sciextract_app.presenters.adjudication_documents import Abstract, Waiting
+from sciextract_app.presenters.adjudication_documents import ComparedAbstract, OpenDifference
 from sciextract_app.presenters.document_view import ALL, NO_LETTER
 from sciextract_app.presenters.panes import EMPTY, title_end_of
 from sciextract_app.presenters.view_models import Mark, Passage, counted, named
@@ -235,7 +235,7 @@ HERE = "here: what holds in this project"
 
 
 def sides_of(
-    abstract: Abstract | None, now: Waiting | None, on: Verdict, schema: LabelSchema
+    abstract: ComparedAbstract | None, now: OpenDifference | None, on: Verdict, schema: LabelSchema
 ) -> tuple[SideView, SideView]:
     """What holds here, and what the other side has.
 
@@ -260,7 +260,7 @@ def sides_of(
 
 
 def lines_of(
-    abstract: Abstract | None, now: Waiting | None, schema: LabelSchema
+    abstract: ComparedAbstract | None, now: OpenDifference | None, schema: LabelSchema
 ) -> tuple[DifferenceLine, ...]:
     """All differences of the abstract."""
     if abstract is None:
@@ -268,7 +268,7 @@ def lines_of(
     return tuple(_line(each, each is now, schema) for each in abstract.waiting)
 
 
-def _line(waiting: Waiting, focused: bool, schema: LabelSchema) -> DifferenceLine:
+def _line(waiting: OpenDifference, focused: bool, schema: LabelSchema) -> DifferenceLine:
     one, both = waiting.dispute.difference, waiting.both
     kind = f"{layer_word(one)}: {kind_words(one, both.mine, both.theirs)}"
     said = [
@@ -282,7 +282,11 @@ class _Drawn:
     """The present difference, drawn on either side."""
 
     def __init__(
-        self, draft: Draft, now: Waiting, schema: LabelSchema, letters: tuple[Letters, Letters]
+        self,
+        draft: Draft,
+        now: OpenDifference,
+        schema: LabelSchema,
+        letters: tuple[Letters, Letters],
     ) -> None:
         self._draft = draft
         self._now = now

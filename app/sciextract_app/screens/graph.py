@@ -18,7 +18,7 @@ from sciextract.graph.database import open_graph
 from sciextract.graph.queries.nodes import find_node
 from sciextract_app import terminal
 from sciextract_app.dialogs.pages import KeysDialog, SupportDialog
-from sciextract_app.presenters.graph import NodePage, Row, Walk
+from sciextract_app.presenters.graph import GraphNavigation, GraphRow, NodePage
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
@@ -80,7 +80,7 @@ class GraphScreen(Screen[None]):
 
     def __init__(self, path: Path, node: str | None = None) -> None:
         super().__init__()
-        self.walk = Walk()
+        self.walk = GraphNavigation()
         self._path = path
         self._wanted = node
 
@@ -144,7 +144,7 @@ class GraphScreen(Screen[None]):
 
     def action_turn_type(self) -> None:
         """List the nodes of the next type."""
-        self.walk.turn_label()
+        self.walk.next_label()
         self.query_one("#nodes", RowList).border_title = f"nodes: {self.walk.label or 'all types'}"
         self._list()
 
@@ -175,7 +175,9 @@ class GraphScreen(Screen[None]):
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
         chosen = event.option_list
-        row: Row | None = chosen.row(event.option_index) if isinstance(chosen, RowList) else None
+        row: GraphRow | None = (
+            chosen.row(event.option_index) if isinstance(chosen, RowList) else None
+        )
         if row is not None and row.node is not None:
             self._go(row.node)
 

@@ -11,7 +11,7 @@ from sciextract.store import open_project
 from sciextract_app import opening
 from sciextract_app.dialogs.base import ErrorDialog
 from sciextract_app.messages import ModelInUse
-from sciextract_app.presenters.retraining_plan import Setup, is_due, offer
+from sciextract_app.presenters.retraining_plan import TrainingOptions, is_due, offer
 from sciextract_app.presenters.retraining_run import headline
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.training import Order, TrainingWatch
@@ -44,7 +44,7 @@ class Learning:
         self.author = beside.author
         self.model = beside.model
         self.path = screen.project.path
-        self.setup = Setup()
+        self.setup = TrainingOptions()
         self._screen = screen
         self._remembered = remembered
 

@@ -15,8 +15,8 @@ from sciextract.errors import SciextractError
 from sciextract.retraining.remote.jobs import place_of
 from sciextract.retraining.run_folder import Run
 from sciextract_app.dialogs.base import ErrorDialog, KeyedDialog, QuestionDialog
-from sciextract_app.presenters.retraining_plan import Earlier, nothing_to_learn, plan_lines
-from sciextract_app.presenters.retraining_run import Live
+from sciextract_app.presenters.retraining_plan import EarlierRuns, nothing_to_learn, plan_lines
+from sciextract_app.presenters.retraining_run import RunProgress
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.screens.training_setup import TrainingSetup
 from sciextract_app.widgets import plot_pages
@@ -226,7 +226,7 @@ class RetrainingScreen(TrainingSetup):
             return *use, Hint("n", "a new training"), Hint("↑ ↓", "scroll"), _BACK
         if live is not None:
             return *_resuming(live), Hint("Enter", "begin anew"), _BACK
-        earlier = self._material.earlier if self._material else Earlier()
+        earlier = self._material.earlier if self._material else EarlierRuns()
         return (
             Hint("Enter", "start", not self._obstacle()),
             *((Hint("g", "go on"),) if earlier.stopped is not None else ()),
@@ -256,7 +256,7 @@ class RetrainingScreen(TrainingSetup):
         self.query_one(MessageBar).show(feedback)
 
 
-def _stopping(live: Live) -> KeyedDialog:
+def _stopping(live: RunProgress) -> KeyedDialog:
     """What can be stopped of a job on another machine."""
     cancel = ("c", f"cancel the job on {live.host}: what is learned stays there, g goes on from it")
     if live.unwatched:
@@ -265,7 +265,7 @@ def _stopping(live: Live) -> KeyedDialog:
     return KeyedDialog("Stop what?", "Closing this panel stops nothing.", [watch, cancel])
 
 
-def _resuming(live: Live) -> tuple[Hint, ...]:
+def _resuming(live: RunProgress) -> tuple[Hint, ...]:
     """Keys that go on with what ended before its time."""
     if live.unwatched:
         return Hint("g", "watch it again"), Hint("x", "cancel the job there")

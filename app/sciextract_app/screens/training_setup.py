@@ -15,7 +15,7 @@ from sciextract_app.dialogs.base import LineDialog
 from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.presenters.retraining_plan import (
     PYTHON,
-    Setup,
+    TrainingOptions,
     problem_of_epochs,
     problem_of_machine,
     read_epochs,
@@ -93,7 +93,7 @@ class TrainingSetup(Screen[None]):
             self.app.push_screen(dialog, self._set_epochs)
 
     @property
-    def _setup(self) -> Setup:
+    def _setup(self) -> TrainingOptions:
         return self._learning.setup
 
     def _set(self, **changes: Any) -> None:

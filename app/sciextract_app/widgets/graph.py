@@ -9,7 +9,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from sciextract.text.characters import visible
-from sciextract_app.presenters.graph import NodePage, Row
+from sciextract_app.presenters.graph import GraphRow, NodePage
 from sciextract_app.widgets.lines import LinesPane, fit
 from sciextract_app.widgets.plots import column_rows, spread
 
@@ -90,18 +90,18 @@ class RowList(OptionList):
     def __init__(self, title: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.border_title = title
-        self._rows: tuple[Row, ...] = ()
+        self._rows: tuple[GraphRow, ...] = ()
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> GraphRow | None:
         """The row that is marked."""
         return None if self.highlighted is None else self._rows[self.highlighted]
 
-    def row(self, place: int) -> Row:
+    def row(self, place: int) -> GraphRow:
         """The row at a place."""
         return self._rows[place]
 
-    def show(self, rows: Sequence[Row]) -> None:
+    def show(self, rows: Sequence[GraphRow]) -> None:
         """Draw these rows, and mark the first that can be chosen."""
         self._rows = tuple(rows)
         self.clear_options()
@@ -110,7 +110,7 @@ class RowList(OptionList):
             self.action_first()
 
 
-def row_text(row: Row) -> Text:
+def row_text(row: GraphRow) -> Text:
     """A row as it is drawn: headings and what cannot be chosen stand out without colours."""
     style = "" if row.node is not None else "bold" if row.count else "dim"
     line = Text(style=style)

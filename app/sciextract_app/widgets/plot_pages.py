@@ -21,7 +21,14 @@ from sciextract_app.presenters.dashboard import (
     TimePage,
     duration,
 )
-from sciextract_app.presenters.retraining_run import NAMES, TASKS, Compared, Live, Outcome, best
+from sciextract_app.presenters.retraining_run import (
+    NAMES,
+    TASKS,
+    RunProgress,
+    ScoreComparison,
+    TrainingResult,
+    best,
+)
 from sciextract_app.widgets.lines import fit, padded
 from sciextract_app.widgets.plots import (
     BAR,
@@ -244,7 +251,7 @@ def named_lines(rows: Sequence[tuple[str, str]], width: int) -> list[Text]:
     return lines
 
 
-def live_lines(live: Live, width: int, height: int) -> list[Text]:
+def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
     """Phase, progress, losses and scores, as large as the height allows."""
     lines = [*_phase(live, width), _progress(live, width)]
     if not live.runs:
@@ -269,7 +276,7 @@ def live_lines(live: Live, width: int, height: int) -> list[Text]:
     return lines
 
 
-def outcome_lines(outcome: Outcome, width: int) -> list[Text]:
+def outcome_lines(outcome: TrainingResult, width: int) -> list[Text]:
     """The verdict, then both models beside each other, per task and label."""
     lines = word_lines([outcome.words], width, "bold")
     lines += word_lines([f"· {each}" for each in outcome.reasons], width)
@@ -285,7 +292,7 @@ def outcome_lines(outcome: Outcome, width: int) -> list[Text]:
     return lines
 
 
-def _score_table(title: str, rows: Sequence[Compared], width: int) -> list[Text]:
+def _score_table(title: str, rows: Sequence[ScoreComparison], width: int) -> list[Text]:
     """Both models, a row a score."""
     name = min(width - _TABLE, max(cell_len(row.name) for row in rows) + 2)
     head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
@@ -293,7 +300,7 @@ def _score_table(title: str, rows: Sequence[Compared], width: int) -> list[Text]
     return [*heading, *(_compared(row, name) for row in rows)]
 
 
-def _phase(live: Live, width: int) -> list[Text]:
+def _phase(live: RunProgress, width: int) -> list[Text]:
     rate = f"{live.rate:,.1f} documents/s" if live.rate is not None and live.runs else ""
     device = f"on {live.device}" if live.device else ""
     told = [device, f"from {live.model}" if live.model else "", rate]
@@ -302,7 +309,7 @@ def _phase(live: Live, width: int) -> list[Text]:
     return [*lines, Text(fit(words, width))] if words else lines
 
 
-def _progress(live: Live, width: int) -> Text:
+def _progress(live: RunProgress, width: int) -> Text:
     left = ""
     if live.runs and live.remaining_s is not None:
         left = f"  about {duration(live.remaining_s)} left"
@@ -355,7 +362,7 @@ def _f1(value: float | None) -> str:
     return " none" if value is None else f"{value:5.1f}"
 
 
-def _compared(row: Compared, name: int) -> Text:
+def _compared(row: ScoreComparison, name: int) -> Text:
     sign, style = _SIGNS[row.direction]
     shown = f"  {row.name}" if row.deeper else row.name
     interval = f"[{row.low:+.1f} to {row.high:+.1f}]"

@@ -17,8 +17,8 @@ from sciextract.graph.queries.nodes import about, entity_labels, find_node, node
 from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.rankings import top
 from sciextract_app.presenters.graph import (
+    GraphRow,
     NodePage,
-    Row,
     Support,
     edge_words,
     node_page,
@@ -50,7 +50,7 @@ class NodesFound(Message):
         rows: A line each.
     """
 
-    def __init__(self, rows: tuple[Row, ...]) -> None:
+    def __init__(self, rows: tuple[GraphRow, ...]) -> None:
         super().__init__()
         self.rows = rows
 

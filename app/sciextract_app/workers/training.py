@@ -23,13 +23,18 @@ from sciextract.store import Project, open_project
 from sciextract.store.opening import USER_VARIABLE
 from sciextract.workflows import models
 from sciextract_app.presenters.retraining_plan import (
-    Earlier,
-    Material,
-    Setup,
-    earlier_of,
-    material_of,
+    EarlierRuns,
+    TrainingData,
+    TrainingOptions,
+    earlier_runs,
+    training_data,
 )
-from sciextract_app.presenters.retraining_run import Live, Outcome, Reader, outcome_of
+from sciextract_app.presenters.retraining_run import (
+    RunProgress,
+    RunReader,
+    TrainingResult,
+    training_result,
+)
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
 
@@ -48,7 +53,7 @@ class Order:
     project: Path
     model: str | None = None
     author: str | None = None
-    setup: Setup = field(default_factory=Setup)
+    setup: TrainingOptions = field(default_factory=TrainingOptions)
 
 
 def command(order: Order, folder: Path) -> list[str]:
@@ -157,8 +162,8 @@ class TrainingWatch:
     def __init__(self, project: Path) -> None:
         self._project = project
         self._training: Training | None = None
-        self._reader: Reader | None = None
-        self.live: Live | None = None
+        self._reader: RunReader | None = None
+        self.live: RunProgress | None = None
         self.used = False
 
     @property
@@ -216,7 +221,7 @@ class TrainingWatch:
         self.live = self._reader.read(alive, self._training.pid)
         return before is not None and not self.live.runs
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> TrainingResult | None:
         """What came of it, once it is done."""
         if self._reader is None or self.live is None or self.live.state != "done":
             return None
@@ -227,10 +232,10 @@ class TrainingWatch:
         better = (self._reader.gate or {}).get("verdict") == "promote"
         words = [told.get("message") if better else "", told.get("hint")]
         lines = tuple(str(each) for each in words if each)
-        return outcome_of(self._reader.gate, model, promoted, self.used, lines)
+        return training_result(self._reader.gate, model, promoted, self.used, lines)
 
     def _take(self, training: Training) -> None:
-        self._training, self._reader = training, Reader(training.run)
+        self._training, self._reader = training, RunReader(training.run)
         self.live, self.used = None, False
         self.look()
 
@@ -273,8 +278,8 @@ class MaterialReady(Message):
 
     def __init__(
         self,
-        material: Material | None,
-        earlier: Earlier,
+        material: TrainingData | None,
+        earlier: EarlierRuns,
         model: str = "",
         error: SciextractError | None = None,
     ) -> None:
@@ -301,10 +306,10 @@ class MaterialJob:
 
     def run(self) -> None:
         """Count, and say what was found."""
-        earlier = earlier_of(runs_of(self.path))
+        earlier = earlier_runs(runs_of(self.path))
         try:
             with open_project(self.path, read=True) as project:
-                found = MaterialReady(material_of(project), earlier, self._model(project))
+                found = MaterialReady(training_data(project), earlier, self._model(project))
         except SciextractError as error:
             found = MaterialReady(None, earlier, error=error)
         self.post(found)

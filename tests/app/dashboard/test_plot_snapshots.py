@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from sciextract_app.presenters.dashboard import PAGES
-from sciextract_app.presenters.retraining_run import Live, outcome_of
+from sciextract_app.presenters.retraining_run import RunProgress, training_result
 from sciextract_app.widgets import plot_pages
 from tests.app.dashboard.plots import AGREEMENT, DRAWN, PlotApp
 from tests.app.retraining.fake_child import gate
@@ -16,7 +16,7 @@ from tests.app.retraining.fake_child import gate
 Compare = Callable[..., bool]
 SIZES = [(80, 24), (120, 40)]
 BOTH = pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
-LIVE = Live(
+LIVE = RunProgress(
     "training", 5, 8, 0.52, 184.0, "sci-7f5d368b", "cpu, 2 threads", 12.34,
     {
         "entity": tuple(2 / (1 + place / 9) for place in range(40)),
@@ -59,6 +59,6 @@ def test_training(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 @BOTH
 def test_outcome(snap_compare: Compare, size: tuple[int, int]) -> None:
-    found = outcome_of(gate("keep"), "parsing-1f0c2a9b", promoted=False)
+    found = training_result(gate("keep"), "parsing-1f0c2a9b", promoted=False)
     app = PlotApp(lambda width, _: plot_pages.outcome_lines(found, width), names=())
     assert snap_compare(app, terminal_size=size)

@@ -27,7 +27,7 @@ def comparison(project: Project) -> Comparison:
     return found
 
 
-def fates(project: Project) -> list[tuple[str, str, str]]:
+def compare_items(project: Project) -> list[tuple[str, str, str]]:
     return [(each.kind, each.here, each.there) for each in comparison(project).view().lines]
 
 
@@ -57,7 +57,7 @@ def test_what_became_of_it(project: Project) -> None:
     actions.invert(1, "encoder tagger2")
     actions.set_label(1, RelationRef("features window"), "FEATURE-OF")
     actions.add_entity(1, [place("error study")], "Method")
-    assert fates(project) == [
+    assert compare_items(project) == [
         (
             "relation: edited, other direction",
             "‹tagger› PART-OF ─▶ ‹lattice encoder›",
@@ -103,7 +103,7 @@ def test_a_newer_model_is_compared(project: Project) -> None:
     entities = dict(said.entities)
     entities["task"] = replace(entities["task"], label="Method")
     predict(project, replace(said, entities=entities), document(TEXT, "d1"))
-    assert [each[0] for each in fates(project)] == ["mention: edited, other type"]
+    assert [each[0] for each in compare_items(project)] == ["mention: edited, other type"]
 
 
 def test_what_contradicts_a_decision_was_left_out(project: Project) -> None:
@@ -111,7 +111,7 @@ def test_what_contradicts_a_decision_was_left_out(project: Project) -> None:
     said = gold()
     spare = replace(said.entities["task"], id="new", fragments=(place("noun"),))
     predict(project, replace(said, entities={**said.entities, "new": spare}), document(TEXT, "d1"))
-    assert fates(project) == [("mention: left out", "nothing", "‹noun› Task")]
+    assert compare_items(project) == [("mention: left out", "nothing", "‹noun› Task")]
 
 
 class TestKeys:

@@ -14,7 +14,7 @@ from sciextract.store import Project
 from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
 from sciextract.store.ingest import Import, Run
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.disagreement import Dissent
+from sciextract_app.presenters.disagreement import VoteCache
 from sciextract_app.presenters.queue import Order
 from tests.app.presenter.abstracts import Said, document, gold, project_with
 
@@ -55,11 +55,11 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def dissent(project: Project) -> dict[object, float]:
+def disagreement_of(project: Project) -> dict[object, float]:
     desk = Desk(project, 1, order=Order.DISAGREEMENT)
-    votes = Dissent().of(project.connection, desk.state.open_view)
+    votes = VoteCache().of(project.connection, desk.state.open_view)
     scene = desk.state.open_view
-    return {item: votes.dissent(scene, item) for item in desk.state.open_queue.items}
+    return {item: votes.disagreement(scene, item) for item in desk.state.open_queue.items}
 
 
 def surface(project: Project, item: EntityRef) -> str:
@@ -69,7 +69,7 @@ def surface(project: Project, item: EntityRef) -> str:
 
 def encoder(project: Project) -> float:
     """How far they differ about the first lattice encoder."""
-    found = dissent(project)
+    found = disagreement_of(project)
     return next(
         value
         for item, value in found.items()
@@ -78,7 +78,7 @@ def encoder(project: Project) -> float:
 
 
 def differing(project: Project) -> set[object]:
-    return {item for item, value in dissent(project).items() if value > 0}
+    return {item for item, value in disagreement_of(project).items() if value > 0}
 
 
 def test_what_two_models_differ_on(project: Project) -> None:

@@ -10,7 +10,7 @@ import pytest
 from sciextract.store import Project
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.panes import passage
-from sciextract_app.presenters.state import Marks
+from sciextract_app.presenters.state import MarkCache
 from sciextract_app.presenters.view_models import Mark
 from tests.app.presenter.abstracts import focus, press
 
@@ -20,7 +20,7 @@ KEYS = [*"jklhxaAc", *["enter", "tab", "s", "e", "E", "1", "3", "u", "escape", "
 def anew(desk: Desk) -> tuple[Mark, ...]:
     """The marks without anything that was kept."""
     now = desk.state
-    kept, now.marks = now.marks, Marks()
+    kept, now.marks = now.marks, MarkCache()
     try:
         return passage(now).marks
     finally:

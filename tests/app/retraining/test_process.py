@@ -11,14 +11,14 @@ import pytest
 
 from sciextract.errors import MissingExtraError, OutputError
 from sciextract.retraining.run_folder import Status
-from sciextract_app.presenters.retraining_plan import Setup
+from sciextract_app.presenters.retraining_plan import TrainingOptions
 from sciextract_app.workers import training
 from sciextract_app.workers.training import Order, Training, TrainingWatch
 from tests.app.retraining.children import Use, newest, wait_for
 
 
 def test_the_command_says_what_the_person_chose(tmp_path: Path) -> None:
-    order = Order(tmp_path / "p.sciextract", "my-model", "ann", Setup(device="cuda"))
+    order = Order(tmp_path / "p.sciextract", "my-model", "ann", TrainingOptions(device="cuda"))
     words = training.command(order, tmp_path / "run")
     assert words[:4] == [sys.executable, "-m", "sciextract", "retrain"]
     told = dict(pairwise(words))

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from sciextract.retraining.run_folder import METRICS, STATUS, Run, Status
 from sciextract_app.presenters.retraining_plan import (
-    Earlier,
-    Material,
-    Setup,
-    earlier_of,
+    EarlierRuns,
+    TrainingData,
+    TrainingOptions,
+    earlier_runs,
     nothing_to_learn,
     plan_lines,
 )
-from sciextract_app.presenters.retraining_run import Reader, headline, outcome_of
+from sciextract_app.presenters.retraining_run import RunReader, headline, training_result
 from tests.app.retraining.fake_child import gate
 
 ANYTHING = st.recursive(
@@ -43,23 +43,23 @@ def run_with(folder: Path, *events: dict[str, Any], status: Status | None = None
 
 class TestLive:
     def test_before_there_is_anything(self, tmp_path: Path) -> None:
-        live = Reader(Run(tmp_path)).read(alive=True)
+        live = RunReader(Run(tmp_path)).read(alive=True)
         assert (live.state, live.runs, live.share) == ("starting", True, 0)
 
     def test_only_what_is_new_is_read(self, tmp_path: Path) -> None:
         run = run_with(tmp_path, {"event": "step", "loss": {"entity": 2.0}})
-        reader = Reader(run)
+        reader = RunReader(run)
         assert reader.read(True).losses == {"entity": (2.0,)}
         run.append({"event": "step", "loss": {"entity": 1.0}})
         assert reader.read(True).losses == {"entity": (2.0, 1.0)}
 
     def test_layers_without_a_done_abstract_have_no_score(self, tmp_path: Path) -> None:
         run = run_with(tmp_path, {"event": "dev", "entity": 61.5, "relation": None})
-        assert Reader(run).read(True).scores["relation"] == (None,)
+        assert RunReader(run).read(True).scores["relation"] == (None,)
 
     def test_a_failure_tells_its_message_and_the_next_step(self, tmp_path: Path) -> None:
         status = Status("failed", 1, "", message="no decisions", hint="decide some")
-        live = Reader(run_with(tmp_path, status=status)).read(alive=False)
+        live = RunReader(run_with(tmp_path, status=status)).read(alive=False)
         assert (live.message, live.hint, live.runs) == ("no decisions", "decide some", False)
 
     @settings(max_examples=40)
@@ -72,19 +72,19 @@ class TestLive:
         with (folder / METRICS).open("w") as stream:
             for place, event in enumerate(events):
                 stream.write(json.dumps(event | {"event": kinds[place % 6]}) + "\n")
-        reader = Reader(Run(folder))
+        reader = RunReader(Run(folder))
         reader.read(alive)
-        outcome_of(reader.gate, "m", False)
+        training_result(reader.gate, "m", False)
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"state": "done"}', '{"state": 3, "pid": 0}'])
     def test_a_torn_status_is_as_if_it_were_not_there(self, tmp_path: Path, text: str) -> None:
         (tmp_path / STATUS).write_text(text)
-        assert Reader(Run(tmp_path)).read(alive=True).state == "starting"
+        assert RunReader(Run(tmp_path)).read(alive=True).state == "starting"
 
 
 class TestOutcome:
     def test_a_better_model_is_in_use(self) -> None:
-        found = outcome_of(gate("promote"), "sci-p-2", promoted=True)
+        found = training_result(gate("promote"), "sci-p-2", promoted=True)
         assert found.words == "promoted: sci-p-2 is better and in use now"
         assert not found.offered
         assert found.documents == 34
@@ -92,14 +92,14 @@ class TestOutcome:
     @pytest.mark.parametrize("verdict", ["keep", "too few"])
     def test_another_one_is_offered(self, verdict: str) -> None:
         hint = "sciextract models use sci-p-2 takes it all the same"
-        found = outcome_of(gate(verdict), "sci-p-2", promoted=False, told=(hint,))
+        found = training_result(gate(verdict), "sci-p-2", promoted=False, told=(hint,))
         assert found.offered
         assert "Enter uses sci-p-2" in found.words
         assert hint in found.reasons
-        assert not outcome_of(gate(verdict), "sci-p-2", promoted=False, used=True).offered
+        assert not training_result(gate(verdict), "sci-p-2", promoted=False, used=True).offered
 
     def test_labels_stand_below_their_task(self) -> None:
-        rows = outcome_of(gate("keep"), "m", False).rows
+        rows = training_result(gate("keep"), "m", False).rows
         assert [row.name for row in rows] == [
             *("mean of tasks", "entities", "Task", "Method", "relations", "USED-FOR"),
         ]
@@ -107,22 +107,22 @@ class TestOutcome:
         assert headline(rows) == "entities 66.1 to 68.4, relations 40.2 to 41.0"
 
     def test_without_a_comparison(self) -> None:
-        assert outcome_of(None, "", False).rows == ()
+        assert training_result(None, "", False).rows == ()
 
 
 class TestPlan:
-    MATERIAL = Material(done=20, decisions=412, train=14, dev=2, gate=4)
+    MATERIAL = TrainingData(done=20, decisions=412, train=14, dev=2, gate=4)
 
     def test_it_says_what_would_be_trained_on(self) -> None:
-        told = dict(plan_lines(self.MATERIAL, "sci", Setup(), Earlier(seconds=431)))
+        told = dict(plan_lines(self.MATERIAL, "sci", TrainingOptions(), EarlierRuns(seconds=431)))
         assert told["trained on"].startswith("14 abstracts")
         assert told["takes"].startswith("about 7 min")
         assert "too few held-out abstracts (4)" in told["mind"]
         assert "about 130 more done abstracts" in told["mind"] and "--gate FILE" in told["mind"]
 
     def test_nothing_decided_is_an_obstacle(self) -> None:
-        assert "decide some items" in nothing_to_learn(Material(0, 0, 0, 0, 0))
-        assert "held out" in nothing_to_learn(Material(1, 9, 0, 0, 1))
+        assert "decide some items" in nothing_to_learn(TrainingData(0, 0, 0, 0, 0))
+        assert "held out" in nothing_to_learn(TrainingData(1, 9, 0, 0, 1))
         assert nothing_to_learn(self.MATERIAL) == ""
 
     def test_earlier_trainings_tell_time_and_where_to_go_on(self, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ class TestPlan:
         done = run_with(tmp_path / "a", status=Status("done", 1, "", seconds=300))
         where = Status("stopped", 1, "", epoch=3, epochs=8, seconds=90)
         stopped = run_with(tmp_path / "b", status=where)
-        found = earlier_of([stopped, done])
+        found = earlier_runs([stopped, done])
         assert (found.seconds, found.stopped, found.last) == (300, stopped, done)
         assert found.stopped_at == "in epoch 3 of 8"
-        assert earlier_of([done, stopped]).stopped is None
+        assert earlier_runs([done, stopped]).stopped is None

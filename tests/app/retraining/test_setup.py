@@ -13,13 +13,13 @@ from sciextract.retraining.remote.jobs import configured_hosts, known_hosts
 from sciextract.retraining.remote.ssh import check_host
 from sciextract.retraining.run_folder import Run, Status, new_run
 from sciextract_app.presenters.retraining_plan import (
-    Setup,
-    earlier_of,
+    TrainingOptions,
+    earlier_runs,
     problem_of_epochs,
     problem_of_machine,
     read_epochs,
 )
-from sciextract_app.presenters.retraining_run import Live, Reader
+from sciextract_app.presenters.retraining_run import RunProgress, RunReader
 
 CONFIG = """\
 # Machines of the group
@@ -78,12 +78,14 @@ class TestHosts:
 
 class TestSetup:
     def test_nothing_chosen_is_this_computer(self) -> None:
-        assert Setup().words() == ["--device", "auto"]
-        assert dict(Setup().lines())["where"].startswith("this computer")
+        assert TrainingOptions().words() == ["--device", "auto"]
+        assert dict(TrainingOptions().lines())["where"].startswith("this computer")
 
     def test_the_command_is_told_all_of_it(self, tmp_path: Path) -> None:
         base = tmp_path / "scierc.jsonl"
-        chosen = Setup(host="me@box", python="~/env/bin/python", device="cuda", base=base, epochs=3)
+        chosen = TrainingOptions(
+            host="me@box", python="~/env/bin/python", device="cuda", base=base, epochs=3
+        )
         told = dict(pairwise(chosen.words()))
         assert (told["--remote"], told["--remote-python"]) == ("me@box", "~/env/bin/python")
         assert (told["--device"], told["--base"], told["--epochs"]) == ("cuda", str(base), "3")
@@ -91,10 +93,10 @@ class TestSetup:
         assert "me@box" in lines["where"] and "~/env/bin/python" in lines["its Python"]
 
     def test_devices_go_round(self) -> None:
-        seen, setup = [], Setup()
+        seen, setup = [], TrainingOptions()
         for _ in range(5):
             seen.append(setup.device)
-            setup = Setup(device=setup.next_device)
+            setup = TrainingOptions(device=setup.next_device)
         assert seen == ["auto", "cpu", "cuda", "mps", "auto"]
 
     @pytest.mark.parametrize("host", ["a b", "-oProxyCommand=x", "a;b", "gpübox", "user@"])
@@ -122,10 +124,10 @@ class TestJobsElsewhere:
         jobs.note(run, jobs.new_place(run, "gpubox", "python3", slurm=False), state="started")
         return run
 
-    def _live(self, run: Run, status: Status | None, alive: bool = True) -> Live:
+    def _live(self, run: Run, status: Status | None, alive: bool = True) -> RunProgress:
         if status is not None:
             run.write_status(status)
-        return Reader(run).read(alive)
+        return RunReader(run).read(alive)
 
     def test_its_phases_name_the_machine(self, run: Run) -> None:
         sending = self._live(run, Status("preparing", 1, "", message="sending to gpubox"))
@@ -154,8 +156,8 @@ class TestJobsElsewhere:
     def test_a_watcher_that_died_left_the_job(self, run: Run) -> None:
         live = self._live(run, Status("training", 1, "", epoch=1, epochs=8), alive=False)
         assert live.unwatched and not live.runs
-        assert earlier_of([run]).unwatched_on == "gpubox"
-        assert "g watches it" in earlier_of([run]).words[0]
+        assert earlier_runs([run]).unwatched_on == "gpubox"
+        assert "g watches it" in earlier_runs([run]).words[0]
 
     def test_before_it_was_sent_there_is_nothing_to_watch(self, run: Run) -> None:
         place = jobs.place_of(run)
