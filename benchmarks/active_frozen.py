@@ -18,7 +18,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotate
-from sciextract_trainer.build import PieceRules, labels_of, load_piece_rules
+from sciextract_trainer.build import SubwordRules, labels_of, load_subword_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.encoders.loading import load_encoder
@@ -32,14 +32,14 @@ DEV_NOTHING: tuple[AnnotatedDocument, ...] = ()
 
 
 class KnownStates(nn.Module):
-    """Stands in for an encoder: looks the states of a window up by its piece ids."""
+    """Stands in for an encoder: looks the states of a window up by its subword ids."""
 
     def __init__(self, states: dict[bytes, Tensor]) -> None:
         super().__init__()
         self._states = states
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor]:
-        """States (windows, pieces, hidden), zero where there is padding."""
+        """States (windows, subwords, hidden), zero where there is padding."""
         lengths = attention_mask.sum(dim=1).tolist()
         rows = [
             self._states[window[:length].numpy().tobytes()]
@@ -57,13 +57,13 @@ class Frozen:
         labels: What the classes mean.
         rules: The encoder's tokenizer.
         examples: The example of every document, by its key.
-        states: The encoder's states, by piece ids.
+        states: The encoder's states, by subword ids.
         hidden: Their width.
     """
 
     config: TrainConfig
     labels: Labels
-    rules: PieceRules
+    rules: SubwordRules
     examples: dict[str, list[Example]]
     states: dict[bytes, Tensor]
     hidden: int
@@ -96,14 +96,14 @@ class Frozen:
         return Pipeline(TorchNetwork(network), self.rules.encoder(), self.labels, self.rules.limit)
 
     def vector(self, key: str) -> Any:
-        """The mean over the states of a document's pieces. Shape: (hidden,)."""
+        """The mean over the states of a document's subwords. Shape: (hidden,)."""
         rows = [self.states[each.frame.input_ids.tobytes()] for each in self.examples[key]]
         return torch.cat(rows).mean(dim=0).numpy()
 
 
 def freeze(documents: Sequence[AnnotatedDocument], config: TrainConfig, folder: Path) -> Frozen:
     """Examples and encoder states of all documents; the encoder runs only where ``folder`` has no states."""
-    rules = load_piece_rules(config.encoder)
+    rules = load_subword_rules(config.encoder)
     labels = labels_of(load_schema("scierc"), config.max_span_width)
     examples: dict[str, list[Example]] = {}
     for each in examples_from(documents, labels, rules.encoder(), rules.limit):

@@ -89,7 +89,7 @@ class SharedScores:
 
 
 def int8_span_scores(extractor: Extractor, windows: Sequence[EncoderInput]) -> dict[bytes, Floats]:
-    """The span scores of each window, by its pieces."""
+    """The span scores of each window, by its subwords."""
     network = extractor._pipeline.network
     return {
         window.input_ids.tobytes(): np.array(network.encode([window])[0].span_logits)
@@ -111,7 +111,7 @@ class TorchPipelineContender:
         self, extractor: Extractor, network: Network, files: Sequence[Path], batch_size: int
     ) -> None:
         own = extractor._pipeline
-        self._pipeline = Pipeline(network, own.pieces, own.labels, own.piece_limit)
+        self._pipeline = Pipeline(network, own.tokenizer, own.labels, own.subword_limit)
         self._extractor = extractor
         self._files = files
         self._batching = Batching(batch_size)

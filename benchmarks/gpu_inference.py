@@ -145,28 +145,28 @@ def _encoding(network: OnnxNetwork, calls: Calls) -> Callable[[int], None]:
     return encode
 
 
-def _in_order(windows: Sequence[EncoderInput], most_pieces: int) -> Calls:
+def _in_order(windows: Sequence[EncoderInput], max_subwords: int) -> Calls:
     """Windows in the order of the input, as many a call as fit."""
     calls: Calls = []
     for each in windows:
         longest = max([len(each.input_ids), *(len(w.input_ids) for w in calls[-1])]) if calls else 0
-        if calls and longest * (1 + len(calls[-1])) <= most_pieces:
+        if calls and longest * (1 + len(calls[-1])) <= max_subwords:
             calls[-1].append(each)
         else:
             calls.append([each])
     return calls
 
 
-def _by_length(windows: Sequence[EncoderInput], most_pieces: int) -> Calls:
+def _by_length(windows: Sequence[EncoderInput], max_subwords: int) -> Calls:
     """As the product does it: by length within pools of some calls."""
     calls: Calls = []
-    batching, pool, pieces = Batching(None, most_pieces), [], 0
+    batching, pool, subwords = Batching(None, max_subwords), [], 0
     for each in windows:
         pool.append(each)
-        pieces += len(each.input_ids)
-        if pieces >= POOLED_CALLS * most_pieces:
+        subwords += len(each.input_ids)
+        if subwords >= POOLED_CALLS * max_subwords:
             calls += _calls_of(pool, batching)
-            pool, pieces = [], 0
+            pool, subwords = [], 0
     return calls + _calls_of(pool, batching)
 
 
@@ -176,7 +176,7 @@ def _calls_of(pool: Sequence[EncoderInput], batching: Batching) -> Calls:
 
 
 def _padding(calls: Calls) -> float:
-    """Share of the pieces of all calls that are padding."""
+    """Share of the subwords of all calls that are padding."""
     real = sum(len(each.input_ids) for call in calls for each in call)
     return 1 - real / sum(len(call) * max(len(each.input_ids) for each in call) for call in calls)
 

@@ -51,14 +51,14 @@ class Shape:
     inner: int
     positions: int
 
-    def flops(self, pieces: int) -> float:
+    def flops(self, subwords: int) -> float:
         """Floating point operations of one window: 2 for each multiply and add of the matrix products.
 
         A layer multiplies four projections (8 n h h), the two products of attention (4 n n h), and the two matrices
         of the inner layer (4 n h f); DeBERTa's two relative terms add 4 n p h. Norms, activations, the entity head
         (some percent), padding and the projections of relative positions, which a call does once, are not counted.
         """
-        n, h = pieces, self.hidden
+        n, h = subwords, self.hidden
         return self.layers * (
             8.0 * n * h * h
             + 4.0 * n * n * h

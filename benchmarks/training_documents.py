@@ -12,33 +12,33 @@ from sciextract_trainer.data.examples import Example, Ints, Targets, one_hot
 WORDS_MEAN, WORDS_DEVIATION, WORDS_MOST = 130, 49, 334
 """Words of SciERC's 350 training documents."""
 
-PIECES_PER_WORD = 1.2
+SUBWORDS_PER_WORD = 1.2
 WORDS_PER_SENTENCE, WORDS_PER_ENTITY, PAIRS_PER_ENTITY = 24, 8, 0.58
-_FIRST_PIECE = 1000
+_FIRST_SUBWORD = 1000
 _LINKS_PER_ENTITY = 0.2
 
 
-def made_up_examples(count: int, labels: Labels, pieces: int, seed: int = 1) -> list[Example]:
-    """Examples with random pieces and labels.
+def made_up_examples(count: int, labels: Labels, subwords: int, seed: int = 1) -> list[Example]:
+    """Examples with random subwords and labels.
 
     Args:
         count: How many.
         labels: Their classes.
-        pieces: Size of the encoder's vocabulary.
+        subwords: Size of the encoder's vocabulary.
         seed: The same seed gives the same examples.
     """
     random = np.random.default_rng(seed)
     lengths = random.normal(WORDS_MEAN, WORDS_DEVIATION, count).clip(20, WORDS_MOST).astype(int)
-    return [_example(f"d{row}", int(n), labels, pieces, random) for row, n in enumerate(lengths)]
+    return [_example(f"d{row}", int(n), labels, subwords, random) for row, n in enumerate(lengths)]
 
 
 def _example(
-    key: str, words: int, labels: Labels, pieces: int, random: np.random.Generator
+    key: str, words: int, labels: Labels, subwords: int, random: np.random.Generator
 ) -> Example:
-    counts = 1 + random.poisson(PIECES_PER_WORD - 1, words)
-    last = np.cumsum(counts)  # piece 0 is the first special one
+    counts = 1 + random.poisson(SUBWORDS_PER_WORD - 1, words)
+    last = np.cumsum(counts)  # subword 0 is the first special one
     frame = EncoderInput(
-        random.integers(_FIRST_PIECE, pieces, int(last[-1]) + 2), last - counts + 1, last
+        random.integers(_FIRST_SUBWORD, subwords, int(last[-1]) + 2), last - counts + 1, last
     )
     starts = np.arange(words)
     ends = np.minimum((starts // WORDS_PER_SENTENCE + 1) * WORDS_PER_SENTENCE, words)

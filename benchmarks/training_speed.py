@@ -33,7 +33,7 @@ from benchmarks.training_documents import made_up_examples
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
-from sciextract_trainer.build import PieceRules, labels_of
+from sciextract_trainer.build import SubwordRules, labels_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, epoch_batches
 from sciextract_trainer.hardware.device import (
@@ -157,7 +157,7 @@ def _timed(
     stepper = Stepper(config, labels, _rules(), device, _tell, compilation=compilation)
     with FlopCounterMode(display=False) as counter:
         stepper.step(network, optimiser, average, None, batches[0])
-    per_piece = counter.get_total_flops() / _pieces(batches[0])
+    per_subword = counter.get_total_flops() / _subwords(batches[0])
     with compilation.on():
         for chosen in batches[1:_WARM_STEPS]:
             stepper.step(network, optimiser, average, None, chosen)
@@ -167,13 +167,13 @@ def _timed(
             stepper.step(network, optimiser, average, None, chosen)
         _wait(device)
         seconds = time.perf_counter() - since
-    return per_piece * sum(map(_pieces, batches[_WARM_STEPS:])), seconds
+    return per_subword * sum(map(_subwords, batches[_WARM_STEPS:])), seconds
 
 
-def _rules() -> PieceRules:
-    """A tokenizer that is never asked: the documents are pieces already."""
+def _rules() -> SubwordRules:
+    """A tokenizer that is never asked: the documents are subwords already."""
     tokenizer = Tokenizer(models.WordLevel({"[PAD]": 0}, unk_token="[PAD]"))
-    return PieceRules(tokenizer, (1,), (2,), unknown=3, mask=4, pad=0, limit=510)
+    return SubwordRules(tokenizer, (1,), (2,), unknown=3, mask=4, pad=0, limit=510)
 
 
 def _tell(event: dict[str, object]) -> None:
@@ -182,9 +182,9 @@ def _tell(event: dict[str, object]) -> None:
         print(event, file=sys.stderr)
 
 
-def _pieces(examples: Sequence[Example]) -> int:
-    """Pieces of a batch, padding included."""
-    return len(examples) * max(example.piece_count for example in examples)
+def _subwords(examples: Sequence[Example]) -> int:
+    """Subwords of a batch, padding included."""
+    return len(examples) * max(example.subword_count for example in examples)
 
 
 def _wait(device: torch.device) -> None:

@@ -25,11 +25,11 @@ class Batching:
 
     Attributes:
         most_windows: Windows of a call; any number when ``None``.
-        most_pieces: Word pieces of a call with its padding: windows times the longest one; any number when ``None``.
+        max_subwords: Subwords of a call with its padding: windows times the longest one; any number when ``None``.
     """
 
     most_windows: int | None = 1
-    most_pieces: int | None = None
+    max_subwords: int | None = None
 
     @property
     def single(self) -> bool:
@@ -54,7 +54,7 @@ class Batching:
 
     def _fits(self, windows: int, longest: int) -> bool:
         few = self.most_windows is None or windows <= self.most_windows
-        return few and (self.most_pieces is None or windows * longest <= self.most_pieces)
+        return few and (self.max_subwords is None or windows * longest <= self.max_subwords)
 
     def pools(self, documents: Iterable[Document]) -> Iterator[list[Document]]:
         """Documents in order, as many together as fill some calls."""
@@ -70,7 +70,7 @@ class Batching:
             yield pool
 
     def _filled(self, words: int) -> bool:
-        return self.most_pieces is not None and words >= POOLED_CALLS * self.most_pieces
+        return self.max_subwords is not None and words >= POOLED_CALLS * self.max_subwords
 
 
 SINGLE = Batching()

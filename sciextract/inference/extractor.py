@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 BATCH_TOKENS_ON_GPU = 16_384
-"""Word pieces of a call on a GPU when nothing is said: about fifty abstracts, some gigabytes for an encoder of 110 M weights."""
+"""Subwords of a call on a GPU when nothing is said: about fifty abstracts, some gigabytes for an encoder of 110 M weights."""
 
 POOLS_AT_A_TIME = 2
 """While the GPU works for one pool of documents, the processor reads the results of another."""
@@ -53,7 +53,7 @@ class Wanted:
         threads: Cores to use.
         precision: ``int8``, ``int4``, ``fp32`` or ``fp16``.
         batch_size: Windows of a call at most.
-        batch_tokens: Word pieces of a call at most, padding counted.
+        batch_tokens: Subwords of a call at most, padding counted.
         device: ``cpu``, ``cuda``, or ``auto``: a GPU if the model and this machine can use one.
     """
 
@@ -214,7 +214,7 @@ class Extractor:
             precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers of the folder's when ``None``.
             batch_size: Windows per call of an fp32 or fp16 graph. An int8 graph always runs one, because its
                 output depends on what shares the batch.
-            batch_tokens: Word pieces per call of such a graph, padding counted; windows of similar length share it.
+            batch_tokens: Subwords per call of such a graph, padding counted; windows of similar length share it.
             device: ``cpu``, ``cuda``, or ``auto``: a GPU if this machine and the model's graphs allow.
 
         Raises:
@@ -402,11 +402,11 @@ def _in_process(process: int, folder: Path, wanted: Wanted, model: ModelId) -> E
 def _pipeline(folder: ModelFolder, network: Network) -> Pipeline:
     from tokenizers import Tokenizer
 
-    from sciextract.inference.tokenization import PieceEncoder
+    from sciextract.inference.tokenization import SubwordTokenizer
 
     config = folder.config
     tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
-    pieces = PieceEncoder(
-        tokenizer, config.prefix, config.suffix, config.unknown, config.piece_limit
+    subwords = SubwordTokenizer(
+        tokenizer, config.prefix, config.suffix, config.unknown, config.subword_limit
     )
-    return Pipeline(network, pieces, config.labels, config.piece_limit)
+    return Pipeline(network, subwords, config.labels, config.subword_limit)

@@ -30,10 +30,10 @@ class ModelConfig:
         labels: The classes.
         schema_name: Name of the label schema it was trained with.
         schema_hash: Content hash of that schema.
-        piece_limit: Most pieces of a window, special ones not counted.
-        prefix: Special piece ids before a window.
-        suffix: Special piece ids after a window.
-        unknown: Id of the unknown piece.
+        subword_limit: Most subwords of a window, special ones not counted.
+        prefix: Special subword ids before a window.
+        suffix: Special subword ids after a window.
+        unknown: Id of the unknown subword.
         settings: Thresholds and temperatures fitted on dev, and the overlap rule.
         scores: Dev scores by graph and metric, as measured at export.
         origin: Where the weights come from: encoder, data hashes, seeds.
@@ -45,7 +45,7 @@ class ModelConfig:
     labels: Labels
     schema_name: str
     schema_hash: str
-    piece_limit: int
+    subword_limit: int
     prefix: tuple[int, ...]
     suffix: tuple[int, ...]
     unknown: int
@@ -70,7 +70,7 @@ class ModelConfig:
             },
             "schema": {"name": self.schema_name, "hash": self.schema_hash},
             "max_span_width": self.labels.max_span_width,
-            "piece_limit": self.piece_limit,
+            "piece_limit": self.subword_limit,
             "prefix": list(self.prefix),
             "suffix": list(self.suffix),
             "unknown": self.unknown,
@@ -100,8 +100,8 @@ class ModelConfig:
             return 3
         return 2 if self.given_entities else 1
 
-    @classmethod
-    def from_json(cls, values: dict[str, Any], place: str) -> ModelConfig:
+    @staticmethod
+    def from_json(values: dict[str, Any], place: str) -> ModelConfig:
         """Reads the content of ``config.json``.
 
         Raises:
@@ -111,7 +111,7 @@ class ModelConfig:
         """
         try:
             _check_versions(values, place)
-            return cls(**_parts(values))
+            return _config(values)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelDamagedError(
                 f"{place}: the configuration lacks or misstates {error}",
@@ -133,25 +133,25 @@ def _check_versions(values: dict[str, Any], place: str) -> None:
         )
 
 
-def _parts(values: dict[str, Any]) -> dict[str, Any]:
+def _config(values: dict[str, Any]) -> ModelConfig:
     labels = values["labels"]
     layout = RelationLayout(tuple(labels["relations"]), frozenset(labels["symmetric"]))
-    return {
-        "name": str(values["name"]),
-        "labels": Labels(
+    return ModelConfig(
+        name=str(values["name"]),
+        labels=Labels(
             tuple(labels["entities"]),
             layout,
             bool(labels["coreference"]),
             int(values["max_span_width"]),
             _groups(labels),
         ),
-        "schema_name": str(values["schema"]["name"]),
-        "schema_hash": str(values["schema"]["hash"]),
-        "piece_limit": int(values["piece_limit"]),
-        "prefix": tuple(map(int, values["prefix"])),
-        "suffix": tuple(map(int, values["suffix"])),
-        "unknown": int(values["unknown"]),
-        "settings": DecodeSettings(
+        schema_name=str(values["schema"]["name"]),
+        schema_hash=str(values["schema"]["hash"]),
+        subword_limit=int(values["piece_limit"]),
+        prefix=tuple(map(int, values["prefix"])),
+        suffix=tuple(map(int, values["suffix"])),
+        unknown=int(values["unknown"]),
+        settings=DecodeSettings(
             thresholds=PerTask.from_json(values["thresholds"]),
             temperatures=PerTask.from_json(values["calibration"]),
             shifts=PerTask.from_json(values.get("calibration_shifts") or UNMOVED.to_json()),
@@ -159,11 +159,11 @@ def _parts(values: dict[str, Any]) -> dict[str, Any]:
             nesting=bool(values["nesting"]),
             max_antecedents=int(values["max_antecedents"]),
         ),
-        "scores": dict(values["scores"]),
-        "origin": dict(values["origin"]),
-        "given_entities": bool(values.get("given_entities", False)),
-        "cuts_words": bool(values.get("cuts_words", False)),
-    }
+        scores=dict(values["scores"]),
+        origin=dict(values["origin"]),
+        given_entities=bool(values.get("given_entities", False)),
+        cuts_words=bool(values.get("cuts_words", False)),
+    )
 
 
 def _rescue(values: dict[str, Any]) -> Rescue | None:

@@ -20,8 +20,8 @@ class WordStates:
     """What the encoder and the entity head say about one window.
 
     Attributes:
-        first: float32 (words, hidden), state of each word's first piece.
-        last: float32 (words, hidden), state of its last piece.
+        first: float32 (words, hidden), state of each word's first subword.
+        last: float32 (words, hidden), state of its last subword.
         span_logits: float32 (words, max width, 1 + entity labels); class 0 is "no entity".
     """
 
@@ -35,11 +35,11 @@ class PairInput:
     """Spans and the pairs of them to score.
 
     Attributes:
-        span_first: float32 (spans, hidden), first-piece state of each span's first word.
-        span_last: float32 (spans, hidden), last-piece state of its last word.
+        span_first: float32 (spans, hidden), first-subword state of each span's first word.
+        span_last: float32 (spans, hidden), last-subword state of its last word.
         span_width: int64 (spans,), words per span minus one, capped at the max width.
         span_types: float32 (spans, 1 + entity labels), probabilities of the entity head.
-        words: float32 (words, hidden), last-piece states that the relation context is averaged over.
+        words: float32 (words, hidden), last-subword states that the relation context is averaged over.
         relation_pairs: int64 (pairs, 2), head and tail span.
         relation_between: int64 (pairs, 2), words between as [start, end).
         relation_distance: int64 (pairs,), signed bucket.

@@ -28,7 +28,7 @@ from sciextract.inference.relations import (
     rescued,
 )
 from sciextract.inference.settings import DecodeSettings
-from sciextract.inference.tokenization import EncoderInput, PieceEncoder, Window, plan_windows
+from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, Window, plan_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +106,15 @@ class Pipeline:
 
     Attributes:
         network: Runs the graphs.
-        pieces: Splits words into pieces.
+        tokenizer: Splits words into subwords.
         labels: What the classes mean.
-        piece_limit: Most pieces a window may hold, special tokens not counted.
+        subword_limit: Most subwords a window may hold, special tokens not counted.
     """
 
     network: Network
-    pieces: PieceEncoder
+    tokenizer: SubwordTokenizer
     labels: Labels
-    piece_limit: int
+    subword_limit: int
 
     def predict(self, document: Document, settings: DecodeSettings) -> RawPrediction:
         """All predictions of one document."""
@@ -153,7 +153,7 @@ class Pipeline:
     def vector(self, document: Document) -> Floats:
         """The mean of the encoder's states over the words of a document. Shape: (hidden,), or (0,) without any word.
 
-        A word's state is the mean of those of its first and last piece; every word counts once, in the window
+        A word's state is the mean of those of its first and last subword; every word counts once, in the window
         that decides about it.
         """
         sums: list[Floats] = []
@@ -166,11 +166,11 @@ class Pipeline:
         return np.asarray(np.sum(sums, axis=0) / len(document.tokens), dtype=np.float32)
 
     def _plan(self, row: int, document: Document) -> Iterator[_Plan]:
-        pieces = self.pieces.split(document.tokens.slices(document.text))
+        subwords = self.tokenizer.split(document.tokens.slices(document.text))
         ends = sentence_ends(document.tokens.sentences, len(document.tokens))
-        for window in plan_windows(pieces.counts, document.tokens.sentences, self.piece_limit):
+        for window in plan_windows(subwords.counts, document.tokens.sentences, self.subword_limit):
             start, end = window.seen.token_start, window.seen.token_end
-            frame = self.pieces.frame(pieces, start, end)
+            frame = self.tokenizer.frame(subwords, start, end)
             yield _Plan(row, window, frame, np.minimum(ends[start:end], end) - start)
 
     def _window(

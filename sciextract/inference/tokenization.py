@@ -17,23 +17,23 @@ from sciextract.text.analyse import split_at
 
 Ints = NDArray[np.int64]
 
-MAX_PIECES_PER_WORD = 48
-"""Longer words (URLs, sequences) lose their middle pieces, so that one word never fills a window."""
+MAX_SUBWORDS_PER_WORD = 48
+"""Longer words (URLs, sequences) lose their middle subwords, so that one word never fills a window."""
 
 MOST_KNOWN_WORDS = 30_000
-"""Words whose pieces are remembered: nine of ten words of an abstract occurred in the ones before."""
+"""Words whose subwords are remembered: nine of ten words of an abstract occurred in the ones before."""
 
 LONGEST_KNOWN_WORD = 40
 """In characters; longer words hardly ever come again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """Word pieces of a document without special tokens.
+class Subwords:
+    """Subwords of a document without special tokens.
 
     Attributes:
-        ids: (pieces,) vocabulary ids.
-        starts: (words + 1,) index of the first piece of each word, then the number of pieces.
+        ids: (subwords,) vocabulary ids.
+        starts: (words + 1,) index of the first subword of each word, then the number of subwords.
     """
 
     ids: Ints
@@ -41,7 +41,7 @@ class Pieces:
 
     @property
     def counts(self) -> Ints:
-        """Pieces per word, at least one. Shape: (words,)."""
+        """Subwords per word, at least one. Shape: (words,)."""
         return np.diff(self.starts)
 
 
@@ -50,9 +50,9 @@ class EncoderInput:
     """One window ready for the encoder.
 
     Attributes:
-        input_ids: (pieces,) with special tokens.
-        word_first: (words,) index of each word's first piece in ``input_ids``.
-        word_last: (words,) index of its last piece.
+        input_ids: (subwords,) with special tokens.
+        word_first: (words,) index of each word's first subword in ``input_ids``.
+        word_last: (words,) index of its last subword.
     """
 
     input_ids: Ints
@@ -60,17 +60,17 @@ class EncoderInput:
     word_last: Ints
 
 
-class PieceEncoder:
-    """Splits words into pieces of a trained vocabulary and frames windows with special tokens.
+class SubwordTokenizer:
+    """Splits words into subwords of a trained vocabulary and frames windows with special tokens.
 
     Args:
         tokenizer: A trained tokenizer of any family; its truncation and padding are switched off.
         prefix: Special token ids before the text (``[CLS]``).
         suffix: Special token ids after it (``[SEP]``).
         unknown: Id for words the tokenizer maps to nothing (control characters).
-        limit: Most pieces of a window; a word keeps at most half as many.
+        limit: Most subwords of a window; a word keeps at most half as many.
 
-    Each word is split by itself, as if it began a text: its pieces depend on no neighbour, whatever the
+    Each word is split by itself, as if it began a text: its subwords depend on no neighbour, whatever the
     tokenizer's family, so that they can be remembered.
     """
 
@@ -80,7 +80,7 @@ class PieceEncoder:
         prefix: Sequence[int],
         suffix: Sequence[int],
         unknown: int,
-        limit: int = 2 * MAX_PIECES_PER_WORD,
+        limit: int = 2 * MAX_SUBWORDS_PER_WORD,
     ) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -88,7 +88,7 @@ class PieceEncoder:
         self._prefix = np.array(prefix, dtype=np.int64)
         self._suffix = np.array(suffix, dtype=np.int64)
         self._unknown = unknown
-        self._most = min(MAX_PIECES_PER_WORD, limit // 2)
+        self._most = min(MAX_SUBWORDS_PER_WORD, limit // 2)
         self._known: dict[str, tuple[int, ...]] = {}
 
     @property
@@ -96,28 +96,28 @@ class PieceEncoder:
         """Number of special tokens around a window."""
         return len(self._prefix) + len(self._suffix)
 
-    def split(self, words: Sequence[str]) -> Pieces:
-        """The pieces of each word; every word has at least one."""
+    def split(self, words: Sequence[str]) -> Subwords:
+        """The subwords of each word; every word has at least one."""
         if len(self._known) > MOST_KNOWN_WORDS:
             self._known = {}
         known = self._known  # another thread may start a new table meanwhile
-        new = self._pieces_of([word for word in dict.fromkeys(words) if word not in known])
+        new = self._subwords_of([word for word in dict.fromkeys(words) if word not in known])
         parts = [known.get(word) or new[word] for word in words]
         known.update({word: p for word, p in new.items() if len(word) <= LONGEST_KNOWN_WORD})
         counts = np.array([len(part) for part in parts], dtype=np.int64)
         ids = np.array(list(chain.from_iterable(parts)), dtype=np.int64)
-        return Pieces(ids, np.concatenate([[0], np.cumsum(counts)]))
+        return Subwords(ids, np.concatenate([[0], np.cumsum(counts)]))
 
-    def _pieces_of(self, words: Sequence[str]) -> dict[str, tuple[int, ...]]:
-        """The pieces of words that differ: the unknown one for none, without a middle where too many."""
+    def _subwords_of(self, words: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        """The subwords of words that differ: the unknown one for none, without a middle where too many."""
         if not words:
             return {}
         clean = [word if word.isprintable() else _without_surrogates(word) for word in words]
         encoding = self._tokenizer.encode(clean, is_pretokenized=True, add_special_tokens=False)
         found: list[list[int]] = [[] for _ in words]
-        for piece, owner in zip(encoding.ids, encoding.word_ids, strict=True):
-            if owner is not None:  # special pieces have no owner
-                found[owner].append(piece)
+        for subword, owner in zip(encoding.ids, encoding.word_ids, strict=True):
+            if owner is not None:  # special subwords have no owner
+                found[owner].append(subword)
         return {word: self._fitted(ids) for word, ids in zip(words, found, strict=True)}
 
     def _fitted(self, ids: list[int]) -> tuple[int, ...]:
@@ -126,10 +126,10 @@ class PieceEncoder:
             return (*ids[:half], *ids[-half:])
         return tuple(ids) or (self._unknown,)
 
-    def frame(self, pieces: Pieces, word_start: int, word_end: int) -> EncoderInput:
+    def frame(self, subwords: Subwords, word_start: int, word_end: int) -> EncoderInput:
         """The encoder input of the words [word_start, word_end)."""
-        starts = pieces.starts[word_start : word_end + 1]
-        body = pieces.ids[starts[0] : starts[-1]]
+        starts = subwords.starts[word_start : word_end + 1]
+        body = subwords.ids[starts[0] : starts[-1]]
         shifted = starts - starts[0] + len(self._prefix)
         ids = np.concatenate([self._prefix, body, self._suffix])
         return EncoderInput(ids, shifted[:-1], shifted[1:] - 1)
@@ -140,9 +140,9 @@ class PaddedInput:
     """Several windows as one encoder call; words are numbered through.
 
     Attributes:
-        input_ids: int64 (windows, pieces), padded with 0.
-        attention_mask: int64 (windows, pieces).
-        word_first: int64 (words of all windows,), index into the flattened pieces.
+        input_ids: int64 (windows, subwords), padded with 0.
+        attention_mask: int64 (windows, subwords).
+        word_first: int64 (words of all windows,), index into the flattened subwords.
         word_last: int64 (words of all windows,).
         offsets: Index of each window's first word, then the number of words.
     """
@@ -174,7 +174,7 @@ def _without_surrogates(word: str) -> str:
 
 
 CONTEXT_SHARE = 4
-"""A window gives up to a quarter of its pieces to context on each side."""
+"""A window gives up to a quarter of its subwords to context on each side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,20 +192,20 @@ class Window:
 
 
 def plan_windows(
-    piece_counts: NDArray[np.int64], sentences: tuple[TokenRange, ...], limit: int
+    subword_counts: NDArray[np.int64], sentences: tuple[TokenRange, ...], limit: int
 ) -> list[Window]:
     """Windows whose kept parts cover all words once, cut between sentences where possible.
 
     Args:
-        piece_counts: (words,) pieces of each word, each at most ``limit // 2``.
+        subword_counts: (words,) subwords of each word, each at most ``limit // 2``.
         sentences: Token ranges that cover all words.
-        limit: Most pieces a window may hold, special tokens not counted.
+        limit: Most subwords a window may hold, special tokens not counted.
     """
-    total = int(piece_counts.sum())
+    total = int(subword_counts.sum())
     if total <= limit:
-        whole = TokenRange(0, len(piece_counts))
+        whole = TokenRange(0, len(subword_counts))
         return [Window(whole, whole)] if len(whole) else []
-    ends = np.concatenate([[0], np.cumsum(piece_counts)])
+    ends = np.concatenate([[0], np.cumsum(subword_counts)])
     context = limit // CONTEXT_SHARE
     chunks = _chunks(ends, sentences, limit - 2 * context)
     return [Window(_widened(ends, chunk, context), chunk) for chunk in chunks]
@@ -214,13 +214,13 @@ def plan_windows(
 def _chunks(
     ends: NDArray[np.int64], sentences: tuple[TokenRange, ...], room: int
 ) -> Iterator[TokenRange]:
-    """Runs of whole sentences with at most ``room`` pieces; longer sentences are cut between words."""
+    """Runs of whole sentences with at most ``room`` subwords; longer sentences are cut between words."""
     start = end = 0
-    for piece in _short_ranges(ends, sentences, room):
-        if end > start and ends[piece.token_end] - ends[start] > room:
+    for part in _short_ranges(ends, sentences, room):
+        if end > start and ends[part.token_end] - ends[start] > room:
             yield TokenRange(start, end)
             start = end
-        end = piece.token_end
+        end = part.token_end
     if end > start:
         yield TokenRange(start, end)
 

@@ -45,7 +45,7 @@ class ModelChoice:
         precision: ``int8``, ``int4``, ``fp32`` or ``fp16``; what the device prefers when ``None``.
         batch_size: Windows per call of an fp32 or fp16 graph.
         only: Entity labels to look for; all of the model's when empty.
-        batch_tokens: Word pieces per call of such a graph, padding counted.
+        batch_tokens: Subwords per call of such a graph, padding counted.
         device: ``cpu``, ``cuda`` or ``auto``.
     """
 

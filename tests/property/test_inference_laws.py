@@ -1,4 +1,4 @@
-"""Laws of windows, pieces, pairs, layouts, mentions and clusters."""
+"""Laws of windows, subwords, pairs, layouts, mentions and clusters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sciextract.inference.label_layout import RelationLayout, softmax
 from sciextract.inference.mentions import select_mentions
 from sciextract.inference.relations import combine_directions
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.inference.tokenization import MAX_PIECES_PER_WORD, plan_windows
+from sciextract.inference.tokenization import MAX_SUBWORDS_PER_WORD, plan_windows
 from tests.unit.inference import fakes
 
 LAWS = settings(max_examples=60, deadline=None)
@@ -34,12 +34,12 @@ def sentences(draw: st.DrawFn) -> tuple[TokenRange, ...]:
 
 
 @LAWS
-@given(st.data(), sentences(), st.integers(2 * MAX_PIECES_PER_WORD, 510))
+@given(st.data(), sentences(), st.integers(2 * MAX_SUBWORDS_PER_WORD, 510))
 def test_windows_keep_every_word_once(
     data: st.DataObject, ranges: tuple[TokenRange, ...], limit: int
 ) -> None:
     words = ranges[-1].token_end
-    size = st.integers(1, MAX_PIECES_PER_WORD)
+    size = st.integers(1, MAX_SUBWORDS_PER_WORD)
     counts = np.array(data.draw(st.lists(size, min_size=words, max_size=words)), dtype=np.int64)
     windows = plan_windows(counts, ranges, limit)
     kept = [word for w in windows for word in range(w.kept.token_start, w.kept.token_end)]
@@ -60,14 +60,14 @@ def test_short_sentences_are_never_cut(ranges: tuple[TokenRange, ...]) -> None:
 
 @LAWS
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=8))
-def test_every_word_has_pieces(words: list[str]) -> None:
-    encoder = fakes.piece_encoder()
-    pieces = encoder.split(words)
-    assert len(pieces.counts) == len(words)
-    assert pieces.counts.min() >= 1 and pieces.counts.max() <= MAX_PIECES_PER_WORD
-    frame = encoder.frame(pieces, 0, len(words))
-    assert len(frame.input_ids) == pieces.counts.sum() + encoder.special_count
-    assert (frame.word_last - frame.word_first + 1).tolist() == pieces.counts.tolist()
+def test_every_word_has_subwords(words: list[str]) -> None:
+    encoder = fakes.subword_tokenizer()
+    subwords = encoder.split(words)
+    assert len(subwords.counts) == len(words)
+    assert subwords.counts.min() >= 1 and subwords.counts.max() <= MAX_SUBWORDS_PER_WORD
+    frame = encoder.frame(subwords, 0, len(words))
+    assert len(frame.input_ids) == subwords.counts.sum() + encoder.special_count
+    assert (frame.word_last - frame.word_first + 1).tolist() == subwords.counts.tolist()
 
 
 @LAWS

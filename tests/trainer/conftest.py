@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from sciextract.inference.pipeline import Labels
-    from sciextract_trainer.build import PieceRules
+    from sciextract_trainer.build import SubwordRules
     from sciextract_trainer.config import TrainConfig
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -85,8 +85,13 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _vocabulary() -> dict[str, int]:
     letters = "abcdefghijklmnopqrstuvwxyz.,"
-    pieces = [*SPECIAL, *words_of(TEN_SENTENCES), *letters, *(f"##{letter}" for letter in letters)]
-    return {piece: row for row, piece in enumerate(dict.fromkeys(pieces))}
+    subwords = [
+        *SPECIAL,
+        *words_of(TEN_SENTENCES),
+        *letters,
+        *(f"##{letter}" for letter in letters),
+    ]
+    return {subword: row for row, subword in enumerate(dict.fromkeys(subwords))}
 
 
 def _save_tokenizer(folder: Path, vocabulary: dict[str, int]) -> None:
@@ -107,10 +112,10 @@ def _save_tokenizer(folder: Path, vocabulary: dict[str, int]) -> None:
 
 
 @pytest.fixture(scope="session")
-def rules(encoder_folder: Path) -> PieceRules:
-    from sciextract_trainer.build import load_piece_rules
+def rules(encoder_folder: Path) -> SubwordRules:
+    from sciextract_trainer.build import load_subword_rules
 
-    return load_piece_rules(str(encoder_folder))
+    return load_subword_rules(str(encoder_folder))
 
 
 @pytest.fixture(scope="session")
@@ -147,7 +152,7 @@ def make_config(encoder_folder: Path) -> Callable[..., TrainConfig]:
 def trained(
     make_config: Callable[..., TrainConfig],
     labels: Labels,
-    rules: PieceRules,
+    rules: SubwordRules,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> nn.Module:
     """A joint network that knows the ten sentences by heart."""
@@ -165,7 +170,7 @@ def model_folder(
     trained: nn.Module,
     schema: LabelSchema,
     labels: Labels,
-    rules: PieceRules,
+    rules: SubwordRules,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """The model folder of that network, with both graphs, really traced. Tests that change it work on a copy."""

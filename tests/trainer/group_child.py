@@ -15,7 +15,7 @@ from torch import nn
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SciextractError
-from sciextract_trainer.build import labels_of, load_piece_rules
+from sciextract_trainer.build import labels_of, load_subword_rules
 from sciextract_trainer.config import config_from
 from sciextract_trainer.families import family_of
 from sciextract_trainer.hardware.device import CPU
@@ -44,7 +44,7 @@ def _write(path: Path, values: Any) -> None:
 def _train(group: Group, folder: Path, killed: bool) -> None:
     config = config_from(json.loads((folder / "config.json").read_text("utf-8")), "test")
     labels = labels_of(load_schema("scierc"), config.max_span_width)
-    rules = load_piece_rules(config.encoder)
+    rules = load_subword_rules(config.encoder)
     examples = list(family_of(config).examples(FIVE, labels, rules))
     events: list[dict[str, Any]] = []
 

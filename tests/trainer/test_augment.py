@@ -25,7 +25,7 @@ from sciextract.errors import UsageError
 from sciextract.retraining.snapshot import Origin, TrainingDocument
 from sciextract.store.rows import IN_VIEW
 from sciextract.text.analyse import analyse
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.augment import EntitySwap, Swaps, decided_swaps, gold_swaps
@@ -216,7 +216,7 @@ def test_wide_mentions_are_not_put_elsewhere() -> None:
     assert texts == {"trees."}
 
 
-def _swaps(labels: Labels, rules: PieceRules, seed: int = 1) -> Swaps:
+def _swaps(labels: Labels, rules: SubwordRules, seed: int = 1) -> Swaps:
     def examples(row: int, item: AnnotatedDocument) -> Iterator[Any]:
         return examples_from([item], labels, rules.encoder(), rules.limit)
 
@@ -224,17 +224,17 @@ def _swaps(labels: Labels, rules: PieceRules, seed: int = 1) -> Swaps:
     return Swaps(swap, swap.rows(), examples, seed)
 
 
-def test_epochs_differ_and_repeat_themselves(labels: Labels, rules: PieceRules) -> None:
-    def pieces(swaps: Swaps, epoch: int) -> list[list[int]]:
+def test_epochs_differ_and_repeat_themselves(labels: Labels, rules: SubwordRules) -> None:
+    def subwords(swaps: Swaps, epoch: int) -> list[list[int]]:
         return [each.frame.input_ids.tolist() for each in swaps.of(epoch, 7)]  # type: ignore[attr-defined]
 
-    first = pieces(_swaps(labels, rules), 1)
-    assert len(first) == 7 and first == pieces(_swaps(labels, rules), 1)
-    assert first != pieces(_swaps(labels, rules), 2)
-    assert first != pieces(_swaps(labels, rules, seed=2), 1)
+    first = subwords(_swaps(labels, rules), 1)
+    assert len(first) == 7 and first == subwords(_swaps(labels, rules), 1)
+    assert first != subwords(_swaps(labels, rules), 2)
+    assert first != subwords(_swaps(labels, rules, seed=2), 1)
 
 
-def test_nothing_to_swap_is_said(labels: Labels, rules: PieceRules) -> None:
+def test_nothing_to_swap_is_said(labels: Labels, rules: SubwordRules) -> None:
     alone = EntitySwap(TEN_SENTENCES[:1])
     swaps = replace(_swaps(labels, rules), swap=alone, rows=alone.rows())
     assert swaps.of(1, 0) == []
@@ -243,7 +243,7 @@ def test_nothing_to_swap_is_said(labels: Labels, rules: PieceRules) -> None:
 
 
 def test_decisions_keep_their_masks(
-    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordRules
 ) -> None:
     """A swapped document tells a network as much as before: the same positives, negatives and masks."""
     one = gold(
@@ -289,7 +289,7 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("network", ["joint", "dygie"])
 def test_a_training_with_swaps_resumes_exactly(
-    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules, network: str,
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordRules, network: str,
     tmp_path: Path,
 ) -> None:  # fmt: skip
     config = make_config(epochs=4, augment=0.6, dropout=0.2, network=network)
@@ -314,7 +314,7 @@ def test_a_training_with_swaps_resumes_exactly(
 
 
 def test_augment_without_documents_to_swap_in_is_refused(
-    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules, tmp_path: Path
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordRules, tmp_path: Path
 ) -> None:
     examples = list(examples_from(TEN_SENTENCES, labels, rules.encoder(), rules.limit))
     data = TrainingData(examples, ())

@@ -34,7 +34,7 @@ from tests.trainer.group_child import FIVE
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
-    from sciextract_trainer.build import PieceRules
+    from sciextract_trainer.build import SubwordRules
 
 CHILD = Path(group_child.__file__)
 SETTINGS = {
@@ -69,7 +69,7 @@ def _equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool
 
 def test_what_processes_tell_each_other_and_the_gradients_they_add_up(
     make_config: Callable[..., TrainConfig], encoder_folder: Path, labels: Labels,
-    rules: PieceRules, folder: Callable[..., Path], tmp_path: Path,
+    rules: SubwordRules, folder: Callable[..., Path], tmp_path: Path,
 ) -> None:  # fmt: skip
     """After one step AdamW's first moment is a tenth of the gradient, and says which weights had none."""
     settings = {**SETTINGS, "epochs": 1, "clip": 1e9, "encoder": _sober(encoder_folder, tmp_path)}

@@ -16,7 +16,7 @@ import torch
 
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.metrics.counts import scorable
-from sciextract_trainer.build import PieceRules, build_dygie_network
+from sciextract_trainer.build import SubwordRules, build_dygie_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.evaluate import DevScores
 from sciextract_trainer.families import DYGIE
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 MAKE = Callable[..., TrainConfig]
 
 
-def _example(item: AnnotatedDocument, labels: Labels, rules: PieceRules) -> SentenceExample:
+def _example(item: AnnotatedDocument, labels: Labels, rules: SubwordRules) -> SentenceExample:
     [example] = sentence_examples([item], labels, rules.encoder(), rules.limit)
     return example
 
 
-def test_spans_and_targets_of_a_document(labels: Labels, rules: PieceRules) -> None:
+def test_spans_and_targets_of_a_document(labels: Labels, rules: SubwordRules) -> None:
     item = gold(
         "d",
         "A [parser|Method|a] beats [trees|Material|b]. [It|Generic|c] rests.",
@@ -75,7 +75,7 @@ def test_spans_and_targets_of_a_document(labels: Labels, rules: PieceRules) -> N
     assert (np.delete(example.targets.clusters, [a, c]) == -1).all()
 
 
-def test_gold_wider_than_the_limit_is_dropped(labels: Labels, rules: PieceRules) -> None:
+def test_gold_wider_than_the_limit_is_dropped(labels: Labels, rules: SubwordRules) -> None:
     item = gold(
         "d",
         "The [very very very wide thing|Task|a] and [it|Generic|b].",
@@ -86,8 +86,8 @@ def test_gold_wider_than_the_limit_is_dropped(labels: Labels, rules: PieceRules)
     assert example.targets.relations.shape == (0, 3)
 
 
-def test_words_are_the_mean_of_their_pieces(
-    make_config: MAKE, labels: Labels, rules: PieceRules
+def test_words_are_the_mean_of_their_subwords(
+    make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
     network = build_dygie_network(make_config(network="dygie"), labels).eval()
     example = _example(gold("d", "zebra otters. Qq."), labels, rules)
@@ -102,7 +102,7 @@ def test_words_are_the_mean_of_their_pieces(
 
 
 def test_sentences_do_not_see_each_other(
-    make_config: MAKE, labels: Labels, rules: PieceRules
+    make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
     network = build_dygie_network(make_config(network="dygie"), labels).eval()
     texts = ("The kettle parser. It rests.", "The kettle parser. Moss sleeps on garden data.")
@@ -113,13 +113,13 @@ def test_sentences_do_not_see_each_other(
     torch.testing.assert_close(left[:4], right[:4], atol=1e-5, rtol=1e-4)
 
 
-def test_long_sentences_are_encoded_in_parts(labels: Labels, rules: PieceRules) -> None:
+def test_long_sentences_are_encoded_in_parts(labels: Labels, rules: SubwordRules) -> None:
     example = _example(gold("d", "parser " * 300), labels, rules)
     assert len(example.sentences) == 1 and len(example.frames) > 1
     assert sum(len(frame.word_first) for frame in example.frames) == 300
     assert max(len(frame.input_ids) for frame in example.frames) <= rules.limit + 2
     batch = collate_sentences([example], rules.pad)
-    assert sorted(set(batch.piece_word.tolist())) == list(range(300))
+    assert sorted(set(batch.subword_word.tolist())) == list(range(300))
 
 
 def test_the_best_spans_are_kept_in_text_order() -> None:
@@ -187,7 +187,7 @@ def test_gold_classes_of_pairs() -> None:
 
 
 def test_losses_are_sums_over_documents(
-    make_config: MAKE, labels: Labels, rules: PieceRules
+    make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
     network = build_dygie_network(make_config(network="dygie"), labels).eval()
     examples = [_example(item, labels, rules) for item in TEN_SENTENCES[:2]]
@@ -199,7 +199,7 @@ def test_losses_are_sums_over_documents(
 
 
 def test_tasks_without_weight_have_no_head(
-    make_config: MAKE, labels: Labels, rules: PieceRules
+    make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
     config = make_config(network="dygie", relation_weight=0.0, coreference_weight=0.0)
     network = build_dygie_network(config, labels)
@@ -226,7 +226,7 @@ def test_best_antecedents_above_zero_make_clusters() -> None:
 
 
 def test_arguments_the_entity_head_denies_count_as_relations_only(
-    make_config: MAKE, labels: Labels, rules: PieceRules
+    make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
     network = build_dygie_network(make_config(network="dygie"), labels)
     for head, bias in ((network.entity, -99.0), (network.relation.pair, 99.0)):  # type: ignore[union-attr]
@@ -238,7 +238,9 @@ def test_arguments_the_entity_head_denies_count_as_relations_only(
     assert not scored.entities and scored.relations
 
 
-def test_odd_documents_are_predicted(make_config: MAKE, labels: Labels, rules: PieceRules) -> None:
+def test_odd_documents_are_predicted(
+    make_config: MAKE, labels: Labels, rules: SubwordRules
+) -> None:
     predict = DYGIE.predictor(
         build_dygie_network(make_config(network="dygie"), labels), labels, rules
     )
@@ -250,7 +252,7 @@ def test_odd_documents_are_predicted(make_config: MAKE, labels: Labels, rules: P
 
 
 def test_predicting_twice_gives_the_same_ids(
-    make_config: MAKE, labels: Labels, rules: PieceRules
+    make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
     network = build_dygie_network(make_config(network="dygie"), labels)
     predict = DYGIE.predictor(network, labels, rules)

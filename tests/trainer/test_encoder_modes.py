@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from sciextract.errors import UsageError
-from sciextract_trainer.build import PieceRules, build_network
+from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, examples_from
@@ -33,13 +33,13 @@ Events = list[dict[str, Any]]
 
 
 @pytest.fixture
-def examples(labels: Labels, rules: PieceRules) -> list[Example]:
+def examples(labels: Labels, rules: SubwordRules) -> list[Example]:
     return list(examples_from(TEN_SENTENCES, labels, rules.encoder(), rules.limit))
 
 
 @pytest.fixture
 def gradients(
-    labels: Labels, rules: PieceRules, examples: list[Example]
+    labels: Labels, rules: SubwordRules, examples: list[Example]
 ) -> Callable[[TrainConfig], list[torch.Tensor]]:
     """Gradients of one step on four documents, with the encoder's dropout drawn anew from a seed."""
 
@@ -66,7 +66,11 @@ def test_accumulated_batches_are_one_larger_batch(
 
 
 def test_the_schedule_counts_optimiser_steps(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example], tmp_path: Path
+    make_config: Config,
+    labels: Labels,
+    rules: SubwordRules,
+    examples: list[Example],
+    tmp_path: Path,
 ) -> None:
     """Five documents, two at once, two times accumulated: two steps an epoch, and the rate ends at zero."""
     from safetensors import safe_open
@@ -85,7 +89,7 @@ class Killed(Exception):
 
 @pytest.fixture
 def run(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example]
+    make_config: Config, labels: Labels, rules: SubwordRules, examples: list[Example]
 ) -> Callable[..., dict[str, torch.Tensor]]:
     """Trains three epochs with dropout; the weights."""
 
@@ -150,7 +154,7 @@ def _with_backend(monkeypatch: pytest.MonkeyPatch, backend: Any) -> None:
 
 
 def test_a_compiled_training_learns_the_same_and_leaves_usual_weights(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example],
+    make_config: Config, labels: Labels, rules: SubwordRules, examples: list[Example],
     tmp_path: Path, quick: None,
 ) -> None:  # fmt: skip
     results = []

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.documents.annotations import State
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.data.examples import collate, epoch_batches, examples_from, gold_targets
 from tests.trainer.corpus import TEN_SENTENCES, gold
 
@@ -57,13 +57,15 @@ def test_unknown_labels_are_left_out(labels: Labels) -> None:
     assert not len(targets.pairs)
 
 
-def test_a_document_without_gold_has_empty_targets(labels: Labels, rules: PieceRules) -> None:
+def test_a_document_without_gold_has_empty_targets(labels: Labels, rules: SubwordRules) -> None:
     [example] = examples_from([gold("plain", "Just words.")], labels, rules.encoder(), rules.limit)
     assert len(example.targets.spans) == 0
     assert example.allowed.shape == (3, labels.max_span_width)
 
 
-def test_long_texts_become_windows_with_the_gold_inside(labels: Labels, rules: PieceRules) -> None:
+def test_long_texts_become_windows_with_the_gold_inside(
+    labels: Labels, rules: SubwordRules
+) -> None:
     sentence = "The [parser|Method] reads the [lantern corpus|Material] at night. "
     long = gold("long", sentence * 40)
     examples = list(examples_from([long], labels, rules.encoder(), rules.limit))
@@ -71,7 +73,7 @@ def test_long_texts_become_windows_with_the_gold_inside(labels: Labels, rules: P
     words = long.document.tokens.slices(long.document.text)
     covered = 0
     for example in examples:
-        assert example.piece_count <= rules.limit + 2
+        assert example.subword_count <= rules.limit + 2
         assert len(example.ends) == len(example.frame.word_first) == len(example.allowed)
         for first, last in example.targets.spans.tolist():
             assert words[first % len(words)] and last < len(example.ends)
@@ -79,7 +81,7 @@ def test_long_texts_become_windows_with_the_gold_inside(labels: Labels, rules: P
     assert covered >= 80
 
 
-def test_batches_number_words_through(labels: Labels, rules: PieceRules) -> None:
+def test_batches_number_words_through(labels: Labels, rules: SubwordRules) -> None:
     examples = list(examples_from(TEN_SENTENCES[:3], labels, rules.encoder(), rules.limit))
     batch = collate(examples, rules.pad)
     flat = batch.input_ids.flatten()
@@ -88,11 +90,11 @@ def test_batches_number_words_through(labels: Labels, rules: PieceRules) -> None
         expected = example.frame.input_ids[example.frame.word_first]
         np.testing.assert_array_equal(flat[batch.word_first[words]], expected)
     lengths = batch.attention_mask.sum(dim=1).tolist()
-    assert lengths == [example.piece_count for example in examples]
+    assert lengths == [example.subword_count for example in examples]
 
 
 def test_every_epoch_sees_every_document_once_in_its_own_order(
-    labels: Labels, rules: PieceRules
+    labels: Labels, rules: SubwordRules
 ) -> None:
     examples = list(examples_from(TEN_SENTENCES, labels, rules.encoder(), rules.limit))
 

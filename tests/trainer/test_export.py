@@ -19,7 +19,7 @@ from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.export import EXPORTED, PARITY, assert_parity, random_pairs
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import TorchNetwork
@@ -36,7 +36,7 @@ TEXTS = [
 ]
 
 
-def _windows(rules: PieceRules, texts: Sequence[Sequence[str]]) -> list[EncoderInput]:
+def _windows(rules: SubwordRules, texts: Sequence[Sequence[str]]) -> list[EncoderInput]:
     encoder = rules.encoder()
     return [encoder.frame(encoder.split(words), 0, len(words)) for words in texts]
 
@@ -52,7 +52,7 @@ def _gap(left: WordStates, right: WordStates) -> float:
 
 @pytest.mark.parametrize("words", TEXTS, ids=lambda words: f"{len(words)} words")
 def test_one_window_has_parity(
-    words: list[str], trained: nn.Module, model_folder: Path, rules: PieceRules
+    words: list[str], trained: nn.Module, model_folder: Path, rules: SubwordRules
 ) -> None:
     windows = _windows(rules, [words])
     [mine] = TorchNetwork(as_joint(trained)).encode(windows)
@@ -69,7 +69,7 @@ def test_graphs_do_not_tell_where_they_were_made(model_folder: Path) -> None:
 
 
 def test_a_batch_of_windows_has_parity(
-    trained: nn.Module, model_folder: Path, rules: PieceRules
+    trained: nn.Module, model_folder: Path, rules: SubwordRules
 ) -> None:
     windows = _windows(rules, TEXTS)
     mine = TorchNetwork(as_joint(trained)).encode(windows)
@@ -78,7 +78,7 @@ def test_a_batch_of_windows_has_parity(
 
 
 def test_pairs_of_all_shapes_have_parity(
-    trained: nn.Module, model_folder: Path, rules: PieceRules, labels: Labels
+    trained: nn.Module, model_folder: Path, rules: SubwordRules, labels: Labels
 ) -> None:
     pairs = random_pairs(32, 1 + len(labels.entities), labels.max_span_width)
     shapes = {(len(p.relation_pairs), len(p.link_pairs)) for p in pairs}
@@ -87,7 +87,11 @@ def test_pairs_of_all_shapes_have_parity(
 
 
 def test_parity_is_refused_for_another_network(
-    trained: nn.Module, model_folder: Path, rules: PieceRules, encoder_folder: Path, labels: Labels
+    trained: nn.Module,
+    model_folder: Path,
+    rules: SubwordRules,
+    encoder_folder: Path,
+    labels: Labels,
 ) -> None:
     import copy
 
@@ -97,7 +101,7 @@ def test_parity_is_refused_for_another_network(
         assert_parity(other, model_folder, _windows(rules, TEXTS), [])
 
 
-def test_int8_is_smaller_and_close(model_folder: Path, rules: PieceRules) -> None:
+def test_int8_is_smaller_and_close(model_folder: Path, rules: SubwordRules) -> None:
     sizes = {name: (model_folder / file).stat().st_size for name, file in EXPORTED.items()}
     assert sizes["int8"] < sizes["fp32"]
     windows = _windows(rules, [TEXTS[4]])

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from benchmarks.training_documents import WORDS_MEAN, made_up_examples
-from sciextract_trainer.build import PieceRules, build_network
+from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import collate
 from sciextract_trainer.families import JOINT
@@ -30,10 +30,10 @@ def test_they_are_alike_and_about_as_long_as_real_ones(labels: Labels) -> None:
 
 
 def test_the_network_learns_from_them(
-    labels: Labels, rules: PieceRules, make_config: Callable[..., TrainConfig]
+    labels: Labels, rules: SubwordRules, make_config: Callable[..., TrainConfig]
 ) -> None:
     network = build_network(make_config(), labels)
-    short = min(made_up_examples(20, labels, 1001), key=lambda each: each.piece_count)
+    short = min(made_up_examples(20, labels, 1001), key=lambda each: each.subword_count)
     for example in (short,):
         example.frame.input_ids[:] = 1
         losses = JOINT.losses(network, collate([example], 0), make_config(), labels)

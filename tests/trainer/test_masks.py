@@ -19,7 +19,7 @@ from sciextract.documents.annotations import State
 from sciextract.inference.label_layout import Columns
 from sciextract.retraining.snapshot import ALL_LAYERS, TrainingDocument
 from sciextract.store.rows import Layer
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import Batch, collate, examples_from
 from sciextract_trainer.data.gold import decided_examples, decided_targets
@@ -90,7 +90,7 @@ def config() -> TrainConfig:
 
 
 def run(
-    item: TrainingDocument, labels: Labels, rules: PieceRules, config: TrainConfig
+    item: TrainingDocument, labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> tuple[Recorder, Losses]:
     examples = list(decided_examples([item], labels, rules.encoder(), rules.limit))
     batch: Batch = collate(examples, rules.pad)
@@ -108,7 +108,7 @@ def cells(recorder: Recorder) -> set[tuple[int, int]]:
 
 
 def test_only_decisions_count_in_an_unfinished_layer(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     recorder, losses = run(decided(a=State.ACCEPTED, b=State.REJECTED), labels, rules, config)
     assert cells(recorder) == {(PARSER, 0), (GRAMMAR, 0)}
@@ -124,7 +124,7 @@ def test_only_decisions_count_in_an_unfinished_layer(
 
 
 def test_a_document_without_decisions_teaches_nothing(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     recorder, losses = run(decided(), labels, rules, config)
     assert cells(recorder) == set()
@@ -133,7 +133,7 @@ def test_a_document_without_decisions_teaches_nothing(
 
 
 def test_in_a_done_layer_all_but_the_undecided_counts(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     item = decided([Layer.ENTITIES], a=State.ACCEPTED, b=State.REJECTED)
     recorder, _ = run(item, labels, rules, config)
@@ -143,7 +143,7 @@ def test_in_a_done_layer_all_but_the_undecided_counts(
 
 
 def test_relations_that_nobody_decided_are_not_scored(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     recorder, losses = run(
         decided(default=State.ACCEPTED, r0=State.REJECTED, r1=State.UNDECIDED),
@@ -158,7 +158,7 @@ def test_relations_that_nobody_decided_are_not_scored(
 
 
 def test_in_a_done_layer_unnamed_pairs_have_no_relation(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     recorder, _ = run(
         decided([Layer.RELATIONS], State.ACCEPTED, r1=State.UNDECIDED), labels, rules, config
@@ -182,7 +182,7 @@ def _targets(gradient: Tensor | None) -> list[int]:
 
 @pytest.mark.parametrize("complete", [NOTHING, ALL_LAYERS])
 def test_what_an_undecided_entity_takes_part_in_is_masked_in_any_layer(
-    complete: frozenset[Layer], labels: Labels, rules: PieceRules, config: TrainConfig
+    complete: frozenset[Layer], labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     recorder, _ = run(decided(complete, State.ACCEPTED, a=State.UNDECIDED), labels, rules, config)
     assert PARSER not in {word for pair in recorder.pair_words for word in pair}
@@ -191,7 +191,7 @@ def test_what_an_undecided_entity_takes_part_in_is_masked_in_any_layer(
 
 
 def test_a_rejected_link_is_pushed_down_and_an_undecided_one_is_not(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     recorder, losses = run(
         decided(default=State.ACCEPTED, c0=State.REJECTED), labels, rules, config
@@ -206,7 +206,7 @@ def test_a_rejected_link_is_pushed_down_and_an_undecided_one_is_not(
 
 
 def test_an_accepted_link_stands_against_rejected_ones_only(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     """Of the antecedents of the last mention only what is known shares the probability."""
     unknown, losses = run(decided(default=State.ACCEPTED), labels, rules, config)
@@ -219,7 +219,7 @@ def test_an_accepted_link_stands_against_rejected_ones_only(
 
 @pytest.mark.parametrize("places", [{"a": State.ACCEPTED, "b": State.UNDECIDED}])
 def test_an_undecided_place_in_a_cluster_is_masked_in_a_done_layer(
-    places: Mapping[str, State], labels: Labels, rules: PieceRules, config: TrainConfig
+    places: Mapping[str, State], labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     item = decided(ALL_LAYERS, State.ACCEPTED)
     [cluster] = item.annotated.annotations.clusters
@@ -260,7 +260,7 @@ def test_labels_of_others_are_masked_until_the_layer_is_done(labels: Labels) -> 
 
 
 def test_complete_gold_gives_the_losses_of_plain_gold(
-    labels: Labels, rules: PieceRules, config: TrainConfig
+    labels: Labels, rules: SubwordRules, config: TrainConfig
 ) -> None:
     for item in TEN_SENTENCES:
         annotations = replace(
@@ -283,7 +283,7 @@ def test_complete_gold_gives_the_losses_of_plain_gold(
         assert masked.link_words == recorder.link_words
 
 
-def test_masks_follow_the_windows(labels: Labels, rules: PieceRules) -> None:
+def test_masks_follow_the_windows(labels: Labels, rules: SubwordRules) -> None:
     sentence = "The [parser|Method] reads the [lantern corpus|Material] at night. "
     long = gold("long", sentence * 40)
     states = (State.ACCEPTED, State.UNDECIDED)

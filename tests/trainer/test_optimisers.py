@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from sciextract_trainer.build import PieceRules, build_network
+from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.families import family_of
@@ -174,7 +174,7 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_resuming_equals_never_stopping(
-    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules, kind: str,
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordRules, kind: str,
     tmp_path: Path,
 ) -> None:  # fmt: skip
     def kill(event: dict[str, Any]) -> None:

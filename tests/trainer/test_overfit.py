@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from torch import nn
 
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.evaluate import DevScores, dev_report, headline
 from sciextract_trainer.families import FAMILIES, JOINT, as_joint
@@ -26,7 +26,7 @@ PERFECT = DevScores(entity=100.0, relation=100.0, strict=100.0, coreference=100.
 
 
 def test_the_joint_network_learns_every_task(
-    trained: nn.Module, labels: Labels, rules: PieceRules
+    trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     predict = JOINT.predictor(as_joint(trained), labels, rules)
     report = dev_report(predict, TEN_SENTENCES, labels.relations.symmetric)
@@ -38,7 +38,7 @@ def test_the_dygie_network_learns_every_task(
     propagation: int,
     make_config: Callable[..., TrainConfig],
     labels: Labels,
-    rules: PieceRules,
+    rules: SubwordRules,
     tmp_path: Path,
 ) -> None:
     family = FAMILIES["dygie"]

@@ -14,7 +14,7 @@ from sciextract.inference.network import Network, PairInput, PairScores, WordSta
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotate
 from sciextract.inference.tokenization import EncoderInput
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.evaluate import DEV_SETTINGS
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.network.joint import RememberingNetwork, TorchNetwork
@@ -37,12 +37,12 @@ class Counting:
         return self._network.score_pairs(pairs)
 
 
-def _pipeline(network: Network, labels: Labels, rules: PieceRules) -> Pipeline:
+def _pipeline(network: Network, labels: Labels, rules: SubwordRules) -> Pipeline:
     return Pipeline(network, rules.encoder(), labels, rules.limit)
 
 
 def test_it_predicts_what_the_network_predicts_for_all_settings(
-    trained: nn.Module, labels: Labels, rules: PieceRules
+    trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     plain = TorchNetwork(as_joint(trained))
     remembering = _pipeline(RememberingNetwork(plain), labels, rules)
@@ -54,7 +54,7 @@ def test_it_predicts_what_the_network_predicts_for_all_settings(
 
 
 def test_the_network_is_asked_once_for_the_same_text_and_settings(
-    trained: nn.Module, labels: Labels, rules: PieceRules
+    trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     counting = Counting(TorchNetwork(as_joint(trained)))
     pipeline = _pipeline(RememberingNetwork(counting), labels, rules)

@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 
 from sciextract.errors import ModelDamagedError, SciextractError, UsageError
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.families import family_of
@@ -34,7 +34,7 @@ class Killed(Exception):
 
 @pytest.fixture
 def run(
-    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordRules
 ) -> Callable[..., dict[str, torch.Tensor]]:
     def run(
         folder: Path, report: Callable[[dict[str, Any]], None] = lambda event: None, **changes: Any
@@ -84,7 +84,7 @@ def two_threads() -> Iterator[None]:
 
 @pytest.mark.usefixtures("two_threads")
 def test_two_threads_end_with_the_same_weights(
-    make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules, tmp_path: Path
+    make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordRules, tmp_path: Path
 ) -> None:
     """The spans are so wide that both threads add gradients up; in any order, runs differ."""
     config = make_config(epochs=2, batch_documents=10, span_width=1024)
@@ -235,7 +235,7 @@ def test_other_settings_do_not_go_on(
 @pytest.mark.parametrize(("selects", "kept"), [(True, 1), (False, 3)])
 def test_too_few_dev_documents_do_not_choose_the_epoch(
     selects: bool, kept: int, make_config: Callable[..., TrainConfig], labels: Labels,
-    rules: PieceRules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    rules: SubwordRules, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     falling = iter((60.0, 50.0, 40.0))
     monkeypatch.setattr("sciextract_trainer.loop.selection_score", lambda *_: next(falling))

@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 
 from sciextract.errors import OutputError
 from sciextract_trainer import sessions
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import WEIGHTS, save_checkpoint
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.families import family_of
@@ -35,7 +35,7 @@ Run = Callable[..., dict[str, torch.Tensor]]
 
 
 @pytest.fixture
-def run(make_config: Callable[..., TrainConfig], labels: Labels, rules: PieceRules) -> Run:
+def run(make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordRules) -> Run:
     """Two epochs of three steps with dropout, and the weights after them."""
 
     def run(folder: Path, events: Events, until: float = float("inf")) -> dict[str, torch.Tensor]:

@@ -21,7 +21,7 @@ from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer import export
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.compression.quantisation import Scheme, quantise
 from sciextract_trainer.export import drop_guards, looks_everywhere
 from sciextract_trainer.families import as_joint
@@ -31,7 +31,7 @@ TEXTS = [["otters"], ["river", "kite"] * 30, ["we", "count", "."]]
 
 
 @pytest.fixture
-def windows(rules: PieceRules) -> list[EncoderInput]:
+def windows(rules: SubwordRules) -> list[EncoderInput]:
     """Windows of very different lengths, which pad each other."""
     encoder = rules.encoder()
     return [encoder.frame(encoder.split(words), 0, len(words)) for words in TEXTS]

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from sciextract.errors import UsageError
-from sciextract_trainer.build import PieceRules, build_network
+from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
 from sciextract_trainer.evaluate import DevScores
@@ -31,7 +31,7 @@ Config = Callable[..., TrainConfig]
 
 
 @pytest.fixture
-def examples(labels: Labels, rules: PieceRules) -> list[Example]:
+def examples(labels: Labels, rules: SubwordRules) -> list[Example]:
     return list(examples_from(TEN_SENTENCES, labels, rules.encoder(), rules.limit))
 
 
@@ -53,7 +53,11 @@ def test_a_pull_moves_weights_back_by_rate_times_strength(make_config: Config) -
 
 
 def test_a_strong_pull_keeps_the_weights(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example], tmp_path: Path
+    make_config: Config,
+    labels: Labels,
+    rules: SubwordRules,
+    examples: list[Example],
+    tmp_path: Path,
 ) -> None:
     def distance(pull: float) -> float:
         config = make_config(epochs=2, evaluate_every=9, pull=pull)
@@ -73,7 +77,11 @@ def _quiet(event: dict[str, Any]) -> None:
 
 
 def test_rehearsal_joins_every_epoch_in_its_share(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example], tmp_path: Path
+    make_config: Config,
+    labels: Labels,
+    rules: SubwordRules,
+    examples: list[Example],
+    tmp_path: Path,
 ) -> None:
     events: list[dict[str, Any]] = []
     config = make_config(epochs=2, rehearsal=1.5)
@@ -90,7 +98,7 @@ def test_rehearsal_joins_every_epoch_in_its_share(
     ],
 )
 def test_a_training_ends_when_the_score_stands_still(
-    selects: bool, scores: list[float], told: str, make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example],
+    selects: bool, scores: list[float], told: str, make_config: Config, labels: Labels, rules: SubwordRules, examples: list[Example],
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     coming = iter(scores)
@@ -110,7 +118,7 @@ def test_a_training_ends_when_the_score_stands_still(
 
 
 def test_a_step_in_parts_is_the_whole_step(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example]
+    make_config: Config, labels: Labels, rules: SubwordRules, examples: list[Example]
 ) -> None:
     config = make_config(negatives_per_word=0.0, batch_documents=3)
     gradients = []
@@ -123,7 +131,7 @@ def test_a_step_in_parts_is_the_whole_step(
         torch.testing.assert_close(whole, parts, rtol=1e-4, atol=1e-5)
 
 
-def test_batches_move_with_all_their_tensors(examples: list[Example], rules: PieceRules) -> None:
+def test_batches_move_with_all_their_tensors(examples: list[Example], rules: SubwordRules) -> None:
     batch = collate(examples, rules.pad)
     there = moved(batch, torch.device("meta"))
     tensors = (there.input_ids, there.attention_mask, there.word_first, there.word_last)
@@ -141,7 +149,11 @@ def test_devices_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.gpu
 def test_a_training_on_the_gpu_learns(
-    make_config: Config, labels: Labels, rules: PieceRules, examples: list[Example], tmp_path: Path
+    make_config: Config,
+    labels: Labels,
+    rules: SubwordRules,
+    examples: list[Example],
+    tmp_path: Path,
 ) -> None:
     data = TrainingData(examples, TEN_SENTENCES)
     events: list[dict[str, Any]] = []

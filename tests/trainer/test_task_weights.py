@@ -21,7 +21,7 @@ from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import CONFIG
 from sciextract.store.rows import Layer
-from sciextract_trainer.build import PieceRules, build_network
+from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import collate, examples_from
 from sciextract_trainer.evaluate import DEV_SETTINGS, dev_settings, learned_layers, scored_layers
@@ -41,7 +41,7 @@ NER = {"relation_weight": 0.0, "coreference_weight": 0.0, "select_by": "entity"}
 
 
 def _losses(
-    config: TrainConfig, labels: Labels, rules: PieceRules
+    config: TrainConfig, labels: Labels, rules: SubwordRules
 ) -> tuple[JointNetwork, Losses, list[int]]:
     """A backward pass; the pairs and links that were scored are counted."""
     counted: list[int] = []
@@ -57,7 +57,7 @@ def _losses(
 
 
 def test_entities_alone_score_no_pair(
-    make_config: Config, labels: Labels, rules: PieceRules
+    make_config: Config, labels: Labels, rules: SubwordRules
 ) -> None:
     network, losses, counted = _losses(make_config(**NER), labels, rules)
     assert counted == []
@@ -69,7 +69,7 @@ def test_entities_alone_score_no_pair(
     ("off", "place"), [("relation_weight", 0), ("coreference_weight", 1), ("entity_weight", None)]
 )
 def test_the_other_tasks_lose_what_they_lost_before(
-    make_config: Config, labels: Labels, rules: PieceRules, off: str, place: int | None
+    make_config: Config, labels: Labels, rules: SubwordRules, off: str, place: int | None
 ) -> None:
     _, all_three, before = _losses(make_config(), labels, rules)
     _, losses, counted = _losses(make_config(**{off: 0.0}), labels, rules)
@@ -107,7 +107,7 @@ def test_only_learned_layers_are_scored(make_config: Config) -> None:
 
 @pytest.mark.parametrize("network", ["joint", "dygie"])
 def test_the_mean_is_of_the_tasks_that_are_learned(
-    make_config: Config, labels: Labels, rules: PieceRules, network: str, tmp_path: Path
+    make_config: Config, labels: Labels, rules: SubwordRules, network: str, tmp_path: Path
 ) -> None:
     events: list[dict[str, Any]] = []
     config = make_config(**NER, epochs=25, evaluate_every=25, network=network)

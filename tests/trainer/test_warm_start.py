@@ -26,7 +26,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
 from sciextract.resources import bundled_models
 from sciextract.text.analyse import make_document
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import PARITY, assert_parity, random_pairs
 from sciextract_trainer.families import as_joint
@@ -53,7 +53,7 @@ def only(model_folder: Path, tmp_path: Path) -> Callable[..., StartModel]:
     return only
 
 
-def windows(rules: PieceRules) -> list[EncoderInput]:
+def windows(rules: SubwordRules) -> list[EncoderInput]:
     encoder = rules.encoder()
     texts = [item.document.tokens.slices(item.document.text) for item in TEN_SENTENCES]
     return [encoder.frame(encoder.split(words), 0, len(words)) for words in texts]
@@ -104,7 +104,7 @@ def test_half_precision_weights_are_preferred(
 
 
 def test_the_tokenizer_comes_from_the_folder(
-    only: Callable[..., StartModel], rules: PieceRules
+    only: Callable[..., StartModel], rules: SubwordRules
 ) -> None:
     start = only()
     for name in ("prefix", "suffix", "unknown", "mask", "pad", "limit"):

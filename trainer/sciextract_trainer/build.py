@@ -13,7 +13,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import PieceEncoder
+from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise
 from sciextract_trainer.encoders.loading import load_encoder, read_settings, text_limit
@@ -23,17 +23,17 @@ from sciextract_trainer.network.joint import JointNetwork
 
 
 @dataclass(frozen=True, slots=True)
-class PieceRules:
+class SubwordRules:
     """The tokenizer of an encoder and its special ids.
 
     Attributes:
         tokenizer: The trained tokenizer.
         prefix: Special ids before a window.
         suffix: Special ids after it.
-        unknown: Id of the unknown piece.
-        mask: Id of the mask piece.
-        pad: Id of the padding piece.
-        limit: Most pieces of a window, special ones not counted.
+        unknown: Id of the unknown subword.
+        mask: Id of the mask subword.
+        pad: Id of the padding subword.
+        limit: Most subwords of a window, special ones not counted.
     """
 
     tokenizer: Tokenizer
@@ -44,9 +44,9 @@ class PieceRules:
     pad: int
     limit: int
 
-    def encoder(self) -> PieceEncoder:
-        """The piece encoder that the core uses."""
-        return PieceEncoder(self.tokenizer, self.prefix, self.suffix, self.unknown, self.limit)
+    def encoder(self) -> SubwordTokenizer:
+        """The subword encoder that the core uses."""
+        return SubwordTokenizer(self.tokenizer, self.prefix, self.suffix, self.unknown, self.limit)
 
 
 def labels_of(schema: LabelSchema, max_span_width: int) -> Labels:
@@ -55,17 +55,17 @@ def labels_of(schema: LabelSchema, max_span_width: int) -> Labels:
     return Labels(tuple(schema.entity_labels), layout, schema.coreference, max_span_width)
 
 
-def load_piece_rules(source: str) -> PieceRules:
+def load_subword_rules(source: str) -> SubwordRules:
     """The fast tokenizer of an encoder folder or hub id.
 
     Raises:
         ModelNotFoundError: It has none.
-        ModelMismatchError: It does not fit the encoder, or the encoder places too few pieces.
+        ModelMismatchError: It does not fit the encoder, or the encoder places too few subwords.
     """
     settings = read_settings(source)
     found = load_tokenizer(source, settings)
     special = len(found.prefix) + len(found.suffix)
-    return PieceRules(
+    return SubwordRules(
         tokenizer=found.tokenizer,
         prefix=found.prefix,
         suffix=found.suffix,

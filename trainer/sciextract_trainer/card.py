@@ -48,7 +48,7 @@ def _head(config: ModelConfig) -> list[str]:
         f"- Schema: {config.schema_name} (content hash {config.schema_hash[:12]})",
         f"- Entity types: {', '.join(labels.entities)}",
         f"- Relation types: {', '.join(labels.relations.labels)}",
-        f"- Entities of up to {labels.max_span_width} words; windows of {config.piece_limit} pieces",
+        f"- Entities of up to {labels.max_span_width} words; windows of {config.subword_limit} pieces",
         "",
     ]
 

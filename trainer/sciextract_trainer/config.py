@@ -135,7 +135,7 @@ class TrainConfig:
         clip: Largest norm of the gradient.
         dropout: Dropout of the heads.
         attention_dropout: Dropout of attention probabilities; 0 lets fused kernels serve.
-        word_dropout: Share of input pieces replaced by the mask piece.
+        word_dropout: Share of input subwords replaced by the mask subword.
         augment: Documents with swapped entities per training document and epoch, at most 100; 0 is none; see
             :mod:`~sciextract_trainer.data.augment`.
         entity_weight: Weight of the entity loss (a sum over spans); a task of weight 0 is not computed.

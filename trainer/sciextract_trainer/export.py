@@ -33,7 +33,7 @@ LOOK_EVERYWHERE = frozenset(
         "xlm-roberta",
     }
 )
-"""Kinds of encoders whose queries see every piece of their window, so at least its special pieces."""
+"""Kinds of encoders whose queries see every subword of their window, so at least its special subwords."""
 
 
 def looks_everywhere(encoder: nn.Module) -> bool:
@@ -182,9 +182,9 @@ def _export_encoder(network: JointNetwork, path: Path, example: EncoderInput) ->
     rows = torch.stack([ids, ids])
     first = torch.from_numpy(np.concatenate([example.word_first, example.word_first + len(ids)]))
     last = torch.from_numpy(np.concatenate([example.word_last, example.word_last + len(ids)]))
-    batch, pieces = torch.export.Dim("batch"), torch.export.Dim("pieces")
+    batch, subwords = torch.export.Dim("batch"), torch.export.Dim("pieces")
     words = torch.export.Dim("words")
-    shapes = ({0: batch, 1: pieces}, {0: batch, 1: pieces}, {0: words}, {0: words})
+    shapes = ({0: batch, 1: subwords}, {0: batch, 1: subwords}, {0: words}, {0: words})
     arguments = (rows, torch.ones_like(rows), first, last)
     _export(network, arguments, path, WORD_INPUTS, WORD_OUTPUTS, shapes)
 

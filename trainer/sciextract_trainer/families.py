@@ -13,7 +13,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract_trainer.build import (
-    PieceRules,
+    SubwordRules,
     build_dygie_network,
     build_network,
     labels_of,
@@ -22,8 +22,8 @@ from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import (
     Batch,
     Example,
-    PieceBatch,
     Sized,
+    SubwordBatch,
     collate,
     examples_from,
 )
@@ -41,7 +41,7 @@ from sciextract_trainer.network.training_step import Losses, batch_losses
 
 NetworkT = TypeVar("NetworkT", bound=nn.Module)
 ExampleT = TypeVar("ExampleT", bound=Sized)
-BatchT = TypeVar("BatchT", bound=PieceBatch)
+BatchT = TypeVar("BatchT", bound=SubwordBatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +51,20 @@ class Family(Generic[NetworkT, ExampleT, BatchT]):
     Attributes:
         build: A network with a pretrained encoder and fresh heads.
         examples: Training examples of gold documents.
-        collate: Examples and the id of the padding piece to a batch.
+        collate: Examples and the id of the padding subword to a batch.
         losses: Losses of a batch.
         predictor: The network as something that annotates documents.
     """
 
     build: Callable[[TrainConfig, Labels], NetworkT]
-    examples: Callable[[Iterable[AnnotatedDocument], Labels, PieceRules], Iterator[ExampleT]]
+    examples: Callable[[Iterable[AnnotatedDocument], Labels, SubwordRules], Iterator[ExampleT]]
     collate: Callable[[Sequence[ExampleT], int], BatchT]
     losses: Callable[[NetworkT, BatchT, TrainConfig, Labels], Losses]
-    predictor: Callable[[NetworkT, Labels, PieceRules], Predictor]
+    predictor: Callable[[NetworkT, Labels, SubwordRules], Predictor]
 
 
 def _joint_examples(
-    documents: Iterable[AnnotatedDocument], labels: Labels, rules: PieceRules
+    documents: Iterable[AnnotatedDocument], labels: Labels, rules: SubwordRules
 ) -> Iterator[Example]:
     return examples_from(documents, labels, rules.encoder(), rules.limit)
 
@@ -75,18 +75,18 @@ def _joint_losses(
     return batch_losses(network, batch, config, labels.relations)
 
 
-def _joint_predictor(network: JointNetwork, labels: Labels, rules: PieceRules) -> Predictor:
+def _joint_predictor(network: JointNetwork, labels: Labels, rules: SubwordRules) -> Predictor:
     pipeline = Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
     return served(pipeline, DEV_SETTINGS)
 
 
-def _given_predictor(network: JointNetwork, labels: Labels, rules: PieceRules) -> Predictor:
+def _given_predictor(network: JointNetwork, labels: Labels, rules: SubwordRules) -> Predictor:
     pipeline = Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
     return GivenPredictor(pipeline, DEV_SETTINGS)
 
 
 def _dygie_examples(
-    documents: Iterable[AnnotatedDocument], labels: Labels, rules: PieceRules
+    documents: Iterable[AnnotatedDocument], labels: Labels, rules: SubwordRules
 ) -> Iterator[SentenceExample]:
     return sentence_examples(documents, labels, rules.encoder(), rules.limit)
 

@@ -19,7 +19,7 @@ from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
 from sciextract.store.rows import Layer
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (
     Progress,
     TrainingState,
@@ -77,7 +77,7 @@ class TrainingData:
 def train(
     config: TrainConfig,
     labels: Labels,
-    rules: PieceRules,
+    rules: SubwordRules,
     data: TrainingData,
     folder: Path,
     report: Report,

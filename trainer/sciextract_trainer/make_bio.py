@@ -21,7 +21,7 @@ from sciextract.errors import ModelDamagedError, SciextractError
 from sciextract.inference.model_folder import MANIFEST
 from sciextract.inference.pipeline import Labels
 from sciextract.workflows.events import json_report
-from sciextract_trainer.build import PieceRules, build_network, labels_of, load_piece_rules
+from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
 from sciextract_trainer.checkpoint import trainable
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
@@ -65,7 +65,7 @@ class BioWorkshop:
     schema: LabelSchema
     plan: SetPlan
     labels: Labels
-    rules: PieceRules
+    rules: SubwordRules
 
     def part(self, taught: TaughtSet, name: str) -> Path:
         """The file of a set's ``train`` or ``dev`` part."""
@@ -87,8 +87,8 @@ class BioWorkshop:
         documents = (
             each for taught in self.plan.sets if taught.train for each in self._train(taught, seen)
         )
-        pieces = self.rules.encoder()
-        return list(partial_examples(documents, self.labels, pieces, self.rules.limit))
+        subwords = self.rules.encoder()
+        return list(partial_examples(documents, self.labels, subwords, self.rules.limit))
 
     def _train(self, taught: TaughtSet, seen: set[str]) -> list[SetDocument]:
         path = self.part(taught, "train")
@@ -113,7 +113,7 @@ def open_workshop(encoder: Path, data: Path, runs: Path, **changes: Any) -> BioW
     schema = load_schema("bio")
     plan = load_sets(PLAN, schema)
     labels = replace(labels_of(schema, config.max_span_width), groups=plan.groups)
-    return BioWorkshop(config, data, runs, schema, plan, labels, load_piece_rules(str(encoder)))
+    return BioWorkshop(config, data, runs, schema, plan, labels, load_subword_rules(str(encoder)))
 
 
 def trained_network(shop: BioWorkshop) -> JointNetwork:

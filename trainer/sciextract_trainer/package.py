@@ -26,7 +26,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract.store.rows import Layer
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.calibration.fitting import Calibrations, Dev, fit_calibrated, stated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.data.examples import examples_from
@@ -71,7 +71,7 @@ class Packaging:
     name: str
     schema: LabelSchema
     labels: Labels
-    rules: PieceRules
+    rules: SubwordRules
     dev: Sequence[AnnotatedDocument]
     origin: dict[str, Any]
     precisions: tuple[str, ...] = ("int8",)
@@ -123,9 +123,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def _export(network: JointNetwork, packaging: Packaging, folder: Path) -> float:
-    pieces = packaging.rules.encoder()
+    subwords = packaging.rules.encoder()
     documents = packaging.samples or packaging.dev
-    examples = examples_from(documents, packaging.labels, pieces, packaging.rules.limit)
+    examples = examples_from(documents, packaging.labels, subwords, packaging.rules.limit)
     windows = [example.frame for example in islice(examples, PARITY_WINDOWS)]
     export_graphs(network, folder, max(windows, key=lambda window: len(window.input_ids)))
     hidden, types = network.spans.first.in_features, 1 + len(packaging.labels.entities)
@@ -151,7 +151,7 @@ def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelCo
         labels=packaging.labels,
         schema_name=packaging.schema.name,
         schema_hash=packaging.schema.content_hash,
-        piece_limit=rules.limit,
+        subword_limit=rules.limit,
         prefix=rules.prefix,
         suffix=rules.suffix,
         unknown=rules.unknown,

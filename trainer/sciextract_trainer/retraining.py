@@ -96,11 +96,11 @@ def gather(
         folder: Keeps the labels of the start model, so that an interrupted run has them.
         report: Told how the labelling goes.
     """
-    labels, pieces, limit = start.labels, start.rules.encoder(), start.rules.limit
+    labels, subwords, limit = start.labels, start.rules.encoder(), start.rules.limit
     own = [item for item in train if item.origin is not Origin.BASE]
     base = [item for item in train if item.origin is Origin.BASE]
-    examples = list(decided_examples(own or base, labels, pieces, limit))
-    replayed = list(decided_examples(base, labels, pieces, limit)) if own else []
+    examples = list(decided_examples(own or base, labels, subwords, limit))
+    replayed = list(decided_examples(base, labels, subwords, limit)) if own else []
     soft = _distilled(_free(snapshot, start, config, examples, base), start, folder, report)
     kept = replace(config, pull=0.0) if base else config
     pool = [*replayed, *soft]
@@ -143,12 +143,12 @@ def _distilled(
 ) -> list[Example]:
     if not free:
         return []
-    model, pieces, limit = start.folder, start.rules.encoder(), start.rules.limit
+    model, subwords, limit = start.folder, start.rules.encoder(), start.rules.limit
     network = OnnxNetwork(model.graph(None), model.path / PAIRS_GRAPH, usable_cores())
-    teacher = Pipeline(network, pieces, start.labels, limit)
+    teacher = Pipeline(network, subwords, start.labels, limit)
     named = [replace(each, doc_key=f"{each.doc_key} {each.text_sha256[:8]}") for each in free]
     labelled = label_softly(teacher, named, folder, report)
-    return list(soft_examples(labelled, start.labels, pieces, limit))
+    return list(soft_examples(labelled, start.labels, subwords, limit))
 
 
 RECIPE = "correction-round"

@@ -20,7 +20,7 @@ from sciextract.retraining.curves import origin_of as curves_origin
 from sciextract.retraining.run import circumstances
 from sciextract.retraining.run_folder import Run
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.augment import gold_swaps
 from sciextract_trainer.data.gold import read_gold, sha256, unseen_labels
@@ -141,7 +141,7 @@ def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
 
 
 def _train(job: TrainingJob, report: Report, group: Group) -> dict[str, Any]:
-    rules = load_piece_rules(job.config.encoder)
+    rules = load_subword_rules(job.config.encoder)
     labels = labels_for(job.config, job.schema)
     gold, dev = read_gold(job.data, job.schema), read_gold(job.dev, job.schema, Part.DEV)
     examples = list(family_of(job.config).examples(gold, labels, rules))

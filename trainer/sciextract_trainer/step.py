@@ -13,9 +13,9 @@ from torch.optim import Optimizer
 from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.examples import PieceBatch, Sized
+from sciextract_trainer.data.examples import Sized, SubwordBatch
 from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.hardware.device import Compilation, CompileFailure, moved, reason_of
 from sciextract_trainer.hardware.distributed import ALONE, Group
@@ -44,7 +44,7 @@ class Stepper:
 
     config: TrainConfig
     labels: Labels
-    rules: PieceRules
+    rules: SubwordRules
     device: torch.device
     report: Report
     most: int = 0
@@ -125,7 +125,7 @@ class Stepper:
 
     def _halve(self, size: int, chosen: Sequence[Sized], error: BaseException) -> None:
         if size <= 1:
-            longest = max(chosen, key=lambda each: each.piece_count)
+            longest = max(chosen, key=lambda each: each.subword_count)
             raise SciextractError(
                 f"not even one document fits into the memory of {self.device}: {longest.doc_key}",
                 "use another --device, or a smaller encoder",
@@ -191,8 +191,8 @@ def _is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def _hide_words(batch: PieceBatch, mask_id: int, share: float) -> None:
-    """Replaces a share of the pieces by the mask piece, so that contexts carry more weight."""
+def _hide_words(batch: SubwordBatch, mask_id: int, share: float) -> None:
+    """Replaces a share of the subwords by the mask subword, so that contexts carry more weight."""
     if share:
         hidden = torch.rand(batch.input_ids.shape) < share
         hidden &= batch.attention_mask.bool()

@@ -20,7 +20,7 @@ from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, TOKENIZER, ModelFolder
 from sciextract.inference.pipeline import Labels
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise
 from sciextract_trainer.encoders.loading import empty_encoder
@@ -124,7 +124,7 @@ class StartModel:
     """
 
     folder: ModelFolder
-    rules: PieceRules
+    rules: SubwordRules
     labels: Labels
     precision: str
     widths: tuple[int, int]
@@ -184,7 +184,7 @@ def open_start_model(folder: ModelFolder) -> StartModel:
     precision = _best_precision(folder.path)
     return StartModel(
         folder,
-        piece_rules(folder.path, folder.config),
+        subword_rules(folder.path, folder.config),
         folder.config.labels,
         precision,
         _widths(folder.path, precision),
@@ -208,21 +208,21 @@ def save_architecture(network: JointNetwork, folder: Path) -> None:
     (folder / ENCODER).write_text(text, encoding="utf-8")
 
 
-def piece_rules(folder: Path, config: ModelConfig) -> PieceRules:
+def subword_rules(folder: Path, config: ModelConfig) -> SubwordRules:
     """The tokenizer of a model folder and its special ids."""
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     special = {
         token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
     }
     mask = [number for text, number in special.items() if "mask" in text.lower()]
-    return PieceRules(
+    return SubwordRules(
         tokenizer=tokenizer,
         prefix=config.prefix,
         suffix=config.suffix,
         unknown=config.unknown,
         mask=mask[0] if mask else config.unknown,
         pad=int(_read_architecture(folder).get("pad_token_id") or 0),
-        limit=config.piece_limit,
+        limit=config.subword_limit,
     )
 
 

@@ -18,7 +18,7 @@ from sciextract.errors import ModelMismatchError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
 from sciextract.inference.onnx_network import OnnxNetwork
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.compression import quantise
 from sciextract_trainer.warm_start import WEIGHTS
 from tests.trainer.corpus import TEN_SENTENCES
@@ -46,7 +46,7 @@ def test_the_folder_keeps_what_it_has_and_says_what_is_new(
     assert after.graph(None) == halved / GRAPHS["int8"]
 
 
-def test_logits_and_labels_are_those_of_fp32(halved: Path, rules: PieceRules) -> None:
+def test_logits_and_labels_are_those_of_fp32(halved: Path, rules: SubwordRules) -> None:
     exact, rounded = (
         OnnxNetwork(halved / GRAPHS[name], halved / PAIRS_GRAPH) for name in ("fp32", "fp16")
     )

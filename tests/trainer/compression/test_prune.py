@@ -1,4 +1,4 @@
-"""Fewer pieces change nothing on the texts that named them; fewer heads are really gone."""
+"""Fewer subwords change nothing on the texts that named them; fewer heads are really gone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import GRAPHS, open_folder
 from sciextract.inference.tokenization import EncoderInput
-from sciextract_trainer.build import PieceRules, load_piece_rules
+from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.compression.pruning import (
     cut_embeddings,
     cut_vocabulary,
     head_importance,
     least_important,
-    used_pieces,
+    used_subwords,
 )
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import examples_from
@@ -47,15 +47,15 @@ def network(model_folder: Path) -> JointNetwork:
     return open_start_model(open_folder(model_folder)).network(TrainConfig(encoder=""))
 
 
-def _windows(rules: PieceRules) -> list[EncoderInput]:
+def _windows(rules: SubwordRules) -> list[EncoderInput]:
     encoder = rules.encoder()
     texts = [document.tokens.slices(document.text) for document in FEW]
     return [encoder.frame(encoder.split(words), 0, len(words)) for words in texts]
 
 
-def test_the_network_says_the_same_of_the_texts(network: JointNetwork, rules: PieceRules) -> None:
+def test_the_network_says_the_same_of_the_texts(network: JointNetwork, rules: SubwordRules) -> None:
     before = TorchNetwork(network).encode(_windows(rules))
-    cut = cut_vocabulary(rules, used_pieces(rules, FEW))
+    cut = cut_vocabulary(rules, used_subwords(rules, FEW))
     new = cut.rules(rules)
     cut_embeddings(network.words.encoder, cut.kept, new.pad)
     assert len(cut.kept) == new.tokenizer.get_vocab_size() < rules.tokenizer.get_vocab_size()
@@ -63,8 +63,8 @@ def test_the_network_says_the_same_of_the_texts(network: JointNetwork, rules: Pi
         np.testing.assert_allclose(old.span_logits, now.span_logits, atol=1e-5)
 
 
-def test_a_removed_word_falls_to_smaller_pieces(rules: PieceRules) -> None:
-    new = cut_vocabulary(rules, used_pieces(rules, FEW)).rules(rules)
+def test_a_removed_word_falls_to_smaller_subwords(rules: SubwordRules) -> None:
+    new = cut_vocabulary(rules, used_subwords(rules, FEW)).rules(rules)
     (word, kept) = ("teapot", "lantern")
     assert rules.tokenizer.encode(word, add_special_tokens=False).tokens == [word]
     assert new.tokenizer.encode(word, add_special_tokens=False).tokens == [
@@ -77,13 +77,13 @@ def test_a_removed_word_falls_to_smaller_pieces(rules: PieceRules) -> None:
     assert (framed.ids[0], framed.ids[-1]) == (*new.prefix, *new.suffix)
 
 
-def test_rare_pieces_go_where_asked(rules: PieceRules) -> None:
+def test_rare_subwords_go_where_asked(rules: SubwordRules) -> None:
     documents = [item.document for item in TEN_SENTENCES]
-    all_of_them, often = (used_pieces(rules, documents, least) for least in (1, 3))
-    assert often < all_of_them and used_pieces(rules, [], 1) == set()
+    all_of_them, often = (used_subwords(rules, documents, least) for least in (1, 3))
+    assert often < all_of_them and used_subwords(rules, [], 1) == set()
 
 
-def test_other_tokenizers_are_refused(rules: PieceRules) -> None:
+def test_other_tokenizers_are_refused(rules: SubwordRules) -> None:
     from dataclasses import replace
 
     other = replace(rules, tokenizer=Tokenizer(models.BPE({"a": 0}, [])))
@@ -91,7 +91,7 @@ def test_other_tokenizers_are_refused(rules: PieceRules) -> None:
         cut_vocabulary(other, {0})
 
 
-def test_a_model_with_fewer_pieces(
+def test_a_model_with_fewer_subwords(
     model_folder: Path, gold_file: Path, tmp_path: Path, trainer: Callable[..., Events]
 ) -> None:
     output = tmp_path / "small"
@@ -116,7 +116,7 @@ def test_a_model_with_fewer_pieces(
     assert Extractor.load(output, threads=1).annotate(FEW[0]).annotations.entities
 
 
-def test_an_encoder_with_fewer_pieces_can_be_trained_on(
+def test_an_encoder_with_fewer_subwords_can_be_trained_on(
     encoder_folder: Path, gold_file: Path, tmp_path: Path, trainer: Callable[..., Events],
     refused: Callable[..., str],
 ) -> None:  # fmt: skip
@@ -124,9 +124,9 @@ def test_an_encoder_with_fewer_pieces_can_be_trained_on(
     [told, _] = trainer(
         "prune", "vocabulary", encoder_folder, "--texts", gold_file, "--output", output
     )
-    rules, encoder = load_piece_rules(str(output)), load_encoder(str(output))
+    rules, encoder = load_subword_rules(str(output)), load_encoder(str(output))
     assert told["pieces"] == rules.tokenizer.get_vocab_size() == encoder.config.vocab_size  # type: ignore[union-attr]
-    old = load_piece_rules(str(encoder_folder))
+    old = load_subword_rules(str(encoder_folder))
     for window, before in zip(_windows(rules), _windows(old), strict=True):
         assert len(window.input_ids) == len(before.input_ids)
         assert window.input_ids[0] == rules.prefix[0]
@@ -137,7 +137,7 @@ def test_an_encoder_with_fewer_pieces_can_be_trained_on(
 
 
 def test_a_head_without_effect_does_not_matter(
-    network: JointNetwork, rules: PieceRules, labels: Any, make_config: Callable[..., TrainConfig]
+    network: JointNetwork, rules: SubwordRules, labels: Any, make_config: Callable[..., TrainConfig]
 ) -> None:
     block = attentions(network.words.encoder)[0]
     with torch.no_grad():

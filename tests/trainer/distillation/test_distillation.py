@@ -167,7 +167,7 @@ def test_only_the_student_learns(settings: Settings, recipe: str) -> None:
     assert not pair.teacher.training and pair.student.training
 
 
-def test_the_whole_teacher_as_student_has_only_hidden_pieces_to_learn(
+def test_the_whole_teacher_as_student_has_only_hidden_subwords_to_learn(
     settings: Settings, teacher_folder: Path
 ) -> None:
     config = settings(student=str(teacher_folder))
@@ -201,16 +201,16 @@ def test_a_teacher_without_a_head_is_refused(
 
 
 def _swapped(folder: Path) -> None:
-    """Two pieces of a vocabulary change places."""
+    """Two subwords of a vocabulary change places."""
     path = folder / "tokenizer.json"
     values = json.loads(path.read_text(encoding="utf-8"))
-    pieces = values["model"]["vocab"]
-    first, second = list(pieces)[8:10]
-    pieces[first], pieces[second] = pieces[second], pieces[first]
+    subwords = values["model"]["vocab"]
+    first, second = list(subwords)[8:10]
+    subwords[first], subwords[second] = subwords[second], subwords[first]
     path.write_text(json.dumps(values), encoding="utf-8")
 
 
-def test_other_pieces_are_refused(
+def test_other_subwords_are_refused(
     settings: Settings, make_encoder: Callable[..., Path], shard: Path, tmp_path: Path
 ) -> None:
     student = make_encoder(num_hidden_layers=2)

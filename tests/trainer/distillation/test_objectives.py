@@ -98,7 +98,7 @@ def test_layers_add_up(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["distilbio", "compactbio"])
-def test_a_student_like_its_teacher_loses_by_hidden_pieces_only(method: str) -> None:
+def test_a_student_like_its_teacher_loses_by_hidden_subwords_only(method: str) -> None:
     told = Told(torch.zeros(1, 2), (EMBEDDINGS, TEACHER_STATES), (MAPS,))
     parts = METHODS[method].objective(Lesson(told, told, torch.tensor([0]), (1,)))
     assert float(parts.pop("mlm")) == pytest.approx(log(2))

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from sciextract.errors import ModelNotFoundError, OutputError, UsageError
 from sciextract_trainer import cli
-from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.distillation.student import StudentPlan, every_of, write_student
 from sciextract_trainer.encoders.loading import load_encoder, read_settings
 from sciextract_trainer.pretraining.network import HEAD
@@ -47,7 +47,7 @@ def test_the_whole_teacher_is_a_student_that_tells_the_same(
 
 def test_tokenizer_and_head_come_along(teacher_folder: Path, tmp_path: Path) -> None:
     write_student(str(teacher_folder), StudentPlan(layers=(2, 4)), tmp_path / "s")
-    own, other = (load_piece_rules(str(each)) for each in (tmp_path / "s", teacher_folder))
+    own, other = (load_subword_rules(str(each)) for each in (tmp_path / "s", teacher_folder))
     assert own.tokenizer.get_vocab() == other.tokenizer.get_vocab()
     heads = [load_file(each / HEAD) for each in (tmp_path / "s", teacher_folder)]
     assert all(torch.equal(heads[0][name], heads[1][name]) for name in heads[1])

@@ -16,7 +16,7 @@ from tests.trainer.encoders.tiny import FAMILIES
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
-    from sciextract_trainer.build import PieceRules
+    from sciextract_trainer.build import SubwordRules
     from sciextract_trainer.config import TrainConfig
     from sciextract_trainer.network.joint import JointNetwork
 
@@ -59,10 +59,10 @@ def family(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def family_rules(family: str, make_encoder: Callable[[str], Path]) -> PieceRules:
-    from sciextract_trainer.build import load_piece_rules
+def family_rules(family: str, make_encoder: Callable[[str], Path]) -> SubwordRules:
+    from sciextract_trainer.build import load_subword_rules
 
-    return load_piece_rules(str(make_encoder(family)))
+    return load_subword_rules(str(make_encoder(family)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def learned(
     family: str,
     make_encoder: Callable[[str], Path],
     make_config: Callable[..., TrainConfig],
-    family_rules: PieceRules,
+    family_rules: SubwordRules,
     labels: Labels,
 ) -> Learned:
     from sciextract_trainer.build import build_network
@@ -101,7 +101,7 @@ def learned(
 
 
 def _some_steps(
-    network: JointNetwork, config: TrainConfig, labels: Labels, rules: PieceRules
+    network: JointNetwork, config: TrainConfig, labels: Labels, rules: SubwordRules
 ) -> tuple[float, float]:
     from sciextract_trainer.data.examples import collate, examples_from
     from sciextract_trainer.network.training_step import batch_losses
@@ -124,7 +124,7 @@ def _some_steps(
 def exported(
     family: str,
     learned: Learned,
-    family_rules: PieceRules,
+    family_rules: SubwordRules,
     labels: Labels,
     schema: LabelSchema,
     tmp_path_factory: pytest.TempPathFactory,

@@ -20,7 +20,7 @@ from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder, 
 from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.export import PARITY
 from sciextract_trainer.network.joint import TorchNetwork
 from sciextract_trainer.warm_start import WEIGHTS, open_start_model
@@ -31,7 +31,7 @@ SPARED = ("word_embeddings", "embeddings.weight")
 """The input embeddings, under the families' names for them."""
 
 
-def windows(rules: PieceRules, most: int = 10) -> list[EncoderInput]:
+def windows(rules: SubwordRules, most: int = 10) -> list[EncoderInput]:
     encoder = rules.encoder()
     texts = [item.document.tokens.slices(item.document.text) for item in TEN_SENTENCES]
     texts += [("kite",), ("Kite", "🧬", "x" * 300)]
@@ -62,7 +62,7 @@ def test_all_but_frozen_embeddings_learn(learned: Learned) -> None:
 
 @EXPORTED
 def test_torch_and_onnx_say_the_same(
-    learned: Learned, exported: Path, family_rules: PieceRules
+    learned: Learned, exported: Path, family_rules: SubwordRules
 ) -> None:
     texts = windows(family_rules)
     served = OnnxNetwork(exported / GRAPHS["fp32"], exported / PAIRS_GRAPH)
@@ -71,7 +71,7 @@ def test_torch_and_onnx_say_the_same(
     assert worst(mine.encode(texts[:1]), served.encode(texts[:1])) <= PARITY
 
 
-def test_padding_changes_nothing(learned: Learned, family_rules: PieceRules) -> None:
+def test_padding_changes_nothing(learned: Learned, family_rules: SubwordRules) -> None:
     texts = windows(family_rules)
     mine = TorchNetwork(learned.network)
     for one, text in zip(mine.encode(texts), texts, strict=True):
@@ -80,7 +80,7 @@ def test_padding_changes_nothing(learned: Learned, family_rules: PieceRules) -> 
             assert np.abs(getattr(one, name) - getattr(alone, name)).max() <= PARITY
 
 
-def test_the_longest_window_has_places(learned: Learned, family_rules: PieceRules) -> None:
+def test_the_longest_window_has_places(learned: Learned, family_rules: SubwordRules) -> None:
     encoder = family_rules.encoder()
     split = encoder.split(["kite"] * family_rules.limit)
     words = int(np.searchsorted(split.starts, family_rules.limit, side="right")) - 1
@@ -145,8 +145,8 @@ def test_an_lstm_is_exported_with_any_length_each_time(tmp_path: Path) -> None:
 
     settings = WordVectorsConfig(vocab_size=9, vector_size=4, lstm_layers=1, lstm_size=2)
     ids = torch.randint(0, 9, (2, 7))
-    places, texts, pieces, words = torch.arange(7), *map(torch.export.Dim, ("t", "p", "w"))
-    shapes = ({0: texts, 1: pieces}, {0: texts, 1: pieces}, {0: words}, {0: words})
+    places, texts, subwords, words = torch.arange(7), *map(torch.export.Dim, ("t", "p", "w"))
+    shapes = ({0: texts, 1: subwords}, {0: texts, 1: subwords}, {0: words}, {0: words})
     for time in range(2):
         module = WordEncoder(WordVectorsModel(settings), 0.0).eval()
         values = (ids, torch.ones_like(ids), places, places)

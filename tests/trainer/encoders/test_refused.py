@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError, SciextractError
-from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.compression.pruning import prune_encoder
 from sciextract_trainer.encoders import tokenizers as reading
 from sciextract_trainer.encoders.conversion import write_safetensors
@@ -54,7 +54,7 @@ def test_pickled_weights(encoder_copy: Copy, tmp_path: Path) -> None:
     written = tmp_path / "written"
     write_safetensors(str(folder), written)
     load_encoder(str(written))
-    assert load_piece_rules(str(written)).limit == 126
+    assert load_subword_rules(str(written)).limit == 126
 
 
 def test_a_pickle_that_would_run_code_is_not_read(encoder_copy: Copy, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_code_of_an_encoder_never_runs(
     network: Any = SimpleNamespace(encoder=torch.nn.Linear(1, 1))
     doors: dict[str, Callable[[str], object]] = {
         "encoder": load_encoder,
-        "pieces": load_piece_rules,
+        "pieces": load_subword_rules,
         "layers": layer_count,
         "prune": lambda source: prune_encoder(source, [], 1, tmp_path / "cut", lambda event: None),
         "pretrained": lambda source: write_encoder(network, source, tmp_path / "new", head=False),
@@ -127,7 +127,9 @@ def test_no_weights_and_no_folder(encoder_copy: Copy, tmp_path: Path) -> None:
     (folder / "model.safetensors").unlink()
     refused(ModelNotFoundError, "no encoder can be loaded", load_encoder, folder)
     refused(ModelNotFoundError, "no encoder can be loaded", load_encoder, tmp_path / "nowhere")
-    refused(ModelNotFoundError, "no encoder can be loaded", load_piece_rules, tmp_path / "nowhere")
+    refused(
+        ModelNotFoundError, "no encoder can be loaded", load_subword_rules, tmp_path / "nowhere"
+    )
 
 
 def test_weights_that_are_cut(encoder_copy: Copy) -> None:
@@ -157,16 +159,16 @@ def test_an_unknown_family(encoder_copy: Copy) -> None:
 def test_a_tokenizer_of_another_encoder(family: str, encoder_copy: Copy) -> None:
     folder = encoder_copy(family)
     change_json(folder / "config.json", vocab_size=50)
-    refused(ModelMismatchError, r"has \d+ pieces, the encoder has 50", load_piece_rules, folder)
+    refused(ModelMismatchError, r"has \d+ pieces, the encoder has 50", load_subword_rules, folder)
 
 
-def test_special_pieces_that_nobody_needs_are_left_out(encoder_copy: Copy) -> None:
+def test_special_subwords_that_nobody_needs_are_left_out(encoder_copy: Copy) -> None:
     folder = encoder_copy("electra")
     lines = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if line != "[MASK]"]
     (folder / "vocab.txt").write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
     change_json(folder / "config.json", vocab_size=len(kept))
-    rules = load_piece_rules(str(folder))
+    rules = load_subword_rules(str(folder))
     assert rules.mask == rules.unknown
     assert rules.encoder().split(["[MASK]"]).ids.max() < len(kept)
 
@@ -175,14 +177,14 @@ def test_no_tokenizer(encoder_copy: Copy) -> None:
     folder = encoder_copy("bert")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).unlink()
-    hint = refused(ModelNotFoundError, "it has no vocabulary", load_piece_rules, folder)
+    hint = refused(ModelNotFoundError, "it has no vocabulary", load_subword_rules, folder)
     assert "tokenizer.json" in hint
 
 
 def test_a_broken_tokenizer(encoder_copy: Copy) -> None:
     folder = encoder_copy("bert")
     (folder / "tokenizer.json").write_text("{}", encoding="utf-8")
-    refused(ModelNotFoundError, "no tokenizer can be loaded", load_piece_rules, folder)
+    refused(ModelNotFoundError, "no tokenizer can be loaded", load_subword_rules, folder)
 
 
 def test_a_tokenizer_that_runs_in_python_only(encoder_copy: Copy) -> None:
@@ -191,7 +193,7 @@ def test_a_tokenizer_that_runs_in_python_only(encoder_copy: Copy) -> None:
     (folder / "vocab.txt").write_text("a 1\nb 2\n", encoding="utf-8")
     (folder / "bpe.codes").write_text("#version: 0.2\na b</w> 3\n", encoding="utf-8")
     change_json(folder / "tokenizer_config.json", tokenizer_class="BertweetTokenizer")
-    hint = refused(ModelNotFoundError, "runs in Python only", load_piece_rules, folder)
+    hint = refused(ModelNotFoundError, "runs in Python only", load_subword_rules, folder)
     assert "tokenizer.json" in hint
 
 
@@ -201,11 +203,11 @@ def test_a_sentencepiece_file_without_the_package(
     folder = encoder_copy("deberta-v3")
     (folder / "tokenizer.json").rename(folder / "spm.model")
     monkeypatch.setattr(reading, "find_spec", lambda name: None)
-    hint = refused(ModelNotFoundError, r"in spm\.model alone", load_piece_rules, folder)
+    hint = refused(ModelNotFoundError, r"in spm\.model alone", load_subword_rules, folder)
     assert hint == "pip install sentencepiece"
 
 
 def test_hardly_any_positions(encoder_copy: Copy) -> None:
     folder = encoder_copy("bert")
     change_json(folder / "config.json", max_position_embeddings=12)
-    refused(ModelMismatchError, "has room for 10 pieces of text", load_piece_rules, folder)
+    refused(ModelMismatchError, "has room for 10 pieces of text", load_subword_rules, folder)

@@ -14,7 +14,7 @@ import torch
 from typer.testing import CliRunner
 
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.cli import app
 from sciextract_trainer.encoders.conversion import read_vectors, write_encoder
 from sciextract_trainer.encoders.loading import load_encoder
@@ -86,7 +86,7 @@ def test_a_folder_gives_the_vectors_back(tmp_path: Path) -> None:
     write_encoder(found, tmp_path / "encoder", lstm_layers=0, lstm_size=5)
     encoder, rules = (
         load_encoder(str(tmp_path / "encoder")),
-        load_piece_rules(str(tmp_path / "encoder")),
+        load_subword_rules(str(tmp_path / "encoder")),
     )
     ids = torch.from_numpy(rules.encoder().split(["Kite", "zeppelin", "the"]).ids)[None]
     states = encoder(input_ids=ids, attention_mask=torch.ones_like(ids))[0][0]
@@ -99,7 +99,7 @@ def test_a_folder_gives_the_vectors_back(tmp_path: Path) -> None:
 def test_a_cased_file_is_looked_up_as_it_is(tmp_path: Path) -> None:
     found = read_vectors(file(tmp_path, "Kite 1 2\nmoss 3 4\n"), 10)
     write_encoder(found, tmp_path / "encoder", lstm_layers=0, lstm_size=5)
-    rules = load_piece_rules(str(tmp_path / "encoder"))
+    rules = load_subword_rules(str(tmp_path / "encoder"))
     assert rules.encoder().split(["Kite", "kite", "moss"]).ids.tolist() == [2, 1, 3]
 
 

@@ -43,66 +43,68 @@ Vocabulary = list[Any]
 
 def bert(folder: Path) -> None:
     """BERT, SciBERT, PubMedBERT, MiniLM, TinyBERT as they are saved today: ``tokenizer.json``, uncased."""
-    _save_tokenizer("BertTokenizer", folder, vocab=_numbered(word_pieces(True)), do_lower_case=True)
-    _save("Bert", folder, vocab_size=len(word_pieces(True)), **SHAPE)
+    _save_tokenizer(
+        "BertTokenizer", folder, vocab=_numbered(wordpiece_tokenizer(True)), do_lower_case=True
+    )
+    _save("Bert", folder, vocab_size=len(wordpiece_tokenizer(True)), **SHAPE)
 
 
 def bert_of_2019(folder: Path) -> None:
     """SpanBERT, BioBERT, SciBERT as they were published: a cased ``vocab.txt`` and no family's name."""
-    _save_lines(folder / "vocab.txt", word_pieces(False))
-    _save("Bert", folder, vocab_size=len(word_pieces(False)), **SHAPE)
+    _save_lines(folder / "vocab.txt", wordpiece_tokenizer(False))
+    _save("Bert", folder, vocab_size=len(wordpiece_tokenizer(False)), **SHAPE)
     change_json(folder / "config.json", model_type=None)
 
 
 def roberta(folder: Path) -> None:
     """RoBERTa: byte-level BPE without word starts in its ``tokenizer.json``, positions from 2 on."""
-    pieces, merges = byte_pieces(ROBERTA_SPECIAL)
-    _save_tokenizer("RobertaTokenizer", folder, vocab=_numbered(pieces), merges=merges)
+    subwords, merges = byte_level_tokenizer(ROBERTA_SPECIAL)
+    _save_tokenizer("RobertaTokenizer", folder, vocab=_numbered(subwords), merges=merges)
     positions = {"max_position_embeddings": POSITIONS + 2, "type_vocab_size": 1}
-    _save("Roberta", folder, vocab_size=len(pieces), **{**SHAPE, **positions})
+    _save("Roberta", folder, vocab_size=len(subwords), **{**SHAPE, **positions})
 
 
 def albert(folder: Path) -> None:
     """ALBERT: SentencePiece, lower-casing, narrow embeddings, layers that share their weights."""
-    pieces = unigrams(ALBERT_SPECIAL)
-    _save_tokenizer("AlbertTokenizer", folder, vocab=pieces)
-    _save("Albert", folder, vocab_size=len(pieces), embedding_size=16, **SHAPE)
+    subwords = unigrams(ALBERT_SPECIAL)
+    _save_tokenizer("AlbertTokenizer", folder, vocab=subwords)
+    _save("Albert", folder, vocab_size=len(subwords), embedding_size=16, **SHAPE)
 
 
 def electra(folder: Path) -> None:
     """ELECTRA: WordPiece from ``vocab.txt``, narrow embeddings."""
-    _save_lines(folder / "vocab.txt", word_pieces(True))
+    _save_lines(folder / "vocab.txt", wordpiece_tokenizer(True))
     (folder / "tokenizer_config.json").write_text('{"do_lower_case": true}', encoding="utf-8")
-    _save("Electra", folder, vocab_size=len(word_pieces(True)), embedding_size=16, **SHAPE)
+    _save("Electra", folder, vocab_size=len(wordpiece_tokenizer(True)), embedding_size=16, **SHAPE)
 
 
 def deberta(folder: Path) -> None:
     """DeBERTa v1 and SciDeBERTa: byte-level BPE from ``vocab.json`` and ``merges.txt``, relative positions."""
-    pieces, merges = byte_pieces(BERT_SPECIAL)
-    (folder / "vocab.json").write_text(json.dumps(_numbered(pieces)), encoding="utf-8")
+    subwords, merges = byte_level_tokenizer(BERT_SPECIAL)
+    (folder / "vocab.json").write_text(json.dumps(_numbered(subwords)), encoding="utf-8")
     _save_lines(folder / "merges.txt", ["#version: 0.2", *(" ".join(pair) for pair in merges)])
     kinds = {"pos_att_type": ["c2p", "p2c"], "layer_norm_eps": 1e-7}
-    _save("Deberta", folder, vocab_size=len(pieces), **DEBERTA, **kinds)
+    _save("Deberta", folder, vocab_size=len(subwords), **DEBERTA, **kinds)
 
 
 def deberta_v2(folder: Path) -> None:
     """DeBERTa v2: SentencePiece, buckets of relative positions, a convolution."""
-    pieces = unigrams(BERT_SPECIAL)
-    _save_tokenizer("DebertaV2Tokenizer", folder, vocab=pieces)
+    subwords = unigrams(BERT_SPECIAL)
+    _save_tokenizer("DebertaV2Tokenizer", folder, vocab=subwords)
     convolution = {"conv_kernel_size": 3, "conv_act": "gelu"}
-    _save("DebertaV2", folder, vocab_size=len(pieces), **DEBERTA_2, **convolution)
+    _save("DebertaV2", folder, vocab_size=len(subwords), **DEBERTA_2, **convolution)
 
 
 def deberta_v3(folder: Path) -> None:
     """DeBERTa v3: as v2 without the convolution."""
-    pieces = unigrams(BERT_SPECIAL)
-    _save_tokenizer("DebertaV2Tokenizer", folder, vocab=pieces)
-    _save("DebertaV2", folder, vocab_size=len(pieces), **DEBERTA_2)
+    subwords = unigrams(BERT_SPECIAL)
+    _save_tokenizer("DebertaV2Tokenizer", folder, vocab=subwords)
+    _save("DebertaV2", folder, vocab_size=len(subwords), **DEBERTA_2)
 
 
 def distilbert(folder: Path) -> None:
     """DistilBERT: other names for the same sizes."""
-    vocabulary = _numbered(word_pieces(True))
+    vocabulary = _numbered(wordpiece_tokenizer(True))
     _save_tokenizer("DistilBertTokenizer", folder, vocab=vocabulary, do_lower_case=True)
     sizes = {"dim": HIDDEN, "hidden_dim": 64, "n_layers": 2, "n_heads": 2}
     _save(
@@ -111,8 +113,8 @@ def distilbert(folder: Path) -> None:
 
 
 def mobilebert(folder: Path) -> None:
-    """MobileBERT: bottlenecks, and embeddings of three pieces at a time."""
-    vocabulary = _numbered(word_pieces(True))
+    """MobileBERT: bottlenecks, and embeddings of three subwords at a time."""
+    vocabulary = _numbered(wordpiece_tokenizer(True))
     _save_tokenizer("MobileBertTokenizer", folder, vocab=vocabulary, do_lower_case=True)
     sizes = {"embedding_size": 16, "intra_bottleneck_size": 16}
     _save("MobileBert", folder, vocab_size=len(vocabulary), **SHAPE, **sizes)
@@ -181,12 +183,12 @@ def change_json(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps(kept), encoding="utf-8")
 
 
-def _numbered(pieces: list[str]) -> dict[str, int]:
-    return {piece: number for number, piece in enumerate(pieces)}
+def _numbered(subwords: list[str]) -> dict[str, int]:
+    return {subword: number for number, subword in enumerate(subwords)}
 
 
 @cache
-def word_pieces(lower: bool) -> list[str]:
+def wordpiece_tokenizer(lower: bool) -> list[str]:
     """A small WordPiece vocabulary of the corpus."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
@@ -201,8 +203,8 @@ def word_pieces(lower: bool) -> list[str]:
 
 
 @cache
-def byte_pieces(special: tuple[str, ...]) -> tuple[list[str], list[tuple[str, str]]]:
-    """A small byte-level BPE of the corpus: pieces and merges."""
+def byte_level_tokenizer(special: tuple[str, ...]) -> tuple[list[str], list[tuple[str, str]]]:
+    """A small byte-level BPE of the corpus: subwords and merges."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -222,7 +224,7 @@ def byte_pieces(special: tuple[str, ...]) -> tuple[list[str], list[tuple[str, st
 
 @cache
 def unigrams(special: tuple[str, ...]) -> Vocabulary:
-    """A small SentencePiece vocabulary of the corpus: pieces and scores."""
+    """A small SentencePiece vocabulary of the corpus: subwords and scores."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.Unigram())
@@ -231,5 +233,5 @@ def unigrams(special: tuple[str, ...]) -> Vocabulary:
         vocab_size=200, special_tokens=list(special), unk_token=special[1], show_progress=False
     )
     tokenizer.train_from_iterator(TEXTS, trainer)
-    pieces = json.loads(tokenizer.to_str())["model"]["vocab"]
-    return [(piece, score) for piece, score in pieces]
+    subwords = json.loads(tokenizer.to_str())["model"]["vocab"]
+    return [(subword, score) for subword, score in subwords]

@@ -24,7 +24,7 @@ from tests.trainer.partial.records import record, write
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sciextract_trainer.build import PieceRules
+    from sciextract_trainer.build import SubwordRules
     from sciextract_trainer.config import TrainConfig
 
 PLAN = """
@@ -132,7 +132,7 @@ def test_another_encoder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_parts_see_every_example_once_a_pass(
-    shop: make_bio.BioWorkshop, make_config: Callable[..., TrainConfig], rules: PieceRules
+    shop: make_bio.BioWorkshop, make_config: Callable[..., TrainConfig], rules: SubwordRules
 ) -> None:
     examples = shop.examples()
     events: list[dict[str, object]] = []

@@ -17,7 +17,7 @@ import torch
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.label_layout import type_probabilities
-from sciextract_trainer.build import PieceRules, build_network, labels_of
+from sciextract_trainer.build import SubwordRules, build_network, labels_of
 from sciextract_trainer.data.examples import collate
 from sciextract_trainer.network.training_step import batch_losses, likely_types, taught_entity_loss
 from sciextract_trainer.partial.documents import documents_of
@@ -50,7 +50,7 @@ def bio_labels() -> Labels:
     return replace(labels_of(load_schema("bio"), 4), groups=GROUPS)
 
 
-def batch_of(labels: Labels, rules: PieceRules, *sets: TaughtSet) -> Batch:
+def batch_of(labels: Labels, rules: SubwordRules, *sets: TaughtSet) -> Batch:
     documents = [each for taught in sets for each in documents_of([TEXT], taught, Path("x"))]
     return collate(
         list(partial_examples(documents, labels, rules.encoder(), rules.limit)), rules.pad
@@ -74,13 +74,13 @@ def gradient(labels: Labels, batch: Batch) -> torch.Tensor:
     return logits.grad
 
 
-def test_untaught_types_get_no_gradient(bio_labels: Labels, rules: PieceRules) -> None:
+def test_untaught_types_get_no_gradient(bio_labels: Labels, rules: SubwordRules) -> None:
     grad = gradient(bio_labels, batch_of(bio_labels, rules, PLAGUES))
     classes = grad.abs().sum(dim=(0, 1)).nonzero()[:, 0].tolist()
     assert classes == [0, 1 + bio_labels.entities.index("Disease")]
 
 
-def test_a_part_of_a_group_is_taught_alone(bio_labels: Labels, rules: PieceRules) -> None:
+def test_a_part_of_a_group_is_taught_alone(bio_labels: Labels, rules: SubwordRules) -> None:
     grad = gradient(bio_labels, batch_of(bio_labels, rules, TERMS))
     found = {
         bio_labels.entities[row - 1] for row in grad.abs().sum(dim=(0, 1)).nonzero()[:, 0] if row
@@ -88,7 +88,7 @@ def test_a_part_of_a_group_is_taught_alone(bio_labels: Labels, rules: PieceRules
     assert found == {"protein", "DNA"}
 
 
-def test_each_document_of_a_batch_teaches_its_own(bio_labels: Labels, rules: PieceRules) -> None:
+def test_each_document_of_a_batch_teaches_its_own(bio_labels: Labels, rules: SubwordRules) -> None:
     batch = batch_of(bio_labels, rules, PLAGUES, DRUGS)
     grad = gradient(bio_labels, batch)
     disease, gene = (1 + bio_labels.entities.index(each) for each in ("Disease", "Gene"))
@@ -97,7 +97,7 @@ def test_each_document_of_a_batch_teaches_its_own(bio_labels: Labels, rules: Pie
     assert grad[half:, :, gene].any() and not grad[half:, :, disease].any()
 
 
-def test_the_loss_is_the_hand_computed_one(bio_labels: Labels, rules: PieceRules) -> None:
+def test_the_loss_is_the_hand_computed_one(bio_labels: Labels, rules: SubwordRules) -> None:
     batch = batch_of(bio_labels, rules, DRUGS)
     logits = torch.zeros((5, 4, 10))
     targets = np.zeros((5, 4, 10), dtype=np.float32)
@@ -115,7 +115,7 @@ def test_likely_types_are_those_of_inference(bio_labels: Labels) -> None:
 
 
 def test_only_taught_relations_are_scored(
-    bio_labels: Labels, rules: PieceRules, make_config: Callable[..., TrainConfig]
+    bio_labels: Labels, rules: SubwordRules, make_config: Callable[..., TrainConfig]
 ) -> None:
     config = make_config(coreference_weight=0.0, negatives_per_word=0.0)
     network = build_network(config, bio_labels)

@@ -1,4 +1,4 @@
-"""The head that tells hidden pieces is kept, and read again."""
+"""The head that tells masked tokens is kept, and read again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts as blocks of pieces."""
+"""Texts as blocks of subwords."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.pretraining.blocks import packed_blocks
 
 LENGTH = 16
 TEXTS = ["we parse trees.", "a b c d e f g h i j", "", "trees, trees, trees"] * 9
 
 
-def test_blocks_hold_all_pieces_in_order_between_special_ones(
-    rules: PieceRules, tmp_path: Path
+def test_blocks_hold_all_subwords_in_order_between_special_ones(
+    rules: SubwordRules, tmp_path: Path
 ) -> None:
     blocks = packed_blocks(TEXTS, rules, LENGTH, tmp_path, {})
     assert (blocks[:, 0] == rules.prefix[0]).all()
@@ -31,7 +31,7 @@ def test_blocks_hold_all_pieces_in_order_between_special_ones(
     assert len(wanted) - len(inner) < LENGTH - 2
 
 
-def test_blocks_are_made_once(rules: PieceRules, tmp_path: Path) -> None:
+def test_blocks_are_made_once(rules: SubwordRules, tmp_path: Path) -> None:
     def fails() -> Iterator[str]:
         raise AssertionError("read again")
         yield ""
@@ -42,5 +42,5 @@ def test_blocks_are_made_once(rules: PieceRules, tmp_path: Path) -> None:
     assert len(packed_blocks(TEXTS[:9], rules, LENGTH, tmp_path, {"most": 2})) < len(first)
 
 
-def test_too_little_text_makes_no_block(rules: PieceRules, tmp_path: Path) -> None:
+def test_too_little_text_makes_no_block(rules: SubwordRules, tmp_path: Path) -> None:
     assert packed_blocks(["trees"], rules, LENGTH, tmp_path, {}).shape == (0, LENGTH)

@@ -100,7 +100,7 @@ def test_other_settings_do_not_go_on_from_a_checkpoint(
         _run(settings(lr=1e-3), shard, tmp_path)
 
 
-def test_hidden_pieces_get_the_logits_of_their_own_place(encoder_folder: Path) -> None:
+def test_hidden_subwords_get_the_logits_of_their_own_place(encoder_folder: Path) -> None:
     network = MaskedLanguageModel(load_encoder(str(encoder_folder))).eval()
     ids = torch.tensor([[2, 5, 6, 7, 3], [2, 8, 9, 10, 3]])
     both = network(ids, torch.tensor([1, 7]))

@@ -18,7 +18,7 @@ from tests.trainer.encoders.tiny import roberta
 
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
-    from sciextract_trainer.build import PieceRules
+    from sciextract_trainer.build import SubwordRules
     from sciextract_trainer.config import TrainConfig
 
 Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
@@ -27,7 +27,7 @@ Run = Callable[..., tuple[int, list[dict[str, Any]], str]]
 
 @pytest.fixture(scope="session")
 def other_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A RoBERTa of half the width, which cuts words into pieces of bytes."""
+    """A RoBERTa of half the width, which cuts words into subwords of bytes."""
     import torch
     from transformers import RobertaConfig, RobertaModel
 
@@ -41,16 +41,16 @@ def other_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def other_rules(other_encoder: Path) -> PieceRules:
-    from sciextract_trainer.build import load_piece_rules
+def other_rules(other_encoder: Path) -> SubwordRules:
+    from sciextract_trainer.build import load_subword_rules
 
-    return load_piece_rules(str(other_encoder))
+    return load_subword_rules(str(other_encoder))
 
 
 @pytest.fixture(scope="session")
 def other_folder(
     other_encoder: Path,
-    other_rules: PieceRules,
+    other_rules: SubwordRules,
     make_config: Callable[..., TrainConfig],
     schema: LabelSchema,
     labels: Labels,

@@ -21,7 +21,7 @@ from sciextract.inference.results import annotated
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from sciextract.inference.tokenization import EncoderInput
 from sciextract.text.analyse import make_document
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.data.soft import targets_from
 from sciextract_trainer.distillation.ensemble import Committee, Member
 from sciextract_trainer.distillation.labelling import TEACHER_SETTINGS
@@ -41,7 +41,7 @@ EVERYTHING = DecodeSettings(PerTask(0.3, 0.3, 0.3), candidates=True, candidate_s
 
 @dataclass
 class Says:
-    """Stands for a network: it says what it is told to, by words, whatever its pieces and its size are."""
+    """Stands for a network: it says what it is told to, by words, whatever its subwords and its size are."""
 
     hidden: int
     spans: Mapping[tuple[int, int], Sequence[float]]
@@ -49,13 +49,13 @@ class Says:
     link: float = 0.0
     width: int = 2
     seen: list[Floats] = field(default_factory=list)
-    pieces: list[int] = field(default_factory=list)
+    subwords: list[int] = field(default_factory=list)
 
     def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
         return [self._window(window) for window in windows]
 
     def _window(self, window: EncoderInput) -> WordStates:
-        self.pieces.append(len(window.input_ids))
+        self.subwords.append(len(window.input_ids))
         words = len(window.word_first)
         states = np.zeros((words, self.hidden), dtype=np.float32)
         states[:, 0] = np.arange(words)
@@ -78,7 +78,9 @@ class Says:
         )
 
 
-def _member(network: Says, rules: PieceRules, weight: float = 1.0, labels: Labels = TINY) -> Member:
+def _member(
+    network: Says, rules: SubwordRules, weight: float = 1.0, labels: Labels = TINY
+) -> Member:
     return Member(Pipeline(network, rules.encoder(), labels, rules.limit), weight)
 
 
@@ -100,12 +102,12 @@ def _two() -> tuple[Says, Says]:
 
 
 def test_distributions_of_two_tokenizers_are_averaged_over_words(
-    rules: PieceRules, other_rules: PieceRules
+    rules: SubwordRules, other_rules: SubwordRules
 ) -> None:
     sure, other = _two()
     committee = Committee([_member(sure, rules), _member(other, other_rules)])
     said = committee.predict(TEXT, EVERYTHING)
-    assert sure.pieces != other.pieces  # the same words are another number of pieces
+    assert sure.subwords != other.subwords  # the same words are another number of subwords
     assert said.mentions.spans.tolist() == [[KITES, KITES], [LANTERNS, LANTERNS]]
     np.testing.assert_allclose(said.mentions.types, [[0.4, 0.2, 0.4], [0.3, 0.6, 0.1]], atol=1e-6)
     np.testing.assert_allclose(said.pairs.probabilities, [[0.4, 0.4, 0.1, 0.1]], atol=1e-6)
@@ -116,7 +118,7 @@ def test_distributions_of_two_tokenizers_are_averaged_over_words(
         np.testing.assert_allclose(network.seen[0], said.mentions.types, atol=1e-6)
 
 
-def test_weights_say_how_much_each_counts(rules: PieceRules, other_rules: PieceRules) -> None:
+def test_weights_say_how_much_each_counts(rules: SubwordRules, other_rules: SubwordRules) -> None:
     sure, other = _two()
     committee = Committee([_member(sure, rules, 3.0), _member(other, other_rules, 1.0)])
     said = committee.predict(TEXT, EVERYTHING)
@@ -125,7 +127,9 @@ def test_weights_say_how_much_each_counts(rules: PieceRules, other_rules: PieceR
     np.testing.assert_allclose(said.links.probabilities, [0.75 * 3 / 4 + 0.25 / 2], atol=1e-6)
 
 
-def test_a_temperature_flattens_what_is_said_and_not_what_is_considered(rules: PieceRules) -> None:
+def test_a_temperature_flattens_what_is_said_and_not_what_is_considered(
+    rules: SubwordRules,
+) -> None:
     """At temperature 2 probabilities go as their square roots."""
     sure, _ = _two()
     said = Committee([_member(sure, rules)], 2.0).predict(TEXT, EVERYTHING)
@@ -138,7 +142,7 @@ def test_a_temperature_flattens_what_is_said_and_not_what_is_considered(rules: P
     np.testing.assert_allclose(said.links.probabilities, [3**0.5 / (1 + 3**0.5)], atol=1e-6)
 
 
-def test_a_span_that_one_member_is_too_narrow_for_is_none_to_it(rules: PieceRules) -> None:
+def test_a_span_that_one_member_is_too_narrow_for_is_none_to_it(rules: SubwordRules) -> None:
     wide = Says(4, {(0, 1): (0.1, 0.9, 1e-9)})
     narrow = Says(4, {}, width=1)
     members = [
@@ -152,7 +156,7 @@ def test_a_span_that_one_member_is_too_narrow_for_is_none_to_it(rules: PieceRule
     np.testing.assert_allclose(said.mentions.types, [[0.55, 0.45, 0.0]], atol=1e-6)
 
 
-def test_groups_of_labels_keep_their_own_probabilities(rules: PieceRules) -> None:
+def test_groups_of_labels_keep_their_own_probabilities(rules: SubwordRules) -> None:
     """Per group a softmax over "none" and its labels; a span may be both."""
     grouped = replace(TINY, groups=(("Task",), ("Tool",)))
     one, two = Says(4, {(0, 0): (1.0, 3.0, 1.0)}), Says(4, {(0, 0): (1.0, 1.0, 9.0)})
@@ -163,13 +167,13 @@ def test_groups_of_labels_keep_their_own_probabilities(rules: PieceRules) -> Non
     )
 
 
-def test_a_text_without_words_says_nothing(rules: PieceRules) -> None:
+def test_a_text_without_words_says_nothing(rules: SubwordRules) -> None:
     said = Committee([_member(_two()[0], rules)]).predict(make_document("empty", " "), EVERYTHING)
     assert not len(said.mentions) and not said.relations and not said.clusters
 
 
 def test_long_texts_are_read_in_windows_that_cover_every_word_once(
-    trained: nn.Module, labels: Labels, rules: PieceRules
+    trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     sentence = TEN_SENTENCES[0].document.text
     document = make_document("long", " ".join([sentence] * 12))
@@ -190,7 +194,7 @@ RESCUING = replace(DEV_SETTINGS.with_thresholds({"entity": 0.9985}), rescue=Resc
     ("members", "settings"), [(1, DEV_SETTINGS), (3, DEV_SETTINGS), (3, RESCUING)]
 )
 def test_a_committee_of_equals_predicts_as_each_does(
-    members: int, settings: DecodeSettings, trained: nn.Module, labels: Labels, rules: PieceRules
+    members: int, settings: DecodeSettings, trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     single = Pipeline(TorchNetwork(as_joint(trained)), rules.encoder(), labels, rules.limit)
     committee = Committee([Member(single)] * members)
@@ -215,7 +219,7 @@ def test_a_committee_of_equals_predicts_as_each_does(
 
 
 def test_soft_targets_are_distributions_over_both_directions(
-    trained: nn.Module, labels: Labels, rules: PieceRules
+    trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     single = Pipeline(TorchNetwork(as_joint(trained)), rules.encoder(), labels, rules.limit)
     raw = Committee([Member(single)]).predict(TEN_SENTENCES[0].document, TEACHER_SETTINGS)

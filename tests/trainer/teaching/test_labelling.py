@@ -19,7 +19,7 @@ from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError, OutputError, TrainingDataError, UsageError
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.data.soft import (
     ARRAYS,
     SoftDocument,
@@ -63,7 +63,7 @@ class Counting:
 
 
 @pytest.fixture
-def teacher(trained: nn.Module, labels: Labels, rules: PieceRules) -> Pipeline:
+def teacher(trained: nn.Module, labels: Labels, rules: SubwordRules) -> Pipeline:
     return Pipeline(TorchNetwork(as_joint(trained)), rules.encoder(), labels, rules.limit)
 
 
@@ -91,7 +91,7 @@ def same(left: list[SoftDocument], right: list[SoftDocument]) -> bool:
 
 
 def test_soft_targets_survive_the_disk(
-    teacher: Pipeline, labels: Labels, rules: PieceRules, tmp_path: Path
+    teacher: Pipeline, labels: Labels, rules: SubwordRules, tmp_path: Path
 ) -> None:
     documents = [
         SoftDocument(each, targets_from(teacher.predict(each, TEACHER_SETTINGS), labels.relations))

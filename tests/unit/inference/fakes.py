@@ -12,7 +12,7 @@ from sciextract.documents.spans import Span, TokenRange
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.network import Floats, Ints, PairInput, PairScores, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract.inference.tokenization import EncoderInput, PieceEncoder
+from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer
 
 HIDDEN = 4
 UNKNOWN, PREFIX, SUFFIX = 0, 1, 2
@@ -24,26 +24,26 @@ LABELS = Labels(
 )
 
 
-def piece_encoder() -> PieceEncoder:
-    """Lower-case letters and digits are pieces of their own; everything else is unknown."""
+def subword_tokenizer() -> SubwordTokenizer:
+    """Lower-case letters and digits are subwords of their own; everything else is unknown."""
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-    pieces = ["[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters)]
-    vocabulary = {piece: row for row, piece in enumerate(pieces)}
+    subwords = ["[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters)]
+    vocabulary = {subword: row for row, subword in enumerate(subwords)}
     model = models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=200)
-    return PieceEncoder(Tokenizer(model), [PREFIX], [SUFFIX], UNKNOWN)
+    return SubwordTokenizer(Tokenizer(model), [PREFIX], [SUFFIX], UNKNOWN)
 
 
-def byte_encoder() -> PieceEncoder:
-    """Every byte is a piece of its own, as in a byte-level BPE without merges."""
+def byte_encoder() -> SubwordTokenizer:
+    """Every byte is a subword of its own, as in a byte-level BPE without merges."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {piece: row for row, piece in enumerate(["<unk>", "<s>", "</s>", *alphabet])}
+    vocabulary = {subword: row for row, subword in enumerate(["<unk>", "<s>", "</s>", *alphabet])}
     tokenizer = Tokenizer(models.BPE(vocabulary, [], unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    return PieceEncoder(tokenizer, [PREFIX], [SUFFIX], UNKNOWN)
+    return SubwordTokenizer(tokenizer, [PREFIX], [SUFFIX], UNKNOWN)
 
 
 class LocalNetwork:
-    """Scores that depend on the pieces of a span and on nothing around it."""
+    """Scores that depend on the subwords of a span and on nothing around it."""
 
     def __init__(self, labels: Labels = LABELS, seed: int = 0) -> None:
         random = np.random.default_rng(seed)
@@ -59,7 +59,7 @@ class LocalNetwork:
         self.windows: list[EncoderInput] = []
 
     def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
-        """States from a table of pieces; spans from their first and last word."""
+        """States from a table of subwords; spans from their first and last word."""
         self.windows += windows
         return [self._states(window) for window in windows]
 
@@ -71,7 +71,7 @@ class LocalNetwork:
         return WordStates(first, last, (first @ self._first)[:, None] + (last @ self._last)[ends])
 
     def score_pairs(self, pairs: PairInput) -> PairScores:
-        """Relations from the spans and the words between; links where both start with one piece."""
+        """Relations from the spans and the words between; links where both start with one subword."""
         heads, tails = pairs.relation_pairs[:, 0], pairs.relation_pairs[:, 1]
         between = (pairs.relation_between[:, 1] - pairs.relation_between[:, 0])[:, None]
         relations = pairs.span_first[heads] @ self._head + pairs.span_last[tails] @ self._tail
@@ -85,7 +85,7 @@ class LocalNetwork:
 
 def pipeline(limit: int = 510, labels: Labels = LABELS) -> Pipeline:
     """The core's pipeline on the arithmetic network."""
-    return Pipeline(LocalNetwork(labels), piece_encoder(), labels, limit)
+    return Pipeline(LocalNetwork(labels), subword_tokenizer(), labels, limit)
 
 
 def document(words: Sequence[str], sentence_lengths: Sequence[int]) -> Document:

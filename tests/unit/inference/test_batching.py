@@ -22,14 +22,14 @@ MOST = st.one_of(st.none(), st.integers(1, 2000))
 
 @given(LENGTHS, MOST, MOST)
 def test_every_window_has_one_call_that_fits(
-    lengths: list[int], windows: int | None, pieces: int | None
+    lengths: list[int], windows: int | None, subwords: int | None
 ) -> None:
-    calls = Batching(windows, pieces).calls(lengths)
+    calls = Batching(windows, subwords).calls(lengths)
     assert sorted(index for call in calls for index in call) == list(range(len(lengths)))
     for call in calls:
         padded = len(call) * max(lengths[index] for index in call)
         assert len(call) <= (windows or len(lengths))
-        assert len(call) == 1 or padded <= (pieces or padded)
+        assert len(call) == 1 or padded <= (subwords or padded)
 
 
 @given(LENGTHS)

@@ -89,7 +89,7 @@ def test_an_onnxruntime_without_cuda_is_named_with_what_it_has(for_gpus: ModelFo
     assert "onnxruntime-gpu" in e.value.hint
 
 
-def test_the_graph_for_gpus_runs_in_batches_of_pieces(
+def test_the_graph_for_gpus_runs_in_batches_of_subwords(
     for_gpus: ModelFolder, runtime: FakeRuntime, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = run(for_gpus, GPU)

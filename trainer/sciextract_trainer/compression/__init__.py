@@ -1,1 +1,1 @@
-"""Smaller models from trained ones: averaged weights, fewer bits, fewer pieces, fewer heads."""
+"""Smaller models from trained ones: averaged weights, fewer bits, fewer subwords, fewer heads."""

@@ -36,7 +36,7 @@ from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served
 from sciextract_trainer.files import explained
 from sciextract_trainer.network.joint import RememberingNetwork
-from sciextract_trainer.warm_start import piece_rules
+from sciextract_trainer.warm_start import subword_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ class MeasuredModel:
         """The model as it predicts."""
         config, pairs = self.folder.config, self.folder.path / PAIRS_GRAPH
         network = OnnxNetwork(graph or self.folder.graph(None), pairs if pairs.is_file() else None)
-        rules = piece_rules(self.folder.path, config)
+        rules = subword_rules(self.folder.path, config)
         return Pipeline(
             RememberingNetwork(network) if remembering else network,
-            rules.encoder(), config.labels, config.piece_limit,
+            rules.encoder(), config.labels, config.subword_limit,
         )  # fmt: skip
 
 

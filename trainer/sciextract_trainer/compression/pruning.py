@@ -1,4 +1,4 @@
-"""``sciextract-trainer prune``: models and encoders with fewer pieces or fewer heads, measured."""
+"""``sciextract-trainer prune``: models and encoders with fewer subwords or fewer heads, measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS
 from sciextract.inference.pipeline import Labels
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules, load_piece_rules
+from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.compression.opened import MeasuredModel, new_folder, require_new
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
@@ -53,7 +53,7 @@ def head_importance(
         examples: Gold documents.
         config: Weights of the losses.
         labels: What the classes mean.
-        pad: Id of the padding piece.
+        pad: Id of the padding subword.
     """
     network.eval()
     with _gates(network) as gates:
@@ -132,8 +132,8 @@ class CutVocabulary:
     tokenizer: Tokenizer
     kept: tuple[int, ...]
 
-    def rules(self, old: PieceRules) -> PieceRules:
-        """The piece rules with new ids."""
+    def rules(self, old: SubwordRules) -> SubwordRules:
+        """The subword rules with new ids."""
         new = {number: row for row, number in enumerate(self.kept)}
         return replace(
             old,
@@ -146,28 +146,30 @@ class CutVocabulary:
         )
 
 
-def used_pieces(rules: PieceRules, documents: Iterable[Document], at_least: int = 1) -> set[int]:
-    """The pieces that words of texts are split into, as training and inference split them.
+def used_subwords(
+    rules: SubwordRules, documents: Iterable[Document], at_least: int = 1
+) -> set[int]:
+    """The subwords that words of texts are split into, as training and inference split them.
 
     Args:
         rules: The tokenizer.
         documents: The texts.
-        at_least: Occurrences from which on a piece counts as used.
+        at_least: Occurrences from which on a subword counts as used.
     """
     encoder, counts = rules.encoder(), Counter[int]()
     for document in documents:
         counts.update(encoder.split(document.tokens.slices(document.text)).ids.tolist())
-    return {piece for piece, count in counts.items() if count >= at_least}
+    return {subword for subword, count in counts.items() if count >= at_least}
 
 
-def cut_vocabulary(rules: PieceRules, used: Collection[int]) -> CutVocabulary:
-    """The tokenizer with the used pieces, special pieces and single characters.
+def cut_vocabulary(rules: SubwordRules, used: Collection[int]) -> CutVocabulary:
+    """The tokenizer with the used subwords, special subwords and single characters.
 
-    WordPiece takes the longest piece that fits. The pieces of a text that uses kept ones only are the same
+    WordPiece takes the longest subword that fits. The subwords of a text that uses kept ones only are the same
     therefore: those that it took are there, and a longer one did not fit before either.
 
     Raises:
-        UsageError: It is no WordPiece tokenizer: what others make of a removed piece is not settled.
+        UsageError: It is no WordPiece tokenizer: what others make of a removed subword is not settled.
     """
     values: dict[str, Any] = json.loads(rules.tokenizer.to_str())
     kind = values["model"].get("type")
@@ -180,19 +182,21 @@ def cut_vocabulary(rules: PieceRules, used: Collection[int]) -> CutVocabulary:
     special = {token["id"] for token in values["added_tokens"]}
     framing = {_PAD, rules.pad, rules.mask, rules.unknown, *rules.prefix, *rules.suffix}
     single = {
-        number for piece, number in vocabulary.items() if len(piece.removeprefix(_CONTINUES)) == 1
+        number
+        for subword, number in vocabulary.items()
+        if len(subword.removeprefix(_CONTINUES)) == 1
     }
     kept = tuple(sorted({*used, *special, *framing, *single} & {*vocabulary.values(), *special}))
     return CutVocabulary(Tokenizer.from_str(json.dumps(_renumbered(values, kept))), kept)
 
 
 def cut_embeddings(encoder: Any, kept: Collection[int], pad: int) -> None:
-    """Keeps some rows of an encoder's piece embeddings.
+    """Keeps some rows of an encoder's subword embeddings.
 
     Args:
         encoder: A Hugging Face encoder; changed.
         kept: Old id of each new one.
-        pad: New id of the padding piece.
+        pad: New id of the padding subword.
     """
     old = encoder.get_input_embeddings()
     rows = old.weight.detach()[torch.tensor(list(kept))].clone()
@@ -210,8 +214,8 @@ def _renumbered(values: dict[str, Any], kept: tuple[int, ...]) -> dict[str, Any]
     vocabulary = values["model"]["vocab"]
     model = values["model"] | {
         "vocab": {
-            piece: new[number]
-            for piece, number in sorted(vocabulary.items(), key=lambda each: each[1])
+            subword: new[number]
+            for subword, number in sorted(vocabulary.items(), key=lambda each: each[1])
             if number in new
         }
     }
@@ -222,7 +226,7 @@ def _renumbered(values: dict[str, Any], kept: tuple[int, ...]) -> dict[str, Any]
 
 
 def _with_new_ids(frame: Any, new: dict[int, int]) -> Any:
-    """The description of what stands around a text, with new ids of special pieces."""
+    """The description of what stands around a text, with new ids of special subwords."""
     if frame is None:
         return None
     if frame["type"] == "Sequence":
@@ -255,12 +259,12 @@ class Pruning:
 def prune_vocabulary(
     model: MeasuredModel, texts: Sequence[Document], at_least: int, wanted: Pruning
 ) -> ModelConfig:
-    """Writes a model whose pieces are those that texts use.
+    """Writes a model whose subwords are those that texts use.
 
     Args:
         model: The model.
         texts: The texts; on them it predicts what it did, but for the rounding of int8.
-        at_least: Occurrences from which on a piece counts as used.
+        at_least: Occurrences from which on a subword counts as used.
         wanted: Where to.
 
     Raises:
@@ -269,7 +273,7 @@ def prune_vocabulary(
     """
     require_new(wanted.output)
     start, network = _opened(model)
-    cut = cut_vocabulary(start.rules, used_pieces(start.rules, texts, at_least))
+    cut = cut_vocabulary(start.rules, used_subwords(start.rules, texts, at_least))
     rules = cut.rules(start.rules)
     cut_embeddings(network.words.encoder, cut.kept, rules.pad)
     told = f"{len(cut.kept)} of {start.rules.tokenizer.get_vocab_size()} pieces, those of {len(texts)} texts"
@@ -308,19 +312,19 @@ def prune_heads(
 def prune_encoder(
     source: str, texts: Sequence[Document], at_least: int, output: Path, report: Report
 ) -> None:
-    """Writes an encoder folder whose pieces are those that texts use, to train models on; without a language head.
+    """Writes an encoder folder whose subwords are those that texts use, to train models on; without a language head.
 
     Args:
         source: Folder or hub id.
         texts: The texts.
-        at_least: Occurrences from which on a piece counts as used.
+        at_least: Occurrences from which on a subword counts as used.
         output: The new folder.
-        report: Told how many pieces are left.
+        report: Told how many subwords are left.
     """
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-    rules, encoder = load_piece_rules(source), load_encoder(source)
-    cut = cut_vocabulary(rules, used_pieces(rules, texts, at_least))
+    rules, encoder = load_subword_rules(source), load_encoder(source)
+    cut = cut_vocabulary(rules, used_subwords(rules, texts, at_least))
     cut_embeddings(encoder, cut.kept, cut.rules(rules).pad)
     old = load_pretrained(AutoTokenizer, source, use_fast=True)
     named = {
@@ -344,7 +348,7 @@ def _opened(model: MeasuredModel) -> tuple[StartModel, JointNetwork]:
 def _written(
     model: MeasuredModel,
     network: JointNetwork,
-    rules: PieceRules,
+    rules: SubwordRules,
     change: dict[str, str],
     wanted: Pruning,
 ) -> ModelConfig:

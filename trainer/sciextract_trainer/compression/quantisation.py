@@ -41,7 +41,7 @@ class Scheme:
         per_channel: Whether each column of a matrix has a scale of its own (not for ``weights4``, which has blocks).
         ranges: How ``static`` chooses ranges.
         block_size: Weights that share a scale in ``weights4``.
-        embeddings: Bits of the piece embeddings in ``weights4``.
+        embeddings: Bits of the subword embeddings in ``weights4``.
 
     Raises:
         UsageError: A value is not possible; says which ones are.
@@ -151,10 +151,12 @@ def windows_of(pipeline: Pipeline, documents: Sequence[Document]) -> list[Encode
     """The windows of some documents as the encoder sees them."""
     found = []
     for document in documents:
-        pieces = pipeline.pieces.split(document.tokens.slices(document.text))
-        for window in plan_windows(pieces.counts, document.tokens.sentences, pipeline.piece_limit):
+        subwords = pipeline.tokenizer.split(document.tokens.slices(document.text))
+        for window in plan_windows(
+            subwords.counts, document.tokens.sentences, pipeline.subword_limit
+        ):
             seen = window.seen
-            found.append(pipeline.pieces.frame(pieces, seen.token_start, seen.token_end))
+            found.append(pipeline.tokenizer.frame(subwords, seen.token_start, seen.token_end))
     return found
 
 

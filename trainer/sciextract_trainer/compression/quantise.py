@@ -28,7 +28,7 @@ from sciextract_trainer.compression.opened import MeasuredModel, new_folder, wri
 from sciextract_trainer.compression.quantisation import Scheme, quantise, quiet, windows_of
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import export_encoder
-from sciextract_trainer.warm_start import WEIGHTS, open_start_model, piece_rules
+from sciextract_trainer.warm_start import WEIGHTS, open_start_model, subword_rules
 
 PASSES = 3
 
@@ -223,13 +223,13 @@ def _check(parity: dict[str, Any], graph: Path) -> None:
 
 def sample_windows(folder: ModelFolder) -> list[EncoderInput]:
     """The sample abstracts as the encoder sees them."""
-    rules = piece_rules(folder.path, folder.config)
+    rules = subword_rules(folder.path, folder.config)
     encoder, windows = rules.encoder(), []
     for document in _samples():
         tokens = document.tokens
-        pieces = encoder.split(tokens.slices(document.text))
-        for each in plan_windows(pieces.counts, tokens.sentences, folder.config.piece_limit):
-            windows.append(encoder.frame(pieces, each.seen.token_start, each.seen.token_end))
+        subwords = encoder.split(tokens.slices(document.text))
+        for each in plan_windows(subwords.counts, tokens.sentences, folder.config.subword_limit):
+            windows.append(encoder.frame(subwords, each.seen.token_start, each.seen.token_end))
     return windows
 
 

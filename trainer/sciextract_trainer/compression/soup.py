@@ -21,7 +21,7 @@ from sciextract.inference.model_folder import MANIFEST, open_folder
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.run_folder import Run
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules, build_network, load_piece_rules
+from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
 from sciextract_trainer.calibration.fitting import Dev, fit_settings
 from sciextract_trainer.checkpoint import WEIGHTS as CHECKPOINT
 from sciextract_trainer.checkpoint import load_weights
@@ -55,7 +55,7 @@ class Ingredient:
     network: JointNetwork
     schema: LabelSchema
     labels: Labels
-    rules: PieceRules
+    rules: SubwordRules
     given: bool
     encoder: str
 
@@ -85,7 +85,7 @@ def open_ingredients(paths: Sequence[Path], hints: Hints) -> list[Ingredient]:
     Raises:
         UsageError: Fewer than two are given, or one of them has no more than rounded weights.
         InputMissingError: One of them is neither a run folder nor a model folder.
-        ModelMismatchError: Two of them have other labels, schemas, pieces or shapes; names both and the difference.
+        ModelMismatchError: Two of them have other labels, schemas, subwords or shapes; names both and the difference.
         ModelDamagedError: One of them is not whole.
     """
     if len(paths) < 2:
@@ -133,7 +133,7 @@ def _of_run(path: Path, hints: Hints) -> Ingredient:
     labels = labels_for(config, schema)
     network = build_network(config, labels)
     load_weights(path / BEST, network)
-    rules = load_piece_rules(config.encoder)
+    rules = load_subword_rules(config.encoder)
     given, encoder = config.given_entities, Path(config.encoder).name
     return Ingredient(str(path), network, schema, labels, rules, given, encoder)
 

@@ -9,7 +9,7 @@ What a document says stays true:
 
 - Mentions that mean the same stay alike: all of one label in one cluster, or with one and the same text, get one new
   text; different ones get different texts as long as there are enough. They are swapped together or not at all.
-- Only positive mentions are swapped, and only where they are one piece of whole words in one sentence that no other
+- Only positive mentions are swapped, and only where they are one run of whole words in one sentence that no other
   entity, whatever its state, overlaps. Rejected, undecided, nested and fragmented ones stay, at their new place.
 """
 
@@ -31,7 +31,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.retraining.snapshot import Origin, TrainingDocument
 from sciextract.retraining.snapshot.supervision import mention_states
 from sciextract.store.rows import IN_VIEW
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Sized
 from sciextract_trainer.data.gold import decided_examples
@@ -277,7 +277,7 @@ def _alike(
 
 
 def _is_free(entity: Entity, item: AnnotatedDocument) -> bool:
-    """Whether a mention is one piece of whole words in one sentence that no other entity overlaps."""
+    """Whether a mention is one run of whole words in one sentence that no other entity overlaps."""
     tokens = item.document.tokens
     words = tokens.aligned(entity.span)
     if len(entity.fragments) > 1 or words is None:
@@ -299,7 +299,7 @@ def _donor(row: int, entity: Entity, document: Document) -> Donor:
 
 
 def gold_swaps(
-    config: TrainConfig, gold: Sequence[AnnotatedDocument], labels: Labels, rules: PieceRules
+    config: TrainConfig, gold: Sequence[AnnotatedDocument], labels: Labels, rules: SubwordRules
 ) -> Swaps | None:
     """Swaps among gold documents; ``None`` where the recipe wants none."""
     if not config.augment:
@@ -317,7 +317,7 @@ def decided_swaps(
     config: TrainConfig,
     documents: Sequence[TrainingDocument],
     labels: Labels,
-    rules: PieceRules,
+    rules: SubwordRules,
 ) -> Swaps | None:
     """Swaps in the documents that were decided; ``None`` where the recipe wants none.
 

@@ -16,7 +16,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import EncoderInput, PieceEncoder, Window, plan_windows
+from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, Window, plan_windows
 from sciextract.store.rows import Layer
 
 Floats = NDArray[np.float32]
@@ -91,35 +91,35 @@ class Example:
     targets: Targets
 
     @property
-    def piece_count(self) -> int:
-        """Pieces the encoder sees, special ones included."""
+    def subword_count(self) -> int:
+        """Subwords the encoder sees, special ones included."""
         return len(self.frame.input_ids)
 
 
 def examples_from(
-    documents: Iterable[AnnotatedDocument], labels: Labels, pieces: PieceEncoder, limit: int
+    documents: Iterable[AnnotatedDocument], labels: Labels, subwords: SubwordTokenizer, limit: int
 ) -> Iterator[Example]:
     """One example per window of each document; almost all abstracts are one window.
 
     Args:
         documents: Gold documents.
         labels: What the classes mean; entities and relations of other labels are left out.
-        pieces: The encoder's word pieces.
-        limit: Most pieces a window may hold, special tokens not counted.
+        subwords: The encoder's subwords.
+        limit: Most subwords a window may hold, special tokens not counted.
     """
     for annotated in documents:
         targets = gold_targets(annotated, labels)
-        yield from windows_of(annotated.document, targets, labels, pieces, limit)
+        yield from windows_of(annotated.document, targets, labels, subwords, limit)
 
 
 def windows_of(
-    document: Document, targets: Targets, labels: Labels, pieces: PieceEncoder, limit: int
+    document: Document, targets: Targets, labels: Labels, subwords: SubwordTokenizer, limit: int
 ) -> Iterator[Example]:
     """One example per window of a document with given targets."""
-    split = pieces.split(document.tokens.slices(document.text))
+    split = subwords.split(document.tokens.slices(document.text))
     ends = sentence_ends(document.tokens.sentences, len(document.tokens))
     for window in plan_windows(split.counts, document.tokens.sentences, limit):
-        frame = pieces.frame(split, window.seen.token_start, window.seen.token_end)
+        frame = subwords.frame(split, window.seen.token_start, window.seen.token_end)
         yield make_example(document.doc_key, frame, ends, window, targets, labels.max_span_width)
 
 
@@ -231,11 +231,11 @@ class Sized(Protocol):
         """The document's name."""
 
     @property
-    def piece_count(self) -> int:
-        """Pieces the encoder sees."""
+    def subword_count(self) -> int:
+        """Subwords the encoder sees."""
 
 
-class PieceBatch(Protocol):
+class SubwordBatch(Protocol):
     """A batch of any network family."""
 
     @property
@@ -244,11 +244,11 @@ class PieceBatch(Protocol):
 
     @property
     def input_ids(self) -> Tensor:
-        """Padded pieces, a row per encoder input."""
+        """Padded subwords, a row per encoder input."""
 
     @property
     def attention_mask(self) -> Tensor:
-        """1 for pieces, 0 for padding."""
+        """1 for subwords, 0 for padding."""
 
 
 SizedT = TypeVar("SizedT", bound=Sized)
@@ -260,10 +260,10 @@ class Batch:
 
     Attributes:
         examples: The examples, in the order of the rows.
-        input_ids: int64 (documents, pieces), padded.
-        attention_mask: int64 (documents, pieces).
-        word_first: int64 (words of all documents,), first piece of each word in the flattened batch.
-        word_last: int64 (words of all documents,), last piece.
+        input_ids: int64 (documents, subwords), padded.
+        attention_mask: int64 (documents, subwords).
+        word_first: int64 (words of all documents,), first subword of each word in the flattened batch.
+        word_last: int64 (words of all documents,), last subword.
         offsets: Index of each document's first word, then the number of words.
     """
 
@@ -309,7 +309,7 @@ def epoch_batches(
     order = random.permutation(len(examples))
     batches: list[list[SizedT]] = []
     for start in range(0, len(order), size * 8):
-        pool = sorted(order[start : start + size * 8], key=lambda i: examples[i].piece_count)
+        pool = sorted(order[start : start + size * 8], key=lambda i: examples[i].subword_count)
         batches += [
             [examples[i] for i in pool[begin : begin + size]] for begin in range(0, len(pool), size)
         ]

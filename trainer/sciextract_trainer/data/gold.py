@@ -17,7 +17,7 @@ from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import Part, paths_of
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import PieceEncoder
+from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.retraining.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
 from sciextract.store.rows import Layer
 from sciextract_trainer.data.examples import (
@@ -109,19 +109,19 @@ Rows = dict[str, int]
 
 
 def decided_examples(
-    documents: Iterable[TrainingDocument], labels: Labels, pieces: PieceEncoder, limit: int
+    documents: Iterable[TrainingDocument], labels: Labels, subwords: SubwordTokenizer, limit: int
 ) -> Iterator[Example]:
     """One example per window of each document.
 
     Args:
         documents: Documents with decisions.
         labels: What the classes mean.
-        pieces: The encoder's word pieces.
-        limit: Most pieces a window may hold, special tokens not counted.
+        subwords: The encoder's subwords.
+        limit: Most subwords a window may hold, special tokens not counted.
     """
     for item in documents:
         targets = decided_targets(item, labels)
-        yield from windows_of(item.annotated.document, targets, labels, pieces, limit)
+        yield from windows_of(item.annotated.document, targets, labels, subwords, limit)
 
 
 def decided_targets(item: TrainingDocument, labels: Labels) -> Targets:

@@ -14,7 +14,7 @@ from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels, RawPrediction
-from sciextract.inference.tokenization import PieceEncoder
+from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract_trainer.data.examples import Example, Targets, windows_of
 from sciextract_trainer.files import replacing
 
@@ -111,8 +111,8 @@ def _split(array: np.ndarray, counts: np.ndarray) -> list[np.ndarray]:
 
 
 def soft_examples(
-    documents: Sequence[SoftDocument], labels: Labels, pieces: PieceEncoder, limit: int
+    documents: Sequence[SoftDocument], labels: Labels, subwords: SubwordTokenizer, limit: int
 ) -> Iterator[Example]:
     """One example per window of each document."""
     for item in documents:
-        yield from windows_of(item.document, item.targets, labels, pieces, limit)
+        yield from windows_of(item.document, item.targets, labels, subwords, limit)

@@ -1,4 +1,4 @@
-"""Several models as one teacher: what they say is averaged over words, whatever their word pieces are.
+"""Several models as one teacher: what they say is averaged over words, whatever their subwords are.
 
 Every member reads a text with its own tokenizer, windows and hidden size. What the members have in common are
 the words, so that distributions over spans of words, pairs of these spans and antecedents can be averaged
@@ -171,13 +171,13 @@ def _as_logits(types: Floats, groups: Columns) -> Floats:
 
 def _states(pipeline: Pipeline, document: Document, labels: Labels) -> WordStates:
     """States of all words, each from the window that decides about it, and logits of all spans."""
-    split = pipeline.pieces.split(document.tokens.slices(document.text))
+    split = pipeline.tokenizer.split(document.tokens.slices(document.text))
     words, width = len(document.tokens), labels.max_span_width
     logits = np.full((words, width, 1 + len(labels.entities)), _NEVER, dtype=np.float32)
     logits[:, :, 0] = 0.0
     first, last = [], []
-    for window in plan_windows(split.counts, document.tokens.sentences, pipeline.piece_limit):
-        frame = pipeline.pieces.frame(split, window.seen.token_start, window.seen.token_end)
+    for window in plan_windows(split.counts, document.tokens.sentences, pipeline.subword_limit):
+        frame = pipeline.tokenizer.frame(split, window.seen.token_start, window.seen.token_end)
         [states] = pipeline.network.encode([frame])
         kept = window.kept_rows
         first.append(states.first[kept])

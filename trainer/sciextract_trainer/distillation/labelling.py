@@ -36,7 +36,7 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.inference.tokenization import PieceEncoder
+from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.data.examples import Targets
@@ -287,10 +287,10 @@ def load_pipeline(folder: ModelFolder, threads: int = 1) -> Pipeline:
     config, pairs = folder.config, folder.path / PAIRS_GRAPH
     network = OnnxNetwork(_graph(folder), pairs if pairs.is_file() else None, threads)
     tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
-    pieces = PieceEncoder(
-        tokenizer, config.prefix, config.suffix, config.unknown, config.piece_limit
+    subwords = SubwordTokenizer(
+        tokenizer, config.prefix, config.suffix, config.unknown, config.subword_limit
     )
-    return Pipeline(network, pieces, config.labels, config.piece_limit)
+    return Pipeline(network, subwords, config.labels, config.subword_limit)
 
 
 def student_labels(panel: Panel, schema: LabelSchema, max_span_width: int) -> Labels:

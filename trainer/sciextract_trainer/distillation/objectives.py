@@ -97,7 +97,7 @@ SMALLEST = 1e-12
 
 
 def masked_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy with the pieces that were hidden, mean over the hidden positions.
+    """Cross-entropy with the subwords that were hidden, mean over the hidden positions.
 
     The masked-language part of DistilBioBERT and CompactBioBERT in the compact-transformers paper; the training
     objective of Devlin et al. 2019 (BERT, arXiv 1810.04805, section 3.1).
@@ -228,7 +228,7 @@ class Lesson:
     Attributes:
         student: Its hidden states are projected to the teacher's width where it is narrower.
         teacher: Told without gradients.
-        targets: int64 (chosen,), the pieces that were hidden.
+        targets: int64 (chosen,), the subwords that were hidden.
         layers: The teacher layer that each layer of the student stands for, counted from 1.
         temperature: Of the output distributions.
         real: bool (blocks, length), which positions hold text; all when ``None``.
@@ -246,7 +246,7 @@ Objective = Callable[[Lesson], Parts]
 
 
 def distilbio(lesson: Lesson) -> Parts:
-    """The parts of DistilBioBERT: hidden pieces, soft outputs, direction of the last hidden states.
+    """The parts of DistilBioBERT: masked tokens, soft outputs, direction of the last hidden states.
 
     Compact-transformers paper, the section on DistilBioBERT: masked-language loss (weight 2), Kullback-Leibler
     divergence of the output distributions on the hidden positions (5), and 1 - cosine of the last hidden states (1);
@@ -284,7 +284,7 @@ def tinybio(lesson: Lesson) -> Parts:
 
 
 def compactbio(lesson: Lesson) -> Parts:
-    """The parts of CompactBioBERT: hidden pieces, soft outputs, layer by layer direction and attention.
+    """The parts of CompactBioBERT: masked tokens, soft outputs, layer by layer direction and attention.
 
     Compact-transformers paper, the section on CompactBioBERT: masked-language loss (weight 1), Kullback-Leibler
     divergence of the output distributions on the hidden positions (5), and the sum over layers of 1 - cosine of the

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError, UsageError
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules, load_piece_rules
+from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.distillation.objectives import (
     METHODS,
     Layers,
@@ -52,7 +52,7 @@ class DistilConfig(BlockSettings):
     """Everything that decides the outcome of an encoder distillation, apart from the texts.
 
     Attributes:
-        teacher: Hugging Face id or folder of an encoder with a head that tells hidden pieces.
+        teacher: Hugging Face id or folder of an encoder with a head that tells masked tokens.
         student: Folder of the encoder that learns.
         method: ``distilbio``, ``tinybio`` or ``compactbio``.
         layers: The teacher layer that each layer of the student follows, counted from 1; none named: the last
@@ -237,7 +237,7 @@ def _layers(
 
 
 def _same_vocabulary(config: DistilConfig) -> None:
-    teacher, student = (load_piece_rules(source) for source in _sources(config))
+    teacher, student = (load_subword_rules(source) for source in _sources(config))
     problem = _difference(student, teacher)
     if problem:
         raise ModelMismatchError(
@@ -247,16 +247,14 @@ def _same_vocabulary(config: DistilConfig) -> None:
         )
 
 
-def _difference(student: PieceRules, teacher: PieceRules) -> str:
+def _difference(student: SubwordRules, teacher: SubwordRules) -> str:
     """The first thing that two tokenizers do not have in common; empty when they have all."""
     small, large = student.tokenizer.get_vocab(), teacher.tokenizer.get_vocab()
     if len(small) != len(large):
         return f"{len(small)} pieces in the student's vocabulary, {len(large)} in the teacher's"
-    for piece, number in sorted(large.items(), key=lambda each: each[1]):
-        if small.get(piece) != number:
-            return (
-                f"{piece!r} is piece {number} of the teacher and {small.get(piece)} of the student"
-            )
+    for subword, number in sorted(large.items(), key=lambda each: each[1]):
+        if small.get(subword) != number:
+            return f"{subword!r} is piece {number} of the teacher and {small.get(subword)} of the student"
     frames = [(each.prefix, each.suffix, each.mask, each.pad) for each in (student, teacher)]
     return "" if frames[0] == frames[1] else "their special pieces differ"
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError, OutputError, UsageError
-from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.distillation.objectives import Layers, ascending, every_layer
 from sciextract_trainer.encoders.layers import layers_of
 from sciextract_trainer.encoders.loading import empty_encoder, load_encoder, read_settings
@@ -230,7 +230,7 @@ def every_of(source: str, step: int, first: int) -> Layers:
 def write_student(source: str, plan: StudentPlan, folder: Path) -> dict[str, Any]:
     """Writes a student of an encoder as a Hugging Face folder with the same tokenizer.
 
-    The head that tells hidden pieces comes along where the teacher has one and its weights are taken over.
+    The head that tells masked tokens comes along where the teacher has one and its weights are taken over.
 
     Args:
         source: Folder or hub id of the teacher.
@@ -248,7 +248,7 @@ def write_student(source: str, plan: StudentPlan, folder: Path) -> dict[str, Any
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise OutputError(f"{folder} holds something already", "name a new folder for the student")
-    load_piece_rules(source)
+    load_subword_rules(source)
     teacher = MaskedLanguageModel(load_encoder(source))
     has_head = read_head(teacher, source)
     student = make_student(teacher, plan, has_head)

@@ -22,7 +22,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.retraining.run import circumstances
 from sciextract.retraining.run_folder import Run
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules, load_piece_rules
+from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
@@ -65,7 +65,7 @@ class Lesson:
     config: TrainConfig
     schema: LabelSchema
     labels: Labels
-    rules: PieceRules
+    rules: SubwordRules
     dev: Path
     run: Path
     output: Path
@@ -80,17 +80,18 @@ class Lesson:
 
     def soft_examples(self, labelled: Sequence[SoftDocument]) -> list[Example]:
         """Examples with the teachers' distributions as targets."""
-        pieces = self.rules.encoder()
-        return list(soft_examples(labelled, self.labels, pieces, self.rules.limit))
+        subwords = self.rules.encoder()
+        return list(soft_examples(labelled, self.labels, subwords, self.rules.limit))
 
     def gold_examples(self) -> list[Example]:
         """Examples of the gold, as often as an epoch has them."""
         if self.gold is None:
             return []
         documents = read_gold(self.gold, self.schema)
-        pieces = self.rules.encoder()
+        subwords = self.rules.encoder()
         return (
-            list(examples_from(documents, self.labels, pieces, self.rules.limit)) * self.gold_times
+            list(examples_from(documents, self.labels, subwords, self.rules.limit))
+            * self.gold_times
         )
 
     def origin(self) -> dict[str, Any]:
@@ -300,7 +301,7 @@ def open_lesson(
         config=config,
         schema=wanted,
         labels=student_labels(panel, wanted, config.max_span_width),
-        rules=start.rules if start else load_piece_rules(config.encoder),
+        rules=start.rules if start else load_subword_rules(config.encoder),
         dev=dev,
         run=run,
         output=output,

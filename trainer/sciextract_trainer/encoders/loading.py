@@ -208,10 +208,10 @@ def _quiet() -> Iterator[None]:
 
 
 MOST = 512
-"""Pieces of a window, special ones included: abstracts hardly ever have more, and attention costs the square."""
+"""Subwords of a window, special ones included: abstracts hardly ever have more, and attention costs the square."""
 
 LEAST = 16
-"""Pieces of text that a window must have room for."""
+"""Subwords of text that a window must have room for."""
 
 _COUNT_FROM_PADDING = frozenset(
     {
@@ -219,11 +219,11 @@ _COUNT_FROM_PADDING = frozenset(
         "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod",
     }
 )  # fmt: skip
-"""Families that number positions from the one after the padding piece's id."""
+"""Families that number positions from the one after the padding subword's id."""
 
 
 def position_limit(settings: Any) -> int:
-    """Pieces an encoder can place, special ones included; ``MOST`` where it has no table of positions."""
+    """Subwords an encoder can place, special ones included; ``MOST`` where it has no table of positions."""
     table = getattr(settings, "max_position_embeddings", None) or 0
     if table <= 0:  # recurrent and static encoders, and those with relative positions alone
         return MOST
@@ -231,13 +231,13 @@ def position_limit(settings: Any) -> int:
 
 
 def first_position(settings: Any) -> int:
-    """The number of the first piece's place in the table of positions."""
+    """The number of the first subword's place in the table of positions."""
     padding = getattr(settings, "pad_token_id", None) or 0
     return padding + 1 if settings.model_type in _COUNT_FROM_PADDING else 0
 
 
 def text_limit(settings: Any, special: int, source: str) -> int:
-    """Pieces of text that a window has room for beside its special ones.
+    """Subwords of text that a window has room for beside its special ones.
 
     Raises:
         ModelMismatchError: There is hardly any.
@@ -285,7 +285,7 @@ def empty_encoder(values: dict[str, Any], attention_dropout: float = 0.0) -> nn.
 
 
 class WordEncoder(nn.Module):
-    """An encoder whose output is read at the first and last piece of every word.
+    """An encoder whose output is read at the first and last subword of every word.
 
     Args:
         encoder: A Hugging Face encoder.
@@ -302,12 +302,12 @@ class WordEncoder(nn.Module):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, word_first: Tensor, word_last: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """States of the first and last piece of every word.
+        """States of the first and last subword of every word.
 
-        Shapes: ``input_ids``, ``attention_mask`` int64 (documents, pieces); ``word_first``,
+        Shapes: ``input_ids``, ``attention_mask`` int64 (documents, subwords); ``word_first``,
         ``word_last`` int64 (words,), indices into the flattened batch; both results (words, hidden).
         """
         with torch.autocast(input_ids.device.type, dtype=torch.bfloat16, enabled=self.bf16):
             states = self.encoder(input_ids=input_ids, attention_mask=attention_mask)[0]
-        flat = self.dropout(states.flatten(0, 1).float())  # (documents * pieces, hidden)
+        flat = self.dropout(states.flatten(0, 1).float())  # (documents * subwords, hidden)
         return flat[word_first], flat[word_last]

@@ -19,7 +19,7 @@ _SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model")
 _KINDS = "tokenizer.json, vocab.txt, vocab.json with merges.txt, or spm.model"
 
 _CAPITALS = 0.01
-"""Share of pieces with a capital from which on a vocabulary is cased; uncased ones have none."""
+"""Share of subwords with a capital from which on a vocabulary is cased; uncased ones have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class EncoderTokenizer:
         tokenizer: Splits words.
         prefix: Special ids before a text.
         suffix: Special ids after it.
-        unknown: Id of the unknown piece; where there is none, that of the mask or padding piece.
-        mask: Id of the mask piece; where there is none, ``unknown``.
-        pad: Id of the padding piece; where there is none, 0.
+        unknown: Id of the unknown subword; where there is none, that of the mask or padding subword.
+        mask: Id of the mask subword; where there is none, ``unknown``.
+        pad: Id of the padding subword; where there is none, 0.
     """
 
     tokenizer: Tokenizer
@@ -51,7 +51,7 @@ def load_tokenizer(source: str, settings: Any) -> EncoderTokenizer:
 
     Raises:
         ModelNotFoundError: There is none, or none that the ``tokenizers`` library can run.
-        ModelMismatchError: It has pieces that the encoder has no embedding for.
+        ModelMismatchError: It has subwords that the encoder has no embedding for.
     """
     loaded = _loaded(source, settings)
     file = encoder_file(source, _FILE)
@@ -78,7 +78,7 @@ def _first(*candidates: int | None) -> int:
 
 
 def _loaded(source: str, settings: Any) -> Any:
-    """What transformers makes of a source: special pieces by name, and a tokenizer."""
+    """What transformers makes of a source: special subwords by name, and a tokenizer."""
     from transformers import AutoTokenizer
 
     _need_sentencepiece(source)
@@ -94,7 +94,9 @@ def _loaded(source: str, settings: Any) -> Any:
             "that the tokenizers library can run",
             f"use an encoder with {_FILE}, or one of another family",
         )
-    if len(loaded.get_added_vocab()) >= len(loaded):  # a class without files has its special pieces
+    if len(loaded.get_added_vocab()) >= len(
+        loaded
+    ):  # a class without files has its special subwords
         raise ModelNotFoundError(
             f"no tokenizer can be loaded from {source!r}: it has no vocabulary",
             f"a folder needs {_KINDS}",
@@ -132,15 +134,17 @@ def _with_casing(backend: Tokenizer, source: str) -> Tokenizer:
     said = file is not None and "do_lower_case" in json.loads(file.read_text(encoding="utf-8"))
     if said or not isinstance(backend.normalizer, normalizers.BertNormalizer):
         return backend
-    pieces = backend.get_vocab(with_added_tokens=False)
-    capitals = sum(piece != piece.lower() for piece in pieces if not piece.startswith("["))
-    if capitals > _CAPITALS * len(pieces):
+    subwords = backend.get_vocab(with_added_tokens=False)
+    capitals = sum(
+        subword != subword.lower() for subword in subwords if not subword.startswith("[")
+    )
+    if capitals > _CAPITALS * len(subwords):
         backend.normalizer = normalizers.BertNormalizer(lowercase=False)
     return backend
 
 
 def _prepared(backend: Tokenizer, rows: int, source: str) -> Tokenizer:
-    """The tokenizer with word starts, and without special pieces that the encoder has no row for."""
+    """The tokenizer with word starts, and without special subwords that the encoder has no row for."""
     values = json.loads(backend.to_str())
     added = values["added_tokens"]
     values["added_tokens"] = [each for each in added if not each["special"] or each["id"] < rows]

@@ -41,7 +41,7 @@ class Stage(ABC):
         """The finished product."""
 
     def learns_heads_of(self) -> tuple[str, ...]:
-        """Names of the encoders that it needs with the head that tells hidden pieces."""
+        """Names of the encoders that it needs with the head that tells masked tokens."""
         return ()
 
     def inputs(self, shop: Workshop) -> dict[str, str]:

@@ -174,7 +174,7 @@ class DocumentScores:
 
 
 class SentenceEncoder(nn.Module):
-    """An encoder whose words are the mean of their pieces.
+    """An encoder whose words are the mean of their subwords.
 
     Args:
         encoder: A Hugging Face encoder.
@@ -192,10 +192,12 @@ class SentenceEncoder(nn.Module):
         ids, mask = batch.input_ids.to(device), batch.attention_mask.to(device)
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self.bf16):
             states = self.encoder(input_ids=ids, attention_mask=mask)[0]
-        pieces = states.flatten(0, 1).float()[batch.piece_index.to(device)]
-        owners = batch.piece_word.to(device)
+        subwords = states.flatten(0, 1).float()[batch.subword_index.to(device)]
+        owners = batch.subword_word.to(device)
         counts = torch.bincount(owners)
-        sums: Tensor = pieces.new_zeros(len(counts), pieces.shape[1]).index_add(0, owners, pieces)
+        sums: Tensor = subwords.new_zeros(len(counts), subwords.shape[1]).index_add(
+            0, owners, subwords
+        )
         return sums / counts[:, None]
 
 

@@ -15,7 +15,7 @@ from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.documents.spans import TokenRange
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import EncoderInput, PieceEncoder, Pieces, plan_windows
+from sciextract.inference.tokenization import EncoderInput, Subwords, SubwordTokenizer, plan_windows
 
 Ints = NDArray[np.int64]
 WordSpan = tuple[int, int]
@@ -55,8 +55,8 @@ class SentenceExample:
     targets: SentenceTargets
 
     @property
-    def piece_count(self) -> int:
-        """Pieces of all sentences, special ones included."""
+    def subword_count(self) -> int:
+        """Subwords of all sentences, special ones included."""
         return sum(len(frame.input_ids) for frame in self.frames)
 
     @property
@@ -66,25 +66,25 @@ class SentenceExample:
 
 
 def sentence_examples(
-    documents: Iterable[AnnotatedDocument], labels: Labels, pieces: PieceEncoder, limit: int
+    documents: Iterable[AnnotatedDocument], labels: Labels, subwords: SubwordTokenizer, limit: int
 ) -> Iterator[SentenceExample]:
     """One example per document that has words.
 
     Args:
         documents: Documents, with gold or without annotations.
         labels: What the classes mean.
-        pieces: The encoder's word pieces.
-        limit: Most pieces of a sentence, special tokens not counted; longer ones are encoded in parts.
+        subwords: The encoder's subwords.
+        limit: Most subwords of a sentence, special tokens not counted; longer ones are encoded in parts.
     """
     for annotated in documents:
         tokens = annotated.document.tokens
         if not len(tokens):
             continue
-        split = pieces.split(tokens.slices(annotated.document.text))
+        split = subwords.split(tokens.slices(annotated.document.text))
         frames = [
             frame
             for sentence in tokens.sentences
-            for frame in _sentence_frames(pieces, split, sentence, limit)
+            for frame in _sentence_frames(subwords, split, sentence, limit)
         ]
         spans, sentences = _enumerated(tokens, labels.max_span_width)
         targets = _targets(annotated, labels, spans)
@@ -92,13 +92,13 @@ def sentence_examples(
 
 
 def _sentence_frames(
-    pieces: PieceEncoder, split: Pieces, sentence: TokenRange, limit: int
+    subwords: SubwordTokenizer, split: Subwords, sentence: TokenRange, limit: int
 ) -> Iterator[EncoderInput]:
     """One frame for a sentence that fits, else windows whose kept words cover it once."""
     start, counts = sentence.token_start, split.counts[sentence.token_start : sentence.token_end]
     for window in plan_windows(counts, (TokenRange(0, len(sentence)),), limit):
         seen, kept = window.seen, window.kept
-        frame = pieces.frame(split, start + seen.token_start, start + seen.token_end)
+        frame = subwords.frame(split, start + seen.token_start, start + seen.token_end)
         words = slice(kept.token_start - seen.token_start, kept.token_end - seen.token_start)
         yield EncoderInput(frame.input_ids, frame.word_first[words], frame.word_last[words])
 
@@ -157,17 +157,17 @@ class SentenceBatch:
 
     Attributes:
         examples: The documents.
-        input_ids: int64 (sentences, pieces), padded.
-        attention_mask: int64 (sentences, pieces).
-        piece_index: int64 (pieces of words,), place of each in the flattened batch.
-        piece_word: int64 (pieces of words,), the word it belongs to, numbered through all documents.
+        input_ids: int64 (sentences, subwords), padded.
+        attention_mask: int64 (sentences, subwords).
+        subword_index: int64 (subwords of words,), place of each in the flattened batch.
+        subword_word: int64 (subwords of words,), the word it belongs to, numbered through all documents.
     """
 
     examples: tuple[SentenceExample, ...]
     input_ids: Tensor
     attention_mask: Tensor
-    piece_index: Tensor
-    piece_word: Tensor
+    subword_index: Tensor
+    subword_word: Tensor
 
 
 def collate_sentences(examples: Sequence[SentenceExample], pad_id: int) -> SentenceBatch:

@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.inference.pipeline import Labels
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.network.dygie import Antecedents, DocumentScores, DygieNetwork
 from sciextract_trainer.network.dygie_data import (
     Ints,
@@ -33,7 +33,7 @@ class DygiePredictor:
         rules: The encoder's tokenizer.
     """
 
-    def __init__(self, network: DygieNetwork, labels: Labels, rules: PieceRules) -> None:
+    def __init__(self, network: DygieNetwork, labels: Labels, rules: SubwordRules) -> None:
         self._network = network.eval()
         self._labels = labels
         self._rules = rules
@@ -42,8 +42,8 @@ class DygiePredictor:
     def __call__(self, document: Document) -> AnnotatedDocument:
         """Predicts one document."""
         plain = AnnotatedDocument(document)
-        pieces, limit = self._rules.encoder(), self._rules.limit
-        for example in sentence_examples([plain], self._labels, pieces, limit):
+        subwords, limit = self._rules.encoder(), self._rules.limit
+        for example in sentence_examples([plain], self._labels, subwords, limit):
             [scores] = self._network(collate_sentences([example], self._rules.pad))
             annotations = _Items(document, example.spans, self._labels).build(scores)
             return AnnotatedDocument(document, annotations)

@@ -193,7 +193,7 @@ class JointNetwork(nn.Module):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, word_first: Tensor, word_last: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """First-piece states, last-piece states (words, hidden) and span logits (words, width, types)."""
+        """First-subword states, last-subword states (words, hidden) and span logits (words, width, types)."""
         first, last = self.words(input_ids, attention_mask, word_first, word_last)
         return first, last, self.spans(first, last)
 

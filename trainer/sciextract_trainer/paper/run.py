@@ -16,7 +16,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.retraining.run_folder import runs_folder
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.evaluate import DevScores, dev_report
@@ -231,7 +231,7 @@ def _train(
 ) -> tuple[dict[str, float], int]:
     """Trains one cell; returns its scores and the epoch that has them."""
     config = replace(cell.config, bf16=cell.config.bf16 and has_fast_bf16(device))
-    family, rules = family_of(config), load_piece_rules(config.encoder)
+    family, rules = family_of(config), load_subword_rules(config.encoder)
     labels = labels_for(config, data.schema)
     documents = data.train[: data.material.documents]
     examples = list(family.examples(documents, labels, rules))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import PieceEncoder
+from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.store.rows import Layer
 from sciextract_trainer.data.examples import (
     Bools,
@@ -23,12 +23,12 @@ from sciextract_trainer.partial.sets import TaughtSet
 
 
 def partial_examples(
-    documents: Iterable[SetDocument], labels: Labels, pieces: PieceEncoder, limit: int
+    documents: Iterable[SetDocument], labels: Labels, subwords: SubwordTokenizer, limit: int
 ) -> Iterator[Example]:
     """One example per window; untaught types, relations and links are masked."""
     for item in documents:
         targets = taught_targets(gold_targets(item.annotated, labels), item.taught, labels)
-        yield from windows_of(item.annotated.document, targets, labels, pieces, limit)
+        yield from windows_of(item.annotated.document, targets, labels, subwords, limit)
 
 
 def taught_targets(targets: Targets, taught: TaughtSet, labels: Labels) -> Targets:

@@ -17,7 +17,7 @@ from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.store.rows import Layer
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.calibration.command import events
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
@@ -40,7 +40,7 @@ def export_network(
     network: JointNetwork,
     schema: LabelSchema,
     labels: Labels,
-    rules: PieceRules,
+    rules: SubwordRules,
     samples: Sequence[AnnotatedDocument],
     origin: dict[str, Any],
     folder: Path,

@@ -1,4 +1,4 @@
-"""Unlabelled abstracts as packed blocks of word pieces on disk."""
+"""Unlabelled abstracts as packed blocks of subwords on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.errors import ModelDamagedError
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.files import replacing
 
 AT_A_TIME = 512
@@ -20,18 +20,22 @@ Blocks = NDArray[np.uint32]
 
 
 def packed_blocks(
-    texts: Iterable[str], rules: PieceRules, length: int, folder: Path, described: dict[str, object]
+    texts: Iterable[str],
+    rules: SubwordRules,
+    length: int,
+    folder: Path,
+    described: dict[str, object],
 ) -> Blocks:
-    """The texts in blocks of ``length`` pieces, made once and read from disk after that.
+    """The texts in blocks of ``length`` subwords, made once and read from disk after that.
 
-    Texts follow each other with the end-of-text piece between them and are cut where a block is full
+    Texts follow each other with the end-of-text subword between them and are cut where a block is full
     (FULL-SENTENCES of Liu et al. 2019, RoBERTa, arXiv 1907.11692, section 4.2), so that no step is spent
     on padding. What is left over at the end is dropped.
 
     Args:
         texts: Read only when the blocks are not there yet.
         rules: The encoder's tokenizer.
-        length: Pieces of a block, special ones included.
+        length: Subwords of a block, special ones included.
         folder: Where the blocks are kept.
         described: What the texts are; other texts make other blocks.
 
@@ -64,21 +68,21 @@ def _mapped(path: Path) -> Blocks:
         ) from error
 
 
-def _tokenizer(rules: PieceRules) -> bytes:
+def _tokenizer(rules: SubwordRules) -> bytes:
     return rules.tokenizer.to_str().encode()
 
 
-def _blocks(texts: Iterable[str], rules: PieceRules, length: int) -> Iterator[list[int]]:
+def _blocks(texts: Iterable[str], rules: SubwordRules, length: int) -> Iterator[list[int]]:
     room = length - len(rules.prefix) - len(rules.suffix)
     waiting: list[int] = []
-    for pieces in _pieces(texts, rules):
-        waiting += [*pieces, *rules.suffix[:1]]
+    for subwords in _subwords(texts, rules):
+        waiting += [*subwords, *rules.suffix[:1]]
         while len(waiting) >= room:
             yield [*rules.prefix, *waiting[:room], *rules.suffix]
             del waiting[:room]
 
 
-def _pieces(texts: Iterable[str], rules: PieceRules) -> Iterator[list[int]]:
+def _subwords(texts: Iterable[str], rules: SubwordRules) -> Iterator[list[int]]:
     batch: list[str] = []
     for text in texts:
         batch.append(text)
@@ -88,22 +92,22 @@ def _pieces(texts: Iterable[str], rules: PieceRules) -> Iterator[list[int]]:
     yield from _encoded(batch, rules)
 
 
-def _encoded(batch: list[str], rules: PieceRules) -> Iterator[list[int]]:
+def _encoded(batch: list[str], rules: SubwordRules) -> Iterator[list[int]]:
     yield from (each.ids for each in rules.tokenizer.encode_batch(batch, add_special_tokens=False))
 
 
 KEPT, SWAPPED = 0.1, 0.1
-"""Of the chosen pieces a tenth stays as it is and a tenth becomes any other piece."""
+"""Of the chosen subwords a tenth stays as it is and a tenth becomes any other subword."""
 
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """Blocks with hidden pieces.
+    """Blocks with masked tokens.
 
     Attributes:
         input_ids: int64 (blocks, length), what the encoder sees.
         positions: int64 (chosen,), indices into the flattened blocks.
-        targets: int64 (chosen,), the pieces that stood there.
+        targets: int64 (chosen,), the subwords that stood there.
     """
 
     input_ids: NDArray[np.int64]
@@ -111,7 +115,7 @@ class Masked:
     targets: NDArray[np.int64]
 
 
-def mask_pieces(
+def mask_tokens(
     blocks: NDArray[np.integer],
     special: Collection[int],
     mask: int,
@@ -119,18 +123,18 @@ def mask_pieces(
     share: float,
     random: np.random.Generator,
 ) -> Masked:
-    """Choose a share of the pieces and hide them.
+    """Choose a share of the subwords and hide them.
 
-    Of the chosen ones 80 % become the mask piece, 10 % a random piece, 10 % stay (Devlin et al. 2019,
+    Of the chosen ones 80 % become the mask subword, 10 % a random subword, 10 % stay (Devlin et al. 2019,
     BERT, arXiv 1810.04805, section 3.1); the choice is drawn anew at every step (Liu et al. 2019, RoBERTa,
-    arXiv 1907.11692, section 4.1). Special pieces are never chosen.
+    arXiv 1907.11692, section 4.1). Special subwords are never chosen.
 
     Args:
-        blocks: (blocks, length) piece ids.
+        blocks: (blocks, length) subword ids.
         special: Ids that are never chosen.
-        mask: Id of the mask piece.
+        mask: Id of the mask subword.
         vocabulary: How many ids there are.
-        share: Of the other pieces, 0 to 1.
+        share: Of the other subwords, 0 to 1.
         random: Decides.
     """
     flat = blocks.reshape(-1).astype(np.int64)

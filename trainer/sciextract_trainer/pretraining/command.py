@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import load_piece_rules
+from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.data.unlabelled import unlabelled_texts
 from sciextract_trainer.encoders.loading import load_encoder, load_pretrained
 from sciextract_trainer.files import explained, replacing
@@ -150,7 +150,7 @@ def room_of(
         ModelNotFoundError: The tokenizer cannot be loaded.
         OutputError: The blocks cannot be written.
     """
-    rules = load_piece_rules(encoder)
+    rules = load_subword_rules(encoder)
     described = {"texts": [shard.name for shard in shards], "most": most}
     blocks = packed_blocks(unlabelled_texts(shards, most), rules, config.length, folder, described)
     report({"event": "blocks", "blocks": len(blocks), "pieces": int(blocks.size)})

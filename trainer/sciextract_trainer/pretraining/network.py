@@ -1,4 +1,4 @@
-"""An encoder with a head that tells hidden pieces."""
+"""An encoder with a head that tells masked tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Told:
     """What a network tells of blocks, with what it thought on the way, all in float32.
 
     Attributes:
-        logits: (chosen, vocabulary), of the hidden pieces.
+        logits: (chosen, vocabulary), of the masked tokens.
         hidden: One more than layers, each (blocks, length, hidden): the embeddings' output, then each layer's.
         attentions: One per layer, each (blocks, heads, queries, keys), or none where none were asked for.
     """
@@ -31,7 +31,7 @@ class Told:
 
 
 class MaskedLanguageModel(nn.Module):
-    """Predicts hidden pieces.
+    """Predicts masked tokens.
 
     The head is BERT's (Devlin et al. 2019, arXiv 1810.04805, appendix A; one dense layer, GELU, layer
     norm, the input embeddings as output matrix, a bias). It begins fresh, for checkpoints such as sentence
@@ -52,7 +52,7 @@ class MaskedLanguageModel(nn.Module):
         self.bias = nn.Parameter(torch.zeros(vocabulary))
 
     def forward(self, input_ids: Tensor, positions: Tensor) -> Tensor:
-        """Logits of the hidden pieces.
+        """Logits of the masked tokens.
 
         Shapes: ``input_ids`` int64 (blocks, length) without padding; ``positions`` int64 (chosen,), indices
         into the flattened blocks; result float32 (chosen, vocabulary).
@@ -62,7 +62,7 @@ class MaskedLanguageModel(nn.Module):
             return self._logits(states, positions)
 
     def tell(self, input_ids: Tensor, positions: Tensor, attentions: bool = False) -> Told:
-        """Logits of the hidden pieces with hidden states and, where asked for, attention maps.
+        """Logits of the masked tokens with hidden states and, where asked for, attention maps.
 
         Shapes as in :meth:`forward`. Attention maps need an encoder with eager attention
         (``set_attn_implementation("eager")``); the fused kernels give none.

@@ -16,27 +16,27 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import UsageError
 from sciextract.workflows.events import Report
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
 from sciextract_trainer.config import RECIPE_HINT
 from sciextract_trainer.files import plain_values, read_toml, settings_from
 from sciextract_trainer.hardware.device import repeatable
 from sciextract_trainer.optimisation.schedules import WeightAverage, linear
-from sciextract_trainer.pretraining.blocks import Blocks, Masked, mask_pieces
+from sciextract_trainer.pretraining.blocks import Blocks, Masked, mask_tokens
 
 SettingsT = TypeVar("SettingsT", bound="BlockSettings")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSettings:
-    """How a network learns from packed blocks with hidden pieces, whatever it learns.
+    """How a network learns from packed blocks with masked tokens, whatever it learns.
 
     Attributes:
-        seed: Seed of what begins fresh, the order of blocks and the hidden pieces.
+        seed: Seed of what begins fresh, the order of blocks and the masked tokens.
         steps: Optimiser steps in all; the learning rate reaches zero with the last one.
         batch_blocks: Blocks per step.
-        length: Pieces of a block.
-        mask_share: Share of the pieces that is hidden.
+        length: Subwords of a block.
+        mask_share: Share of the subwords that is hidden.
         lr: Peak learning rate.
         weight_decay: Decoupled weight decay of matrices.
         warmup: Share of all steps in which the rate rises.
@@ -137,7 +137,7 @@ class Room:
     """
 
     config: BlockSettings
-    rules: PieceRules
+    rules: SubwordRules
     blocks: Blocks
     device: torch.device
 
@@ -149,7 +149,7 @@ class Batch:
     Attributes:
         input_ids: int64 (blocks, length), what the encoder sees.
         positions: int64 (chosen,), indices into the flattened blocks.
-        targets: int64 (chosen,), the pieces that stood there.
+        targets: int64 (chosen,), the subwords that stood there.
     """
 
     input_ids: Tensor
@@ -220,8 +220,8 @@ def train_on_blocks(
         step = min(first + TOLD_STEPS, config.steps)
         with repeatable(room.device):
             told = [_step(state, room, losses, each) for each in range(first, step)]
-        pieces = len(told) * config.batch_blocks * config.length
-        speed = {"pieces_per_second": round(pieces / (time.monotonic() - since))}
+        subwords = len(told) * config.batch_blocks * config.length
+        speed = {"pieces_per_second": round(subwords / (time.monotonic() - since))}
         report({"event": "step", "step": step, "of": config.steps, **_means(told), **speed})
         if step % config.checkpoint_steps == 0 or step == config.steps:
             save_checkpoint(folder, state)
@@ -260,7 +260,7 @@ def _on_device(masked: Masked, device: torch.device) -> Batch:
 
 
 def batch_of(room: Room, step: int) -> Masked:
-    """The blocks of one step with hidden pieces; every pass takes the blocks in another order."""
+    """The blocks of one step with masked tokens; every pass takes the blocks in another order."""
     config, rules = room.config, room.rules
     per_pass = len(room.blocks) // config.batch_blocks
     turn, place = divmod(step, per_pass)
@@ -270,4 +270,4 @@ def batch_of(room: Room, step: int) -> Masked:
     random = np.random.default_rng([config.seed, 7919, step])
     vocabulary = rules.tokenizer.get_vocab_size()
     chosen = np.asarray(room.blocks[rows])
-    return mask_pieces(chosen, special, rules.mask, vocabulary, config.mask_share, random)
+    return mask_tokens(chosen, special, rules.mask, vocabulary, config.mask_share, random)

@@ -1,4 +1,4 @@
-"""``kind = "distil-encoder"``: a small encoder learns from a large one with the same pieces."""
+"""``kind = "distil-encoder"``: a small encoder learns from a large one with the same subwords."""
 
 from __future__ import annotations
 

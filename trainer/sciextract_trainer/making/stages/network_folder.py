@@ -18,7 +18,7 @@ from sciextract.inference.model_folder import (
     open_folder,
     write_manifest,
 )
-from sciextract_trainer.build import build_network, load_piece_rules
+from sciextract_trainer.build import build_network, load_subword_rules
 from sciextract_trainer.card import model_card
 from sciextract_trainer.checkpoint import load_weights
 from sciextract_trainer.families import labels_for
@@ -35,7 +35,7 @@ def write_checked_model(shop: Workshop, made: NetworkMade) -> None:
     """Exports a network with both precisions, for teaching, evaluating and shipping, unless that is done."""
     if (made.model / MANIFEST).is_file():
         return
-    labels, rules = labels_for(made.config, shop.schema), load_piece_rules(made.config.encoder)
+    labels, rules = labels_for(made.config, shop.schema), load_subword_rules(made.config.encoder)
     network = build_network(made.config, labels)
     load_weights(made.weights, network)
     packaging = Packaging(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from torch import nn
 
 from sciextract.inference.pipeline import Labels
-from sciextract_trainer.build import PieceRules
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import load_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
@@ -91,14 +91,14 @@ class Train(Stage):
         load_weights(shop.made(self.start, NetworkMade).weights, network)
         return network
 
-    def _examples(self, shop: Workshop, labels: Labels, rules: PieceRules) -> Sequence[Example]:
-        pieces, found = rules.encoder(), list[Example]()
+    def _examples(self, shop: Workshop, labels: Labels, rules: SubwordRules) -> Sequence[Example]:
+        subwords, found = rules.encoder(), list[Example]()
         for name in self.labels:
             labelled = read_labels(shop.made(name, LabelsMade))
-            found += soft_examples(labelled, labels, pieces, rules.limit)
+            found += soft_examples(labelled, labels, subwords, rules.limit)
         if self.gold:
             gold = read_gold(shop.file(self.gold), shop.schema)
-            found += list(examples_from(gold, labels, pieces, rules.limit)) * self.gold_times
+            found += list(examples_from(gold, labels, subwords, rules.limit)) * self.gold_times
         return found
 
     def _config(self, encoder: str) -> TrainConfig:

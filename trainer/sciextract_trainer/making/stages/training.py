@@ -12,7 +12,7 @@ from torch import nn
 
 from sciextract.inference.pipeline import Labels
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.build import PieceRules, load_piece_rules
+from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Sized
 from sciextract_trainer.families import labels_for
@@ -37,7 +37,7 @@ class Setting:
 
     config: TrainConfig
     labels: Labels
-    rules: PieceRules
+    rules: SubwordRules
     device: torch.device
 
 
@@ -50,7 +50,7 @@ def setting_of(shop: Workshop, config: TrainConfig) -> Setting:
     device = choose_device("auto")
     config = replace(config, bf16=config.bf16 and has_fast_bf16(device))
     labels = labels_for(config, shop.schema)
-    return Setting(config, labels, load_piece_rules(config.encoder), device)
+    return Setting(config, labels, load_subword_rules(config.encoder), device)
 
 
 def train_stage(

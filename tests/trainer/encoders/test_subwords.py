@@ -1,4 +1,4 @@
-"""Words and their pieces, for every kind of tokenizer: frame, word starts, no neighbours, limits."""
+"""Words and their subwords, for every kind of tokenizer: frame, word starts, no neighbours, limits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ from hypothesis import strategies as st
 
 pytest.importorskip("torch")
 
-from sciextract.inference.tokenization import PieceEncoder
-from sciextract_trainer.build import PieceRules, load_piece_rules
+from sciextract.inference.tokenization import SubwordTokenizer
+from sciextract_trainer.build import SubwordRules, load_subword_rules
 from tests.trainer.corpus import TEN_SENTENCES
-from tests.trainer.encoders.tiny import POSITIONS, TEXTS, byte_pieces, change_json, unigrams
+from tests.trainer.encoders.tiny import (
+    POSITIONS,
+    TEXTS,
+    byte_level_tokenizer,
+    change_json,
+    unigrams,
+)
 
 FRAMES = {
     "bert": ("[CLS]", "[SEP]", "[UNK]", "[MASK]", "[PAD]"),
@@ -37,31 +43,31 @@ CASED = {"bert-of-2019", "roberta", "deberta", "deberta-v2", "deberta-v3"}
 PLAIN = st.text("abKZé1.-(β漢🧬\u0301 ", min_size=1, max_size=8).map(str.split)
 
 
-def piece(rules: PieceRules, number: int) -> str:
+def subword(rules: SubwordRules, number: int) -> str:
     return rules.tokenizer.id_to_token(number) or ""
 
 
-def decoded(rules: PieceRules, ids: list[int]) -> str:
-    """The text of some pieces, without blanks."""
+def decoded(rules: SubwordRules, ids: list[int]) -> str:
+    """The text of some subwords, without blanks."""
     tokenizer = rules.tokenizer
-    pieces = [piece(rules, number) for number in ids]
+    subwords = [subword(rules, number) for number in ids]
     if tokenizer.decoder is None:
-        return "".join(pieces)
-    return str(tokenizer.decoder.decode(pieces)).replace(" ", "")
+        return "".join(subwords)
+    return str(tokenizer.decoder.decode(subwords)).replace(" ", "")
 
 
-def test_the_frame_and_the_special_pieces(family: str, family_rules: PieceRules) -> None:
+def test_the_frame_and_the_special_subwords(family: str, family_rules: SubwordRules) -> None:
     rules = family_rules
-    frame = ["".join(piece(rules, n) for n in part) for part in (rules.prefix, rules.suffix)]
-    special = [piece(rules, n) for n in (rules.unknown, rules.mask, rules.pad)]
+    frame = ["".join(subword(rules, n) for n in part) for part in (rules.prefix, rules.suffix)]
+    special = [subword(rules, n) for n in (rules.unknown, rules.mask, rules.pad)]
     assert (*frame, *special) == FRAMES[family]
 
 
-def test_the_limit_leaves_room_for_the_frame(family: str, family_rules: PieceRules) -> None:
+def test_the_limit_leaves_room_for_the_frame(family: str, family_rules: SubwordRules) -> None:
     assert family_rules.limit == (512 if family in ("word-vectors", "lstm") else POSITIONS - 2)
 
 
-def test_the_pieces_of_a_word_are_the_word(family: str, family_rules: PieceRules) -> None:
+def test_the_subwords_of_a_word_are_the_word(family: str, family_rules: SubwordRules) -> None:
     encoder = family_rules.encoder()
     words = [word for text in TEXTS for word in text.replace(".", " .").split()]
     split = encoder.split(words)
@@ -77,7 +83,7 @@ def test_the_pieces_of_a_word_are_the_word(family: str, family_rules: PieceRules
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(words=st.lists(PLAIN, max_size=6).map(lambda parts: [w for part in parts for w in part]))
-def test_pieces_know_no_neighbours(family_rules: PieceRules, words: list[str]) -> None:
+def test_subwords_know_no_neighbours(family_rules: SubwordRules, words: list[str]) -> None:
     together = family_rules.encoder().split(words)
     alone = [family_rules.encoder().split([word]).ids.tolist() for word in words]
     assert together.ids.tolist() == [number for ids in alone for number in ids]
@@ -87,9 +93,9 @@ def test_every_word_starts_as_after_a_space(
     make_encoder: Callable[[str], Path],
 ) -> None:
     for family, mark in (("roberta", "Ġ"), ("deberta", "Ġ"), ("albert", "▁"), ("deberta-v3", "▁")):
-        rules = load_piece_rules(str(make_encoder(family)))
+        rules = load_subword_rules(str(make_encoder(family)))
         split = rules.encoder().split(["networks", "networks", "(", "-ish"])
-        firsts = [piece(rules, split.ids[start]) for start in split.starts[:-1]]
+        firsts = [subword(rules, split.ids[start]) for start in split.starts[:-1]]
         assert all(first.startswith(mark) for first in firsts), family
 
 
@@ -104,9 +110,9 @@ def test_a_split_before_the_bytes_marks_each_word_once(encoder_copy: Callable[[s
     }  # fmt: skip
     outer = {"type": "Sequence", "pretokenizers": [split, with_bytes]}
     change_json(folder / "tokenizer.json", pre_tokenizer=outer)
-    rules = load_piece_rules(str(folder))
-    pieces = [piece(rules, n) for n in rules.encoder().split(["kite-ish"]).ids]
-    assert "".join(pieces) == "Ġkite-ish"
+    rules = load_subword_rules(str(folder))
+    subwords = [subword(rules, n) for n in rules.encoder().split(["kite-ish"]).ids]
+    assert "".join(subwords) == "Ġkite-ish"
 
 
 def test_what_the_tokenizer_file_says_holds(encoder_copy: Callable[[str], Path]) -> None:
@@ -116,22 +122,22 @@ def test_what_the_tokenizer_file_says_holds(encoder_copy: Callable[[str], Path])
     normalizer = {**json.loads(file.read_text(encoding="utf-8"))["normalizer"], "lowercase": False}
     change_json(file, normalizer=normalizer)
     change_json(folder / "tokenizer_config.json", do_lower_case=None)
-    rules = load_piece_rules(str(folder))
+    rules = load_subword_rules(str(folder))
     assert rules.encoder().split(["KITE"]).ids.tolist() == [rules.unknown]
 
 
 def test_a_cased_vocabulary_is_not_lower_cased(make_encoder: Callable[[str], Path]) -> None:
-    rules = load_piece_rules(str(make_encoder("bert-of-2019")))
+    rules = load_subword_rules(str(make_encoder("bert-of-2019")))
     upper, lower = (rules.encoder().split([word]).ids.tolist() for word in ("Kite", "kite"))
     assert upper != lower
 
 
-def test_no_mask_no_padding_no_unknown_piece(encoder_copy: Callable[[str], Path]) -> None:
+def test_no_mask_no_padding_no_unknown_subword(encoder_copy: Callable[[str], Path]) -> None:
     folder = encoder_copy("roberta")
     file = folder / "tokenizer_config.json"
     change_json(file, tokenizer_class="PreTrainedTokenizerFast")
     change_json(file, mask_token=None, pad_token=None, unk_token=None)
-    rules = load_piece_rules(str(folder))
+    rules = load_subword_rules(str(folder))
     assert rules.unknown == rules.mask == rules.prefix[0]
     assert rules.pad == 1  # as config.json says
     assert rules.encoder().split(["\x00", "kite"]).counts.min() >= 1
@@ -141,7 +147,7 @@ def test_no_frame_at_all(encoder_copy: Callable[[str], Path]) -> None:
     folder = encoder_copy("roberta")
     change_json(folder / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
     change_json(folder / "tokenizer.json", post_processor=None)
-    rules = load_piece_rules(str(folder))
+    rules = load_subword_rules(str(folder))
     assert rules.prefix == rules.suffix == () and rules.limit == POSITIONS
 
 
@@ -150,7 +156,7 @@ def test_few_positions_cut_words_and_windows(encoder_copy: Callable[[str], Path]
 
     folder = encoder_copy("deberta")
     change_json(folder / "config.json", max_position_embeddings=24)
-    rules = load_piece_rules(str(folder))
+    rules = load_subword_rules(str(folder))
     assert rules.limit == 22
     encoder = rules.encoder()
     for item in TEN_SENTENCES:
@@ -169,17 +175,17 @@ def test_a_sentencepiece_file_alone(encoder_copy: Callable[[str], Path]) -> None
     """As DeBERTa v3 is published."""
     pytest.importorskip("sentencepiece")
     folder = encoder_copy("deberta-v3")
-    expected = load_piece_rules(str(folder))
+    expected = load_subword_rules(str(folder))
     (folder / "spm.model").write_bytes(sentencepiece_model())
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text('{"vocab_type": "spm"}', encoding="utf-8")
-    rules = load_piece_rules(str(folder))
+    rules = load_subword_rules(str(folder))
     words = ["Kite", "networks", "(", "🧬", "hostile-ish"]
-    assert pieces_of(rules.encoder(), words) == pieces_of(expected.encoder(), words)
+    assert subwords_of(rules.encoder(), words) == subwords_of(expected.encoder(), words)
     assert (rules.prefix, rules.suffix) == (expected.prefix, expected.suffix)
 
 
-def pieces_of(encoder: PieceEncoder, words: list[str]) -> list[int]:
+def subwords_of(encoder: SubwordTokenizer, words: list[str]) -> list[int]:
     return [int(number) for number in encoder.split(words).ids]
 
 
@@ -200,6 +206,6 @@ def sentencepiece_model() -> bytes:
 
 
 def test_the_tiny_tokenizers_are_of_their_kinds() -> None:
-    pieces, merges = byte_pieces(("[PAD]", "[UNK]"))
-    assert merges and "Ġ" in pieces
-    assert any(piece.startswith("▁") for piece, _ in unigrams(("[PAD]", "[UNK]")))
+    subwords, merges = byte_level_tokenizer(("[PAD]", "[UNK]"))
+    assert merges and "Ġ" in subwords
+    assert any(subword.startswith("▁") for subword, _ in unigrams(("[PAD]", "[UNK]")))
