@@ -17,11 +17,11 @@ from textual.theme import Theme
 
 from sciextract.errors import SciextractError
 from sciextract.store import Project, open_project
+from sciextract.store.review import Sort
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import opening, terminal
 from sciextract_app.dialogs.base import ErrorDialog
 from sciextract_app.presenters.actions import ACTIONS, BY_ID
-from sciextract_app.presenters.document_order import Sort
 from sciextract_app.presenters.queue import Order
 from sciextract_app.screens.desk import DeskScreen
 from sciextract_app.screens.pasting import PastingDesk

@@ -15,11 +15,11 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.store import create_project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.context import Outcome
+from sciextract.store.review import Sort
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project
 from sciextract_app.dialogs.pages import MessagesDialog
 from sciextract_app.dialogs.prompts import QueueNameDialog, QueuesDialog
-from sciextract_app.presenters.document_order import Sort
 from sciextract_app.presenters.view_models import Feedback, Mode
 from sciextract_app.workers import project as worker
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown

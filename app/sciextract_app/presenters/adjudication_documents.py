@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sciextract.metrics.differences import Layer
+from sciextract.store import review
 from sciextract.store.document_state import Draft
 from sciextract.store.project import Project
 from sciextract.store.sqlite import translated
@@ -195,18 +196,15 @@ def backlog_of(project: Project, sides: Sequence[OtherSide], decisions: Decision
 
     ids = [source_id for each in sides for source_id in each.source_ids]
     numbers = documents_of(project, ids)
-    known = _noted(project) if set(ids) == {*decisions.merged().values()} else {}
+    known = (
+        review.disagreements(project.connection)
+        if set(ids) == {*decisions.merged().values()}
+        else {}
+    )
     return Backlog(numbers, known, count)
-
-
-def _noted(project: Project) -> dict[int, int]:
-    return dict(project.connection.execute("SELECT document_id, disagreements FROM summary"))
 
 
 def open_differences(project: Project) -> int:
     """Differences with merged projects, as the project noted them last; cheap enough for every opening."""
     with translated(project.path):
-        row = project.connection.execute(
-            "SELECT coalesce(sum(disagreements), 0) FROM summary WHERE disagreements > 0"
-        ).fetchone()
-    return int(row[0])
+        return review.count_disagreements(project.connection)

@@ -11,6 +11,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.differences import Difference, Layer, Said, Side, differences
+from sciextract.store import review
 from sciextract.store.document_state import Draft
 from sciextract.store.ingest import said_by
 from sciextract.store.project import Project
@@ -19,7 +20,6 @@ from sciextract.store.sqlite import translated
 from sciextract.store.views import WITH_UNDECIDED, annotated
 from sciextract_app.presenters import two_sides
 from sciextract_app.presenters.actions import keymap, plain
-from sciextract_app.presenters.document_view import newest_run
 from sciextract_app.presenters.two_sides import (
     HERE,
     DifferenceLine,
@@ -300,12 +300,12 @@ def compare(
 ) -> Comparison | None:
     """The newest model run on an abstract beside what holds; ``None`` when no model has seen it."""
     with translated(project.path):
-        run = newest_run(project.connection, number)
-        said = said_by(project.connection, number, run) if run else None
+        newest = review.newest_prediction(project.connection, number)
+        said = said_by(project.connection, number, newest[1]) if newest else None
         sources = project.sources
-    if run is None or said is None:
+    if newest is None or said is None:
         return None
     draft = project.draft(number)
     theirs = AnnotatedDocument(draft.stored.document, said)
     found = compare_items(draft, theirs, sources, project.schema.symmetric_labels)
-    return Comparison(project, number, sources[run], found, keys)
+    return Comparison(project, number, sources[newest[1]], found, keys)

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from sciextract.errors import SciextractError
+from sciextract.store import review
 from sciextract.store.actions.api import ItemRef
-from sciextract.store.events import read_event
 from sciextract.store.project import Project
 from sciextract_app.presenters import key_dispatch, panes, session
 from sciextract_app.presenters.actions import keymap, plain
 from sciextract_app.presenters.bulk import BulkApply
 from sciextract_app.presenters.document_order import DocumentOrder
-from sciextract_app.presenters.document_view import newest_model
 from sciextract_app.presenters.key_dispatch import MouseInput
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.saved_queues import Queues
@@ -81,7 +80,7 @@ class Desk:
             *(self._state, self._guarded, self._take), before.places if before else {}
         )
         self.queues.recall(before.queue if before else "")
-        self._model = newest_model(project.connection)
+        self._model = review.newest_model(project.connection)
         self._begin(number, before)
 
     @property
@@ -231,7 +230,7 @@ class Desk:
         state, before, focus = self._state, self._state.view, self._state.focus
         connection = state.project.connection
         self._count()
-        self._model = newest_model(connection)
+        self._model = review.newest_model(connection)
         if not state.read():
             state.number = 0
             self._begin(None, None)
@@ -244,10 +243,7 @@ class Desk:
 
     def _what_happened(self) -> str:
         """Who took the focused item away: the newest event of the abstract."""
-        connection = self._state.project.connection
-        query = "SELECT max(event_id) FROM change WHERE document_id = ?"
-        newest = connection.execute(query, (self.number,)).fetchone()[0]
-        event = read_event(connection, newest) if newest else None
+        event = review.newest_event(self._state.project.connection, self.number)
         return f"The item is gone: {event.kind} by {event.author}" if event else "The item is gone"
 
 

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Candidates
+from sciextract.documents.annotations import Annotations, Candidates
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.counts import Mention
+from sciextract.store import review
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.documents import decode_annotations
-from sciextract.store.events import UNDONE
 from sciextract.workflows.active.uncertainty import MEASURES, Task, decisions
 from sciextract_app.presenters.document_view import DocumentView
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from sciextract.metrics.differences import Side
 
 
-_LATEST = f"""SELECT max(a.id) FROM annotation_set a JOIN event e ON e.id = a.event_id
-    WHERE a.document_id = ? AND NOT {UNDONE} GROUP BY a.source_id ORDER BY 1 DESC LIMIT ?"""
 MOST_SOURCES = 8
 """Sources that are compared, the latest ones: a project that was often retrained has many runs."""
 
@@ -78,27 +75,23 @@ class VoteCache:
     def of(self, connection: sqlite3.Connection, view: DocumentView) -> Votes:
         """What the sources say of an abstract; runs and imports that were undone say nothing."""
         number = view.draft.stored.number
-        rows = connection.execute(_LATEST, (number, MOST_SOURCES))
-        wanted = (number, tuple(row[0] for row in rows))
+        wanted = number, review.newest_sets(connection, number, MOST_SOURCES)
         if wanted != self._sets:
-            self._votes = _count(view, [_body(connection, each) for each in wanted[1]])
+            self._votes = _count(
+                view, [review.annotation_set(connection, each) for each in wanted[1]]
+            )
             self._sets = wanted
         return self._votes
 
 
-def _body(connection: sqlite3.Connection, set_id: int) -> bytes:
-    query = "SELECT body FROM annotation_set WHERE id = ?"
-    return bytes(connection.execute(query, (set_id,)).fetchone()[0])
-
-
-def _count(view: DocumentView, bodies: Iterable[bytes]) -> Votes:
+def _count(view: DocumentView, sets: Iterable[Annotations]) -> Votes:
     from sciextract.metrics.differences import Side
     from sciextract.workflows.disagreements import decided_part
 
     votes = Votes(symmetric=view.schema.symmetric_labels)
     document = view.draft.stored.document
-    for body in bodies:
-        said = decided_part(decode_annotations(body, candidates=False))
+    for each_set in sets:
+        said = decided_part(each_set)
         side = Side(AnnotatedDocument(document, said))
         statements = set(_statements(side, votes.symmetric))
         votes.counts.update(statements)

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Sequence
-from enum import StrEnum
 
-from sciextract.store import search
+from sciextract.store import review, search
 from sciextract.store.project import Project
 from sciextract.store.queries import SavedQueue, present
+from sciextract.store.review import DocumentSummary, Sort, document_summaries, sorted_documents
 from sciextract.store.search import Query
-from sciextract.store.sqlite import from_sql, translated
-from sciextract_app.presenters.view_models import ListRow
-
-_OPEN = "NOT (entities = 'done' AND relations = 'done' AND coreference = 'done')"
-_ANY = "1"
-_CHUNK = 500
+from sciextract.store.sqlite import translated
 
 
 class DocumentOrder:
@@ -49,53 +43,41 @@ class DocumentOrder:
 
     def beside(self, number: int, step: int) -> int | None:
         """The next (1) or previous (-1) abstract, ``None`` at the ends."""
-        if number in self._places:
-            return self._first_of(self._beyond(self._places[number], step), _ANY)
-        sign, order = (">", "ASC") if step > 0 else ("<", "DESC")
-        return self._first(f"document_id {sign} ?", order, number)
+        if number not in self._places:
+            return review.next_to(self._connection, number, step)
+        place, numbers = self._places[number], self._all
+        beyond = numbers[place + 1 :] if step > 0 else numbers[:place][::-1]
+        return review.first_of(self._connection, beyond)
 
     def not_done_after(self, number: int) -> int | None:
         """The next abstract that is not done in every layer; at the end the first such one."""
         if number in self._places:
-            found = self._not_done_beyond(self._places[number])
+            place = self._places[number]
+            found = self._not_done(place + 1, place)
             if found is not None:
                 return found
-        later = self._first(f"document_id > ? AND {_OPEN}", "ASC", number)
-        return later or self._first(f"document_id <> ? AND {_OPEN}", "ASC", number)
+        later = review.next_to(self._connection, number, unfinished=True)
+        if later is None:
+            later = review.next_to(self._connection, 0, unfinished=True)
+        return None if later == number else later
 
     def first(self) -> int | None:
         """Where to begin: the first abstract of the list, else the first that is not done, or at all."""
-        if self.numbers and (found := self._first_of(self.numbers, _ANY)):
-            return found
-        return self._first(f"document_id > ? AND {_OPEN}", "ASC", 0) or self._first(
-            "document_id > ?", "ASC", 0
+        found = review.first_of(self._connection, self._all)
+        return (
+            found
+            or review.next_to(self._connection, 0, unfinished=True)
+            or review.next_to(self._connection, 0)
         )
 
-    def _not_done_beyond(self, place: int) -> int | None:
-        behind = self._first_of(self._beyond(place, 1), _OPEN)
-        return behind or self._first_of((self.numbers or ())[:place], _OPEN)
+    @property
+    def _all(self) -> Sequence[int]:
+        return self.numbers or ()
 
-    def _beyond(self, place: int, step: int) -> Sequence[int]:
-        numbers = self.numbers or ()
-        return numbers[place + 1 :] if step > 0 else numbers[:place][::-1]
-
-    def _first_of(self, numbers: Sequence[int], condition: str) -> int | None:
-        for start in range(0, len(numbers), _CHUNK):
-            row = self._connection.execute(
-                f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
-                WHERE {condition} ORDER BY j.key LIMIT 1""",
-                (json.dumps(numbers[start : start + _CHUNK]),),
-            ).fetchone()
-            if row is not None:
-                return int(row[0])
-        return None
-
-    def _first(self, condition: str, order: str, number: int) -> int | None:
-        row = self._connection.execute(
-            f"SELECT document_id FROM progress WHERE {condition} ORDER BY document_id {order} LIMIT 1",
-            (number,),
-        ).fetchone()
-        return None if row is None else int(row[0])
+    def _not_done(self, start: int, end: int) -> int | None:
+        """The first abstract of the list from a place on that is not done, then before another place."""
+        behind = review.first_of(self._connection, self._all[start:], unfinished=True)
+        return behind or review.first_of(self._connection, self._all[:end], unfinished=True)
 
 
 class SavedQueueOrder(DocumentOrder):
@@ -148,51 +130,15 @@ class SavedQueueOrder(DocumentOrder):
     def not_done_after(self, number: int) -> int | None:
         """The next abstract of the queue that is not done; at its end the first such one."""
         if number in self._places:
-            return self._not_done_beyond(self._places[number])
-        behind = self._first_of(self._all[self._place :], _OPEN)
-        return behind or self._first_of(self._all[: self._place], _OPEN)
+            return self._not_done(self._places[number] + 1, self._places[number])
+        return self._not_done(self._place, self._place)
 
     def first(self) -> int | None:
         """Where the person stopped; when that is gone what comes after it, else what is left."""
-        numbers = self._all
-        behind = self._first_of(numbers[self._place :], _ANY)
-        return behind or self._first_of(numbers[: self._place][::-1], _ANY)
-
-    @property
-    def _all(self) -> Sequence[int]:
-        return self.numbers or ()
+        behind = review.first_of(self._connection, self._all[self._place :])
+        return behind or review.first_of(self._connection, self._all[: self._place][::-1])
 
 
-class Sort(StrEnum):
-    """The order of the list."""
-
-    TEXT = "as they came"
-    YEAR = "newest first"
-    UNCERTAINTY = "most uncertain first"
-    UNDECIDED = "most undecided first"
-    DISAGREEMENT = "most disagreement first"
-    STATUS = "least done first"
-    RANDOM = "random"
-
-
-_DONE = "(p.entities = 'done') + (p.relations = 'done') + (p.coreference = 'done')"
-_BEGUN = (
-    "(p.entities <> 'untouched') + (p.relations <> 'untouched') + (p.coreference <> 'untouched')"
-)
-_ORDERED = {
-    Sort.TEXT: "SELECT document_id FROM progress ORDER BY document_id",
-    Sort.YEAR: """SELECT p.document_id FROM progress p JOIN document d ON d.id = p.document_id
-        ORDER BY d.year IS NULL, d.year DESC, p.document_id""",
-    Sort.UNCERTAINTY: "SELECT document_id FROM summary ORDER BY uncertainty DESC, document_id",
-    Sort.UNDECIDED: "SELECT document_id FROM summary ORDER BY undecided DESC, document_id",
-    Sort.DISAGREEMENT: "SELECT document_id FROM summary ORDER BY disagreements DESC, document_id",
-    Sort.RANDOM: "SELECT document_id FROM progress",
-    Sort.STATUS: f"SELECT p.document_id FROM progress p ORDER BY {_DONE}, {_BEGUN}, p.document_id",
-}
-_PAGE = """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
-        s.entities + s.relations + s.clusters, s.uncertainty, p.flagged
-    FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
-    JOIN summary s ON s.document_id = d.id ORDER BY j.key"""
 EVERYTHING = Query()
 
 
@@ -271,18 +217,16 @@ class Listing:
             self._places = {each: place for place, each in enumerate(self._numbers)}
         return self._places.get(number)
 
-    def page(self, offset: int, limit: int, current: int = 0) -> list[ListRow]:
+    def page(self, offset: int, limit: int) -> list[DocumentSummary]:
         """Some rows, as the project is now.
 
         Args:
             offset: The first one.
             limit: At most so many; abstracts that went out of the project since are left out.
-            current: The open abstract.
         """
-        numbers = self._numbers[max(offset, 0) : max(offset, 0) + limit]
+        start = max(offset, 0)
         with translated(self._path):
-            rows = self._connection.execute(_PAGE, (json.dumps(numbers),)).fetchall()
-        return [_row(row, current) for row in rows]
+            return document_summaries(self._connection, self._numbers[start : start + limit])
 
     def _wanted(self) -> list[int]:
         if self._given is not None:
@@ -290,7 +234,7 @@ class Listing:
         return self._ordered() if self.query == EVERYTHING else self._found()
 
     def _ordered(self) -> list[int]:
-        numbers = [row[0] for row in self._connection.execute(_ORDERED[self.sort])]
+        numbers = sorted_documents(self._connection, self.sort)
         if self.sort is Sort.RANDOM:
             numbers.sort(key=self._chance)
         return numbers
@@ -304,25 +248,3 @@ class Listing:
             return hits
         wanted = set(hits)
         return [number for number in self._ordered() if number in wanted]
-
-
-def _row(
-    row: tuple[int, str | bytes, int | None, str, str, str, int, int, float, int], current: int
-) -> ListRow:
-    (
-        number,
-        title,
-        year,
-        entities,
-        relations,
-        coreference,
-        undecided,
-        items,
-        uncertainty,
-        flagged,
-    ) = row
-    layers = (entities, relations, coreference)
-    return ListRow(
-        *(number, from_sql(title), year, layers, undecided, items, uncertainty),
-        *(bool(flagged), number == current),
-    )

@@ -13,9 +13,9 @@ from sciextract.documents.annotations import Candidates, SpanCandidate, State
 from sciextract.documents.document import TokenTable
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.spans import Span
+from sciextract.store import review
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
 from sciextract.store.document_state import Draft, in_text_order
-from sciextract.store.events import UNDONE
 from sciextract.store.ingest import said_by
 from sciextract.store.rows import EntityRow, LinkRow, ProgressRow, RelationRow
 
@@ -179,12 +179,6 @@ class ClusterLetters:
         return next((each for each in view.members if self._of.get(each) == letter), None)
 
 
-_NEWEST = f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-    JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
-    ORDER BY a.id DESC LIMIT 1"""
-_MODEL = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
-
-
 class CandidateCache:
     """Candidates of the newest run that is not undone; decoded once, not after every key."""
 
@@ -193,25 +187,13 @@ class CandidateCache:
         self._found: Candidates | None = None
 
     def of(self, connection: sqlite3.Connection, number: int) -> Candidates | None:
-        """What a model considered in an abstract, ``None`` when none has seen it."""
-        row = connection.execute(_NEWEST, (number,)).fetchone()
-        wanted = row[0] if row else 0
-        if wanted != self._set:
-            said = said_by(connection, number, row[1]) if row else None
-            self._set, self._found = wanted, said.candidates if said else None
+        """What a model considered in an abstract, ``None`` when none has predicted it."""
+        found = review.newest_prediction(connection, number)
+        newest, source_id = found or (0, 0)
+        if newest != self._set:
+            predicted = said_by(connection, number, source_id) if newest else None
+            self._set, self._found = newest, predicted.candidates if predicted else None
         return self._found
-
-
-def newest_run(connection: sqlite3.Connection, number: int) -> int | None:
-    """The source of the newest run on an abstract that is not undone, ``None`` for none."""
-    row = connection.execute(_NEWEST, (number,)).fetchone()
-    return int(row[1]) if row else None
-
-
-def newest_model(connection: sqlite3.Connection) -> str:
-    """The name of the model that predicted last, empty for none."""
-    row = connection.execute(_MODEL).fetchone()
-    return str(row[0]) if row else ""
 
 
 def offered(view: DocumentView, candidates: Candidates | None, char: int) -> list[SpanCandidate]:

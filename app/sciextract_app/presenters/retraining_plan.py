@@ -14,7 +14,7 @@ from sciextract.retraining.request import RANGES
 from sciextract.retraining.run_folder import Run
 from sciextract.retraining.snapshot.documents import Split, split_of
 from sciextract.retraining.snapshot.manifest import too_few_to_compare
-from sciextract.store import Project
+from sciextract.store import Project, review
 from sciextract.store.queries import known_documents
 from sciextract.store.sqlite import translated
 from sciextract_app.presenters.dashboard import duration
@@ -144,9 +144,7 @@ def training_data(project: Project) -> TrainingData:
     """Count; takes time with the abstracts of the project, so it is done beside the keys."""
     done = totals(project.connection).done
     with translated(project.path):
-        decisions = project.connection.execute(
-            "SELECT coalesce(sum(decided), 0) FROM summary"
-        ).fetchone()[0]
+        decisions = review.count_decided(project.connection)
         splits = Counter(
             split
             for each in known_documents(project.connection)

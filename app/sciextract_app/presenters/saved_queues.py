@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sciextract.store import queries
+from sciextract.store import queries, review
 from sciextract.store.queries import SavedQueue
 from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import Feedback, counted, problem
 
-_DONE = """SELECT count(*) FROM json_each(?) j JOIN progress p ON p.document_id = j.value
-    WHERE p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done'"""
 _LONGEST_NAME, _SHOWN_NAME = 60, 28
 Guarded = Callable[[Callable[[], Feedback]], Feedback]
 
@@ -185,7 +182,7 @@ class Queues:
         connection = self._state.project.connection
         stopped = self.places.get(queue.name, 0)
         place, length = SavedQueueOrder(connection, queue, stopped).position
-        done = connection.execute(_DONE, (json.dumps(queue.numbers),)).fetchone()[0]
+        done = review.count_done_of(connection, queue.numbers)
         return QueueLine(queue.name, place, length, done, queue.name == self.active)
 
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from sciextract.store import review
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
 from sciextract_app.presenters.view_models import Feedback
 
@@ -106,9 +107,6 @@ def _file(project: Path) -> Path:
     return state_folder() / "stopped" / f"{digest}.json"
 
 
-_DONE = "entities = 'done' AND relations = 'done' AND coreference = 'done'"
-
-
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Counts of a project.
@@ -135,24 +133,10 @@ def totals(connection: sqlite3.Connection, before: Totals | None = None) -> Tota
         connection: The project's.
         before: What was counted last; its acceptance stands until it is counted anew.
     """
-    documents, done = connection.execute(
-        f"SELECT count(*), coalesce(sum({_DONE}), 0) FROM progress"
-    ).fetchone()
+    documents, done = review.count_done(connection)
     if documents >= MANY:
         return Totals(documents, done, before.acceptance if before else None)
-    return Totals(documents, done, acceptance(connection))
-
-
-def acceptance(connection: sqlite3.Connection) -> float | None:
-    """Share of decided items of the model that were right as they stood, ``None`` without any."""
-    states = dict(
-        connection.execute(
-            """SELECT state, sum(number) FROM tally
-            WHERE state IN ('accepted', 'edited', 'rejected') GROUP BY state"""
-        ).fetchall()
-    )
-    decided = sum(states.values())
-    return states.get("accepted", 0) / decided if decided else None
+    return Totals(documents, done, review.acceptance(connection))
 
 
 NEWS_SECONDS = 8.0

@@ -198,33 +198,6 @@ class Header:
     training: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListRow:
-    """An abstract in the list.
-
-    Attributes:
-        number: Its number in the project.
-        title: Its title, or how it begins.
-        year: Its year.
-        layers: Completeness of entities, relations, coreference: ``untouched``, ``in progress``, ``done``.
-        undecided: Items that wait for a decision.
-        items: Entities, relations and clusters together.
-        uncertainty: Mean uncertainty of undecided items, 0 to 1.
-        flagged: Whether it carries a flag.
-        current: Whether it is open.
-    """
-
-    number: int
-    title: str
-    year: int | None
-    layers: tuple[str, str, str]
-    undecided: int
-    items: int
-    uncertainty: float
-    flagged: bool
-    current: bool = False
-
-
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 
 

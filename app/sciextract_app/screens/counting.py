@@ -9,8 +9,9 @@ from textual import on, work
 
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
+from sciextract.store.review import acceptance
 from sciextract_app.messages import AcceptanceCounted
-from sciextract_app.presenters.session import MANY, acceptance
+from sciextract_app.presenters.session import MANY
 from sciextract_app.screens.mouse import MouseDesk
 
 REST_SECONDS = 5.0

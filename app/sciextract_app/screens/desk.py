@@ -16,12 +16,13 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from sciextract.store import Project
+from sciextract.store.review import Sort
 from sciextract.store.search import Query
 from sciextract.store.sqlite import replaced
 from sciextract_app.dialogs.base import QuestionDialog, plain
 from sciextract_app.presenters.actions import keymap
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.document_order import Listing, Sort
+from sciextract_app.presenters.document_order import Listing
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.session import Messages
 from sciextract_app.presenters.view_models import Feedback

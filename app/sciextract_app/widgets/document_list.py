@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,8 +15,10 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from sciextract_app.presenters.view_models import ListRow
 from sciextract_app.widgets.lines import FOCUS, padded
+
+if TYPE_CHECKING:
+    from sciextract.store.review import DocumentSummary
 
 PAGE_ROWS = 100
 """Rows that are fetched together."""
@@ -29,7 +31,7 @@ class RowSource(Protocol):
     def count(self) -> int:
         """How many rows there are."""
 
-    def page(self, offset: int, limit: int) -> list[ListRow]:
+    def page(self, offset: int, limit: int) -> list[DocumentSummary]:
         """Some of them; fewer where abstracts have gone."""
 
     def place(self, number: int) -> int | None:
@@ -45,13 +47,13 @@ class Pages:
 
     def __init__(self, source: RowSource) -> None:
         self.source = source
-        self._kept: LRUCache[int, list[ListRow]] = LRUCache(PAGES_KEPT)
+        self._kept: LRUCache[int, list[DocumentSummary]] = LRUCache(PAGES_KEPT)
 
     def clear(self) -> None:
         """Fetch everything anew when it is looked at again."""
         self._kept.clear()
 
-    def row(self, index: int) -> ListRow | None:
+    def row(self, index: int) -> DocumentSummary | None:
         """A row, ``None`` where there is none (any more)."""
         number, place = divmod(index, PAGE_ROWS)
         page = self._kept.get(number)
@@ -66,7 +68,7 @@ _SIGNS = {"done": DONE, "untouched": UNTOUCHED}
 _LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 44, 52, 64
 
 
-def row_words(row: ListRow, width: int, current: bool) -> str:
+def row_words(row: DocumentSummary, width: int, current: bool) -> str:
     """An abstract in so many cells: signs, title, undecided items; year, layers, uncertainty where there is room.
 
     Args:
@@ -80,7 +82,7 @@ def row_words(row: ListRow, width: int, current: bool) -> str:
     return before + title + behind
 
 
-def _signs(row: ListRow, width: int) -> str:
+def _signs(row: DocumentSummary, width: int) -> str:
     """One sign for each layer where there is room, else one for all."""
     if width >= _LAYERS_FROM:
         return "".join(_SIGNS.get(layer, BEGUN) for layer in row.layers)
@@ -88,7 +90,7 @@ def _signs(row: ListRow, width: int) -> str:
     return _SIGNS.get(row.layers[0], BEGUN) if len(kinds) == 1 else BEGUN
 
 
-def _behind(row: ListRow, width: int) -> str:
+def _behind(row: DocumentSummary, width: int) -> str:
     year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
     sure = f" {row.uncertainty:.2f}" if width >= _UNCERTAINTY_FROM and row.undecided else ""
     sure = sure or (" " * 5 if width >= _UNCERTAINTY_FROM else "")
@@ -223,7 +225,7 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
         """Open the abstract under the cursor."""
         self._open(self.cursor)
 
-    def row_at(self, index: int) -> ListRow | None:
+    def row_at(self, index: int) -> DocumentSummary | None:
         """A row, ``None`` where there is none."""
         return self._pages.row(index) if 0 <= index < self._count else None
 

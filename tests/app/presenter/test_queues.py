@@ -13,9 +13,10 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Project, open_project
 from sciextract.store.ingest import Import
 from sciextract.store.queries import SavedQueue, present, read_queue, remove_queue, save_queue
+from sciextract.store.review import Sort
 from sciextract.store.search import Query
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder, Sort
+from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder
 from sciextract_app.presenters.saved_queues import QueueLine, suggested_name
 from tests.app.presenter.abstracts import document, press, project_with
 

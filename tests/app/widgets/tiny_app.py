@@ -8,13 +8,13 @@ from textual.message import Message
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema_file import load_schema
+from sciextract.store.review import DocumentSummary
 from sciextract_app.presenters.view_models import (
     ClusterLine,
     Feedback,
     Header,
     Hint,
     Inspector,
-    ListRow,
     Mode,
     Passage,
     RelationLine,
@@ -79,19 +79,19 @@ class Rows:
     def count(self) -> int:
         return self.size
 
-    def page(self, offset: int, limit: int) -> list[ListRow]:
+    def page(self, offset: int, limit: int) -> list[DocumentSummary]:
         self.asked.append((offset, limit))
         return [self.row(index) for index in range(offset, min(offset + limit, self.size))]
 
     def place(self, number: int) -> int | None:
         return number - 1 if 1 <= number <= self.size else None
 
-    def row(self, index: int) -> ListRow:
+    def row(self, index: int) -> DocumentSummary:
         layers = (("done",) * 3, ("done", "in progress", "untouched"), ("untouched",) * 3)[
             index % 3
         ]
         title = f"[b]Abstract {index + 1}: recognition of names in 中文 newspapers of the past"
-        return ListRow(
+        return DocumentSummary(
             *(index + 1, title, 2000 + index % 25, layers),
             *(index % 7, 20, 0.31, index % 5 == 3),
         )

@@ -1,0 +1,217 @@
+"""Queries of a review: which document comes next, lists and counts of documents, and what the sources predicted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sciextract.documents.annotations import Annotations
+from sciextract.store.documents import decode_annotations
+from sciextract.store.events import UNDONE, Event, read_event
+from sciextract.store.sqlite import from_sql
+
+_DONE = "(entities = 'done' AND relations = 'done' AND coreference = 'done')"
+_CHUNK = 500
+
+
+class Sort(StrEnum):
+    """The order of a list of documents."""
+
+    TEXT = "as they came"
+    YEAR = "newest first"
+    UNCERTAINTY = "most uncertain first"
+    UNDECIDED = "most undecided first"
+    DISAGREEMENT = "most disagreement first"
+    STATUS = "least done first"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSummary:
+    """A document of the project in a list.
+
+    Attributes:
+        number: Its number in the project.
+        title: Its title, or how it begins.
+        year: Its year.
+        layers: Completeness of entities, relations, coreference.
+        undecided: Items that wait for a decision.
+        items: Entities, relations and clusters together.
+        uncertainty: Mean uncertainty of undecided items, 0 to 1.
+        flagged: Whether it carries a flag.
+    """
+
+    number: int
+    title: str
+    year: int | None
+    layers: tuple[str, str, str]
+    undecided: int
+    items: int
+    uncertainty: float
+    flagged: bool
+
+
+_LAYERS_DONE = "(p.entities = 'done') + (p.relations = 'done') + (p.coreference = 'done')"
+_LAYERS_BEGUN = (
+    "(p.entities <> 'untouched') + (p.relations <> 'untouched') + (p.coreference <> 'untouched')"
+)
+_SORTED = {
+    Sort.TEXT: "SELECT document_id FROM progress ORDER BY document_id",
+    Sort.YEAR: """SELECT p.document_id FROM progress p JOIN document d ON d.id = p.document_id
+        ORDER BY d.year IS NULL, d.year DESC, p.document_id""",
+    Sort.UNCERTAINTY: "SELECT document_id FROM summary ORDER BY uncertainty DESC, document_id",
+    Sort.UNDECIDED: "SELECT document_id FROM summary ORDER BY undecided DESC, document_id",
+    Sort.DISAGREEMENT: "SELECT document_id FROM summary ORDER BY disagreements DESC, document_id",
+    Sort.STATUS: f"""SELECT p.document_id FROM progress p
+        ORDER BY {_LAYERS_DONE}, {_LAYERS_BEGUN}, p.document_id""",
+    Sort.RANDOM: "SELECT document_id FROM progress",
+}
+
+
+def sorted_documents(connection: sqlite3.Connection, sort: Sort) -> list[int]:
+    """The numbers of all documents; for :attr:`Sort.RANDOM` in any order."""
+    return [row[0] for row in connection.execute(_SORTED[sort])]
+
+
+def document_summaries(
+    connection: sqlite3.Connection, numbers: Sequence[int]
+) -> list[DocumentSummary]:
+    """Documents by number, in the order given; those that are not in the project are left out."""
+    rows = connection.execute(
+        """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
+            s.entities + s.relations + s.clusters, s.uncertainty, p.flagged
+        FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
+        JOIN summary s ON s.document_id = d.id ORDER BY j.key""",
+        (json.dumps(numbers),),
+    ).fetchall()
+    return [
+        DocumentSummary(
+            number=row[0],
+            title=from_sql(row[1]),
+            year=row[2],
+            layers=row[3:6],
+            undecided=row[6],
+            items=row[7],
+            uncertainty=row[8],
+            flagged=bool(row[9]),
+        )
+        for row in rows
+    ]
+
+
+def first_of(
+    connection: sqlite3.Connection, numbers: Sequence[int], *, unfinished: bool = False
+) -> int | None:
+    """The first of some documents that is in the project, or that is there and not done."""
+    condition = f"NOT {_DONE}" if unfinished else "1"
+    for start in range(0, len(numbers), _CHUNK):
+        row = connection.execute(
+            f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
+            WHERE {condition} ORDER BY j.key LIMIT 1""",
+            (json.dumps(numbers[start : start + _CHUNK]),),
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+    return None
+
+
+def next_to(
+    connection: sqlite3.Connection, number: int, step: int = 1, *, unfinished: bool = False
+) -> int | None:
+    """The document after (1) or before (-1) a number, or the next one in that direction that is not done."""
+    sign, order = (">", "ASC") if step > 0 else ("<", "DESC")
+    condition = f"AND NOT {_DONE}" if unfinished else ""
+    row = connection.execute(
+        f"""SELECT document_id FROM progress WHERE document_id {sign} ? {condition}
+        ORDER BY document_id {order} LIMIT 1""",
+        (number,),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def count_done(connection: sqlite3.Connection) -> tuple[int, int]:
+    """How many documents there are, and how many are done in every layer."""
+    query = f"SELECT count(*), coalesce(sum({_DONE}), 0) FROM progress"
+    documents, done = connection.execute(query).fetchone()
+    return documents, done
+
+
+def count_done_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> int:
+    """How many of some documents are done in every layer."""
+    query = f"""SELECT count(*) FROM json_each(?) j JOIN progress p ON p.document_id = j.value
+        WHERE {_DONE}"""
+    return int(connection.execute(query, (json.dumps(numbers),)).fetchone()[0])
+
+
+def count_decided(connection: sqlite3.Connection) -> int:
+    """Items of the project that a person accepted, edited, added or rejected."""
+    query = "SELECT coalesce(sum(decided), 0) FROM summary"
+    return int(connection.execute(query).fetchone()[0])
+
+
+def acceptance(connection: sqlite3.Connection) -> float | None:
+    """Share of decided items of the model that were right as they stood, ``None`` without any."""
+    states = dict(
+        connection.execute(
+            """SELECT state, sum(number) FROM tally
+            WHERE state IN ('accepted', 'edited', 'rejected') GROUP BY state"""
+        ).fetchall()
+    )
+    decided = sum(states.values())
+    return states.get("accepted", 0) / decided if decided else None
+
+
+def disagreements(connection: sqlite3.Connection) -> dict[int, int]:
+    """Open differences with merged projects by document, as the project noted them last."""
+    return dict(connection.execute("SELECT document_id, disagreements FROM summary"))
+
+
+def count_disagreements(connection: sqlite3.Connection) -> int:
+    """Open differences with merged projects in all documents, as the project noted them last."""
+    query = "SELECT coalesce(sum(disagreements), 0) FROM summary WHERE disagreements > 0"
+    return int(connection.execute(query).fetchone()[0])
+
+
+def newest_event(connection: sqlite3.Connection, number: int) -> Event | None:
+    """The newest event that changed a document."""
+    query = "SELECT max(event_id) FROM change WHERE document_id = ?"
+    newest = connection.execute(query, (number,)).fetchone()[0]
+    return read_event(connection, newest) if newest else None
+
+
+def newest_prediction(connection: sqlite3.Connection, number: int) -> tuple[int, int] | None:
+    """Annotation set and source of the newest model run on a document that is not undone."""
+    row = connection.execute(
+        f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+        JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
+        ORDER BY a.id DESC LIMIT 1""",
+        (number,),
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
+def newest_model(connection: sqlite3.Connection) -> str:
+    """The name of the model that predicted last, empty for none."""
+    query = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
+    row = connection.execute(query).fetchone()
+    return str(row[0]) if row else ""
+
+
+def newest_sets(connection: sqlite3.Connection, number: int, most: int) -> tuple[int, ...]:
+    """The newest annotation set of each source of a document, the latest first, without what was undone."""
+    rows = connection.execute(
+        f"""SELECT max(a.id) FROM annotation_set a JOIN event e ON e.id = a.event_id
+        WHERE a.document_id = ? AND NOT {UNDONE} GROUP BY a.source_id ORDER BY 1 DESC LIMIT ?""",
+        (number, most),
+    )
+    return tuple(row[0] for row in rows)
+
+
+def annotation_set(connection: sqlite3.Connection, set_id: int) -> Annotations:
+    """An annotation set, without the model's candidates."""
+    query = "SELECT body FROM annotation_set WHERE id = ?"
+    body = bytes(connection.execute(query, (set_id,)).fetchone()[0])
+    return decode_annotations(body, candidates=False)
