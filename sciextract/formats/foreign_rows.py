@@ -14,10 +14,10 @@ import pyarrow as pa
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.arrow_rows import are_own, parse_row
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.json_lines import Record
 from sciextract.formats.jsonl import parse_record
-from sciextract.formats.tabular import check_texts, listed, text_columns, with_fields
+from sciextract.formats.tabular import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 
 _SENTENCES = "sentences"
@@ -27,6 +27,9 @@ _ALLOWED = (
     "SciERC's `sentences`, `ner`, `relations` and `clusters`"
 )
 _BATCH_ROWS = 256
+_FIELD_OF = {"key": "doc_key", "title": "title", "text": "text", "abstract": "abstract"}
+_KEYS = {"doc_key", "id"}
+_MOST_SHOWN = 20
 
 
 def documents_of(
@@ -87,15 +90,15 @@ def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -
     if are_own(schema):
         return parse_row
     tags = next((name for name in TAG_COLUMNS if name in schema.names), "")
-    columns = text_columns(schema)
+    columns = _text_columns(schema)
     has_text = _SENTENCES in schema.names or bool({*columns} - {"doc_key"})
     if "tokens" in schema.names and tags and not _EXACT & {*schema.names}:
         names = _names_in(features.get(tags)) or _names_in(class_features(schema).get(tags))
         return partial(_tagged, column=tags, names=names)
     if has_text:
-        check_texts(schema, columns, source.path)
+        _check_texts(schema, columns, source.path)
         return partial(_record, columns=columns)
-    problem = f"no text in the columns {listed(schema)}"
+    problem = f"no text in the columns {_listed(schema)}"
     raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
 
 
@@ -115,7 +118,7 @@ def _record(
     row: Record, source: Source, number: int, *, columns: dict[str, str]
 ) -> AnnotatedDocument:
     """A row with text or SciERC columns; they are read like JSON lines with the same fields."""
-    record = with_fields(_plain_row(row), columns)
+    record = _with_fields(_plain_row(row), columns)
     for layer in ("ner", "relations"):
         if isinstance(record.get("sentences"), list) and isinstance(record.get(layer), list):
             record[layer] = [_items(sentence) for sentence in record[layer]]
@@ -166,3 +169,64 @@ def _plain(value: object) -> Any:
     if isinstance(value, date | time):
         return value.isoformat()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _text_columns(schema: pa.Schema) -> dict[str, str]:
+    """The columns to read as ``doc_key``, ``title``, ``text`` and ``abstract``, by those names.
+
+    A column of exactly that name is taken first; of other names those that CSV tables may have, in any case.
+    """
+    found = {}
+    for meaning, field in _FIELD_OF.items():
+        exact = _KEYS if meaning == "key" else {field}
+        names = [name for name in schema.names if name in exact] or _alike(schema, meaning)
+        if names:
+            found[field] = names[0]
+    return found
+
+
+def _check_texts(schema: pa.Schema, columns: dict[str, str], path: str) -> None:
+    """Refuse a table at once when what should be text is something else, instead of row by row.
+
+    Raises:
+        FormatError: A column of texts holds numbers, bytes, lists...; names all columns with their types.
+    """
+    for field in ("text", "title", "abstract"):
+        name = columns.get(field)
+        if name is not None and not _is_text(schema.field(name).type):
+            problem = f"column {shown(name)} holds {schema.field(name).type}, allowed is text"
+            hint = "turn it into a column of strings, or rename it"
+            raise FormatError(f"{problem}; columns found: {_listed(schema)}", path=path, hint=hint)
+
+
+def _listed(schema: pa.Schema) -> str:
+    """The columns with their types, for messages."""
+    parts = [f"{shown(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
+    return ", ".join(parts) or "none"
+
+
+def _with_fields(row: Record, columns: dict[str, str]) -> Record:
+    """The row with its texts under the names of JSONL; the key's column stays as it is, too."""
+    record = dict(row)
+    for field, name in columns.items():
+        if field != name and name in record and name not in _KEYS:
+            record[field] = record[name] if field == "doc_key" else record.pop(name)
+    return record
+
+
+def _alike(schema: pa.Schema, meaning: str) -> list[str]:
+    wanted = [plain_name(name) for name in COLUMN_NAMES[meaning]]
+    known = {plain_name(name): name for name in reversed(schema.names)}
+    return [known[name] for name in wanted if name in known]
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    tests = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+        pa.types.is_null,
+    )
+    return any(test(kind) for test in tests)

@@ -263,7 +263,7 @@ FORMATS: list[FormatSpec] = [
         "UIMA CAS XMI, one document a file, with its type system beside it",
         (".xmi",),
         reader=f"{_HERE}.xmi:read_xmi",
-        writer=f"{_HERE}.xmi:XmiWriter",
+        writer=f"{_HERE}.xmi_writer:XmiWriter",
         opening=r"\s*(?=<)" + _inside(r"<xmi:XMI\b", r"<typeSystemDescription\b"),
         output="folder",
         extra="formats",

@@ -1,7 +1,7 @@
 """UIMA CAS XMI, as INCEpTION, WebAnno and DKPro Core write it; one file is one document.
 
 Reading does not go through ``dkpro-cassis``: it cannot load a file whose type system is absent or incomplete,
-lets offsets outside the text pass with a warning, and its errors name no element. Types are told by
+lets offsets outside the text pass with a warning, and its errors name no element. The types' meanings are in
 :mod:`~sciextract.formats.xmi_types`. Writing uses it (:mod:`~sciextract.formats.xmi_writer`).
 """
 
@@ -32,7 +32,6 @@ from sciextract.formats.xmi_types import (
     is_custom,
     is_silent,
 )
-from sciextract.formats.xmi_writer import XmiWriter
 from sciextract.text.offsets import OffsetMap
 
 _XMI = "{http://www.omg.org/XMI}"
@@ -188,8 +187,6 @@ def _type_name(tag: str) -> str:
     package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
     return f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
 
-
-__all__ = ["CasReading", "XmiWriter", "read_xmi"]
 
 _LABEL_FEATURES = ("value", "label")
 _ENDS = (("Governor", "Dependent"), ("Source", "Target"))

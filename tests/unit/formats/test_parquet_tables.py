@@ -96,7 +96,7 @@ import re, sys
 from itertools import islice
 from pathlib import Path
 from sciextract.formats import read
-from sciextract.formats.corpora import parquet
+from sciextract.formats import parquet
 def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) >> 10
 before = peak()
 rows = sum(1 for _ in islice(read([sys.argv[1]]), 1000))
