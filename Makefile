@@ -23,10 +23,11 @@ DEV_ENV := .venv-dev
 IN_DEV := export PATH="$(abspath $(DEV_ENV))/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/app:$(CURDIR)/trainer";
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -name '*.pyc')
+PYTEST := pytest --quiet --numprocesses $(JOBS) --dist loadgroup
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-scale bench-training pins clean
+.PHONY: help demo test test-full check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-scale bench-training pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -34,8 +35,11 @@ help: ## List the targets
 demo: $(USER_ENV)/.installed ## Install the package without extras and annotate the sample abstracts
 	@tools/demo.sh $(USER_ENV)/bin/sciextract $(DEMO_OUT)
 
-test: $(DEV_ENV)/.installed ## Run the tests (JOBS=2 PYTEST_ARGS="...")
-	@$(IN_DEV) pytest --quiet --numprocesses $(JOBS) --dist loadgroup $(PYTEST_ARGS)
+test: $(DEV_ENV)/.installed ## Run the fast tests, some minutes (JOBS=2 PYTEST_ARGS="...")
+	@$(IN_DEV) $(PYTEST) -m "not full" --hypothesis-profile=fast $(PYTEST_ARGS)
+
+test-full: $(DEV_ENV)/.installed ## Run all tests: servers, kills, all encoders, long properties (JOBS=2 PYTEST_ARGS="...")
+	@$(IN_DEV) $(PYTEST) --hypothesis-profile=thorough $(PYTEST_ARGS)
 
 check: $(DEV_ENV)/.installed ## Format, lint, types, layers and generated docs: what must hold before a commit
 	@$(IN_DEV) ruff format --check --quiet .

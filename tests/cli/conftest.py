@@ -3,11 +3,13 @@ from __future__ import annotations
 import io
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 
 from sciextract.cli.main import main
 from sciextract.documents.schema_file import load_schema
@@ -26,6 +28,14 @@ class Outcome:
 
 
 Command = Callable[..., Outcome]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def commands_built_once() -> Iterator[None]:
+    """Typer builds all commands anew at each call, which takes longer than most of them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(typer.main, "get_command", cache(typer.main.get_command))
+        yield
 
 
 @pytest.fixture(autouse=True)

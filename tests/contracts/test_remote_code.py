@@ -9,7 +9,7 @@ import pytest
 
 from tests.shared_data import ROOT
 
-HOME = ROOT / "trainer/sciextract_trainer/encoders/files.py"
+HOME = ROOT / "trainer/sciextract_trainer/encoders/loading.py"
 PARTS = ("sciextract", "app", "trainer", "tools", "benchmarks")
 LOADERS = {"from_pretrained", "get_class_from_dynamic_module", "pipeline"}
 """Names of transformers that may run code from a folder or the hub, and ask on the terminal whether they may."""
@@ -19,7 +19,7 @@ def broken(code: str, home: bool = False) -> Iterator[str]:
     """The places in a module where code from elsewhere could be let in, as ``line: what``."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Attribute) and node.attr == "from_pretrained" and not home:
-            yield f"{node.lineno}: from_pretrained; use encoders.files.load_pretrained"
+            yield f"{node.lineno}: from_pretrained; use encoders.loading.load_pretrained"
         if isinstance(node, ast.Constant) and node.value == "from_pretrained":
             yield f"{node.lineno}: from_pretrained by its name"
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformers"):

@@ -67,12 +67,12 @@ class TestAbstracts:
         assert set(counts) == set(FIELDS)
         assert min(counts.values()) >= 6
 
-    @pytest.mark.parametrize("row", ABSTRACTS, ids=lambda row: row["id"])
-    def test_length_and_identifiers(self, row: Record) -> None:
-        assert 90 <= len(row["abstract"].split()) <= 190
-        assert row["doi"].startswith("10.5555/")
-        assert row["abstract"] == row["abstract"].strip()
-        assert "\n" not in row["abstract"]
+    def test_length_and_identifiers(self) -> None:
+        for row in ABSTRACTS:
+            assert 90 <= len(row["abstract"].split()) <= 190, row["id"]
+            assert row["doi"].startswith("10.5555/")
+            assert row["abstract"] == row["abstract"].strip()
+            assert "\n" not in row["abstract"]
 
     def test_ids_and_dois_are_unique(self) -> None:
         for key in ("id", "doi", "title"):
@@ -83,24 +83,10 @@ class TestAbstracts:
         for first, second in combinations(runs, 2):
             assert not runs[first] & runs[second], (first, second)
 
-    @pytest.mark.parametrize(
-        "trouble",
-        [
-            "et al.",
-            "Fig. 2",
-            "[12]",
-            "METHODS:",
-            "α",
-            "µ",
-            "°C",
-            "\u00a0",
-            "\ufe0f",
-            "⁺",
-            "https://",
-        ],
-    )
-    def test_troublesome_text_occurs(self, trouble: str) -> None:
-        assert any(trouble in row["abstract"] for row in ABSTRACTS)
+    def test_troublesome_text_occurs(self) -> None:
+        text = "\n".join(row["abstract"] for row in ABSTRACTS)
+        troubles = ("et al.", "Fig. 2", "[12]", "METHODS:", "α", "µ", "°C", "\u00a0", "\ufe0f", "⁺")
+        assert [each for each in (*troubles, "https://") if each not in text] == []
 
     def test_one_has_combining_accents(self) -> None:
         assert any(any(map(unicodedata.combining, row["abstract"])) for row in ABSTRACTS)

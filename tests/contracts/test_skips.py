@@ -20,7 +20,7 @@ EXPECTED_FAILURE = "import pytest\n@pytest.mark.xfail\ndef test_it(): raise Valu
 
 def outcome(test: str, folder: Path, no_skips: str) -> int:
     """The exit code of a pytest run over one file beside our conftest."""
-    shutil.copy(ROOT / "tests" / "conftest.py", folder)
+    shutil.copy(ROOT / "conftest.py", folder)
     (folder / "test_one.py").write_text(test)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)]
     environment = {**os.environ, "SCIEXTRACT_NO_SKIPS": no_skips}

@@ -17,6 +17,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source
 from sciextract.formats.registry import get_format
 from sciextract.text.analyse import join_title
+from tests.tiers import examples
 
 WORDS = (
     "graph",
@@ -144,7 +145,7 @@ SCRAPS = st.sampled_from(
 
 
 @pytest.mark.parametrize("format_id", list(WHOLE))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_damaged_files_give_nothing_but_format_errors(format_id: str, data: st.DataObject) -> None:
     content = WHOLE[format_id]

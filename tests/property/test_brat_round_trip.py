@@ -15,8 +15,9 @@ from sciextract.formats import open_writer, read
 from sciextract.formats.brat_notes import DocumentPaths, joined, pieces_of
 from sciextract.formats.standoff import LINE_BREAKS
 from tests.strategies import PIECES, annotated_documents, fragments, texts
+from tests.tiers import examples
 
-FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 HOSTILE = (*PIECES, "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\u2029")
 LABELS = ("Task", "Mention", "Mention_2", "Ω-type", "a_b", "a b", "a\tb", "T1", "|")
 

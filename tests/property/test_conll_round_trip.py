@@ -18,8 +18,9 @@ from sciextract.formats import open_writer
 from sciextract.formats.base import Source
 from sciextract.formats.conll import TaggedRange, read_conll, tagged_ranges, tags_of
 from tests.strategies import PIECES, annotated_documents
+from tests.tiers import examples
 
-FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 HOSTILE = (*PIECES, "\x0b", "\ud800 ", "-DOCSTART-", "-DOCSTART- {}", "#", "O")
 LABELS = ("Task", "O", "Ω-type", "a_b", "a b", "a\tb")
 

@@ -20,8 +20,9 @@ from sciextract.formats import open_writer, read
 from sciextract.formats.safe_xml import LOSS, xml_safe
 from tests.shared_data import shared_path
 from tests.strategies import PIECES, annotated_documents
+from tests.tiers import examples
 
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 HOSTILE = (*PIECES, "\ud800", "\x0b")
 ANNOTATED = annotated_documents(pieces=HOSTILE)
 DOCUMENTS = st.lists(ANNOTATED, min_size=1, max_size=3)

@@ -31,6 +31,7 @@ from sciextract.formats.json_lines import parse_object
 from sciextract.formats.jsonl import encode, parse_record
 from sciextract.text.analyse import make_document
 from tests.shared_data import ROOT, shared_path
+from tests.tiers import examples
 
 PIECES = st.sampled_from(
     [
@@ -66,7 +67,7 @@ PLACE = Source("made.jsonl")
 VALIDATOR = jsonschema.Draft202012Validator(
     json.loads((ROOT / "schemas" / "export.schema.json").read_text("utf-8"))
 )
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def spans(text: str) -> st.SearchStrategy[Span]:

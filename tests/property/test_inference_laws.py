@@ -17,9 +17,10 @@ from sciextract.inference.mentions import select_mentions
 from sciextract.inference.relations import combine_directions
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import MAX_SUBWORDS_PER_WORD, plan_windows
+from tests.tiers import examples
 from tests.unit.inference import fakes
 
-LAWS = settings(max_examples=60, deadline=None)
+LAWS = settings(max_examples=examples(60), deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)
 LABEL_SETS = st.lists(st.sampled_from("ABCDEFG"), unique=True, min_size=1).flatmap(
     lambda labels: st.tuples(st.just(tuple(labels)), st.frozensets(st.sampled_from(labels)))

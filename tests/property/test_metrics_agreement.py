@@ -27,12 +27,13 @@ from sciextract.metrics.differences import (
     shared_length,
 )
 from sciextract.metrics.kappa import kappa
+from tests.tiers import examples
 from tests.unit.metrics.builders import words
 
 TEXT = "a b c d e f g h i j k l"
 LABELS = ("Task", "Method", "Metric")
 SYMMETRIC = frozenset({"Compare"})
-FEW = settings(max_examples=50, deadline=None)
+FEW = settings(max_examples=examples(50), deadline=None)
 MIRROR = {
     DifferenceKind.ONLY_FIRST: DifferenceKind.ONLY_SECOND,
     DifferenceKind.ONLY_SECOND: DifferenceKind.ONLY_FIRST,
@@ -201,7 +202,7 @@ def flat_documents(draw: st.DrawFn) -> AnnotatedDocument:
     return AnnotatedDocument(Document("d", TEXT, words(TEXT)), Annotations(typed))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(flat_documents(), flat_documents())
 def test_spans_equal_nervaluates(first: AnnotatedDocument, second: AnnotatedDocument) -> None:
     nervaluate = pytest.importorskip("nervaluate")
@@ -221,7 +222,7 @@ def nervaluate_spans(document: AnnotatedDocument) -> list[dict[str, Any]]:
     ]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(documents(), documents())
 def test_coreference_equals_scorchs(first: AnnotatedDocument, second: AnnotatedDocument) -> None:
     scores = pytest.importorskip("scorch.scores")

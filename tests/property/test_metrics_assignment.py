@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from sciextract.metrics.coreference import best_assignment
+from tests.tiers import examples
 
 optimize = pytest.importorskip("scipy.optimize")
 
@@ -16,7 +17,7 @@ smooth = arrays(np.float64, shapes, elements=st.floats(-100, 100))
 with_ties = arrays(np.float64, shapes, elements=st.integers(0, 3).map(float))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(smooth | with_ties)
 def test_the_total_equals_scipys(weights: NDArray[np.float64]) -> None:
     rows, columns = best_assignment(weights)
@@ -24,7 +25,7 @@ def test_the_total_equals_scipys(weights: NDArray[np.float64]) -> None:
     assert weights[rows, columns].sum() == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(smooth | with_ties)
 def test_rows_and_columns_are_used_once(weights: NDArray[np.float64]) -> None:
     rows, columns = best_assignment(weights)

@@ -19,6 +19,7 @@ from sciextract.metrics.coreference import (
     without_singletons,
 )
 from sciextract.metrics.counts import Tally
+from tests.tiers import examples
 
 Metric = Callable[[Overlap], Tally]
 METRICS: dict[str, Metric] = {"muc": muc, "b_cubed": b_cubed, "ceaf_e": ceaf_e}
@@ -36,7 +37,7 @@ def partitions(draw: st.DrawFn) -> Partition:
 
 
 @pytest.mark.parametrize("name", METRICS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(gold=partitions(), predicted=partitions())
 def test_values_equal_scorchs(name: str, gold: Partition, predicted: Partition) -> None:
     scores = pytest.importorskip("scorch.scores")
@@ -49,7 +50,7 @@ def test_values_equal_scorchs(name: str, gold: Partition, predicted: Partition) 
         assert found == pytest.approx((100 * recall, 100 * precision, 100 * f1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(partitions(), partitions())
 def test_lea_equals_its_definition_by_links(gold: Partition, predicted: Partition) -> None:
     tally = lea(Overlap.of(gold, predicted))
@@ -69,7 +70,7 @@ def links(cluster: frozenset[tuple[int, ...]]) -> set[frozenset[tuple[int, ...]]
     return {frozenset({one, two}) for one in cluster for two in cluster if one != two}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(partitions(), partitions())
 def test_exchanging_the_sides_exchanges_precision_and_recall(
     gold: Partition, predicted: Partition
@@ -82,7 +83,7 @@ def test_exchanging_the_sides_exchanges_precision_and_recall(
         assert 0 <= there.f1 <= 100 + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(partitions().map(without_singletons).filter(bool))
 def test_a_partition_against_itself_is_perfect(gold: Partition) -> None:
     for metric in (*METRICS.values(), lea):
@@ -90,7 +91,7 @@ def test_a_partition_against_itself_is_perfect(gold: Partition) -> None:
         assert (tally.precision, tally.recall, tally.f1) == (100, 100, 100)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.frozensets(st.tuples(st.integers(0, 9)), max_size=4), max_size=6))
 def test_partitioning_shares_no_mention_and_loses_none(
     clusters: list[frozenset[tuple[int, ...]]],

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sciextract.metrics.counts import Scorable, ScoredEntity
 from sciextract.metrics.scorer import score
+from tests.tiers import examples
 
 LABELS = ("Task", "Method", "Metric")
 LENGTH = 12
@@ -41,7 +42,7 @@ def tags_of(document: FlatDocument) -> list[str]:
     return tags
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(pairs)
 def test_micro_scores_equal_seqevals(documents: list[tuple[FlatDocument, FlatDocument]]) -> None:
     seqeval = pytest.importorskip("seqeval.metrics")
@@ -59,7 +60,7 @@ def test_micro_scores_equal_seqevals(documents: list[tuple[FlatDocument, FlatDoc
         assert prf.gold == by_label[label]["support"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(pairs)
 def test_correct_entities_equal_nervaluates(
     documents: list[tuple[FlatDocument, FlatDocument]],

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.report import PRF, EvaluationReport
 from sciextract.metrics.scorer import score
+from tests.tiers import examples
 
 SYMMETRIC = frozenset({"COMPARE"})
 spans = st.tuples(st.integers(0, 4), st.sampled_from([1, 2, 9])).map(lambda p: (p[0], sum(p)))
@@ -36,7 +37,7 @@ def all_scores(report: EvaluationReport) -> dict[str, PRF]:
     return scores
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(documents)
 def test_a_document_against_itself_is_perfect(document: Scorable) -> None:
     for name, prf in all_scores(score([document], [document], SYMMETRIC)).items():
@@ -44,7 +45,7 @@ def test_a_document_against_itself_is_perfect(document: Scorable) -> None:
         assert {prf.precision, prf.recall, prf.f1} == {100.0 if prf.gold else 0.0}, name
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(documents, documents)
 def test_exchanging_the_sides_exchanges_precision_and_recall(
     gold: Scorable, predicted: Scorable
@@ -61,7 +62,7 @@ def test_exchanging_the_sides_exchanges_precision_and_recall(
         assert (prf.precision, prf.recall) == pytest.approx((other.recall, other.precision))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(documents, documents)
 def test_the_direction_of_symmetric_relations_matters_only_when_ordered(
     gold: Scorable, predicted: Scorable
@@ -79,7 +80,7 @@ def _flipped(relation: ScoredRelation) -> ScoredRelation:
     return ScoredRelation(tail, head, label) if label in SYMMETRIC else relation
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(documents, documents)
 def test_variants_are_ordered_as_they_must(gold: Scorable, predicted: Scorable) -> None:
     relation = score([gold], [predicted], SYMMETRIC).relation
@@ -90,7 +91,7 @@ def test_variants_are_ordered_as_they_must(gold: Scorable, predicted: Scorable) 
     assert without.boundaries.ordered == without.boundaries.unordered == without.boundaries.doubled
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents, documents)
 def test_labels_add_up_to_the_whole(gold: Scorable, predicted: Scorable) -> None:
     report = score([gold], [predicted], SYMMETRIC)
@@ -103,7 +104,7 @@ def test_labels_add_up_to_the_whole(gold: Scorable, predicted: Scorable) -> None
             assert getattr(whole, count) == sum(parts)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.tuples(documents, documents), max_size=3))
 def test_the_order_of_documents_does_not_matter(pairs: list[tuple[Scorable, Scorable]]) -> None:
     def scored(some: list[tuple[Scorable, Scorable]]) -> dict[str, PRF]:

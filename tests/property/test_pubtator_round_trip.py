@@ -14,8 +14,9 @@ from sciextract.formats import open_writer
 from sciextract.formats.base import Source
 from sciextract.formats.pubtator import read_pubtator
 from tests.strategies import PIECES, annotated_documents
+from tests.tiers import examples
 
-FEW = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 HOSTILE = (*PIECES, "\x0b", "\ud800 ", "d|t|x", "M1")
 LABELS = ("Task", "Mention", "12", "a b", "a\tb", "\n", "\ud800", "sciextract:label:")
 

@@ -31,6 +31,7 @@ from tests.property.store_strategies import (
     seconds,
     some,
 )
+from tests.tiers import examples
 from tests.unit.store.projects import FIRST_MODEL, SECOND_MODEL, all_state, small_schema
 
 LONG = os.environ.get("SCIEXTRACT_STORE_EXAMPLES")
@@ -294,9 +295,9 @@ def _repeats_itself(items: list[tuple[AnnotatedDocument, Any]]) -> bool:
     return len(set(said)) < len(said)
 
 
-def _settings(examples: int) -> settings:
+def _settings(most: int) -> settings:
     return settings(
-        max_examples=int(LONG or examples),
+        max_examples=int(LONG or examples(most)),
         stateful_step_count=40 if LONG else 25,
         derandomize=not LONG,
         deadline=None,

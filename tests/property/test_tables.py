@@ -21,8 +21,9 @@ from sciextract.formats.tables import (
     unguarded,
 )
 from tests.strategies import PIECES, annotated_documents
+from tests.tiers import examples
 
-FEW = settings(max_examples=60, deadline=None)
+FEW = settings(max_examples=examples(60), deadline=None)
 HOSTILE = st.sampled_from(
     [*PIECES, "＝", "－1", "-", "@", "\\t", "\\u0041", "\ud800", "\t", ",", "'"]
 )

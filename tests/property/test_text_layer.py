@@ -12,6 +12,7 @@ from sciextract.text.analyse import analyse, join_title, split_at
 from sciextract.text.characters import visible
 from sciextract.text.offsets import OffsetMap
 from sciextract.text.tokenizer import from_token_lists, tokenize, unescape
+from tests.tiers import examples
 
 PIECES = st.sampled_from(
     [
@@ -92,20 +93,20 @@ def texts_with_spans(draw: st.DrawFn) -> tuple[str, list[Span]]:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_every_character_is_in_one_token_unless_it_is_blank(text: str) -> None:
     covered = [index for span in tokenize(text) for index in range(span.char_start, span.char_end)]
     assert covered == [index for index, char in enumerate(text) if not is_blank(char)]
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_tables_are_sound(text: str) -> None:
     assert analyse(text).problems(len(text)) == []
 
 
 @given(texts_with_spans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_protected_spans_lie_in_one_sentence(case: tuple[str, list[Span]]) -> None:
     text, spans = case
     table = analyse(text, spans)
@@ -115,7 +116,7 @@ def test_protected_spans_lie_in_one_sentence(case: tuple[str, list[Span]]) -> No
 
 
 @given(texts_with_spans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_after_split_at_no_span_cuts_a_token(case: tuple[str, list[Span]]) -> None:
     text, spans = case
     table = split_at(analyse(text), text, spans)
@@ -126,7 +127,7 @@ def test_after_split_at_no_span_cuts_a_token(case: tuple[str, list[Span]]) -> No
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_known_title_is_one_sentence(title: str, abstract: str) -> None:
     text = join_title(title, abstract)
     table = analyse(text, title_length=len(title))
@@ -137,7 +138,7 @@ def test_a_known_title_is_one_sentence(title: str, abstract: str) -> None:
 
 
 @given(st.lists(st.lists(PIECES | st.sampled_from(["-LRB-", "-RRB-"]), min_size=1), max_size=5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_token_lists_come_back(sentences: list[list[str]]) -> None:
     text, table = from_token_lists(sentences)
     forms = table.strings(text)
@@ -146,7 +147,7 @@ def test_token_lists_come_back(sentences: list[list[str]]) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_offsets_agree_with_the_codecs(text: str) -> None:
     offsets = OffsetMap(text)
     for index in range(len(text) + 1):
@@ -157,7 +158,7 @@ def test_offsets_agree_with_the_codecs(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_visible_text_has_the_same_length_and_no_controls(text: str) -> None:
     shown = visible(text)
     assert len(shown) == len(text)

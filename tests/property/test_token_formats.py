@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
 from tests.strategies import PIECES, annotated_documents
+from tests.tiers import examples
 
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 #: Penn Treebank escapes are read as their characters.
 UNESCAPED = [each for each in PIECES if each not in ("-LRB-", "'", "\\", "\\n")]

@@ -15,8 +15,9 @@ from sciextract.formats import open_writer, read
 from sciextract.formats.label_studio import INCLUSIVE_ENDS
 from tests.shared_data import shared_path
 from tests.strategies import annotated_documents
+from tests.tiers import examples
 
-FEW = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=examples(120), deadline=None, suppress_health_check=list(HealthCheck))
 TOOLS = pytest.mark.parametrize("tool", ["prodigy", "doccano", "labelstudio"])
 
 

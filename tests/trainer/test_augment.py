@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tiers import examples
+
 pytest.importorskip("torch")
 
 import torch
@@ -107,7 +109,7 @@ def _outside(item: AnnotatedDocument, swapped: set[str]) -> list[str]:
     return [*parts, item.document.text[at:]]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     documents(), st.integers(0, 3), st.sampled_from([IN_VIEW, frozenset(State) - {State.REJECTED}])
 )

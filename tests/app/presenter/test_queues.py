@@ -19,6 +19,7 @@ from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder
 from sciextract_app.presenters.saved_queues import QueueLine, suggested_name
 from tests.app.presenter.abstracts import document, press, project_with
+from tests.tiers import examples
 
 TEXTS = tuple(f"A {word} tagger is tried." for word in ("red", "green", "blue", "grey", "pink"))
 
@@ -235,7 +236,7 @@ def shared() -> Project:
     return project
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     numbers=st.lists(st.integers(1, 9), min_size=1, max_size=9, unique=True),
     stopped=st.integers(0, 12),

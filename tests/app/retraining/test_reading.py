@@ -21,6 +21,7 @@ from sciextract_app.presenters.retraining_plan import (
 )
 from sciextract_app.presenters.retraining_run import RunReader, headline, training_result
 from tests.app.retraining.fake_child import gate
+from tests.tiers import examples
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
@@ -62,7 +63,7 @@ class TestLive:
         live = RunReader(run_with(tmp_path, status=status)).read(alive=False)
         assert (live.message, live.hint, live.runs) == ("no decisions", "decide some", False)
 
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ANYTHING)), st.booleans())
     def test_foreign_values_break_nothing(
         self, tmp_path_factory: pytest.TempPathFactory, events: list[dict[str, Any]], alive: bool

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.tiers import examples
+
 pytest.importorskip("torch")
 
 from sciextract.inference.tokenization import SubwordTokenizer
@@ -80,7 +82,9 @@ def test_the_subwords_of_a_word_are_the_word(family: str, family_rules: SubwordR
 
 
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(30),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(words=st.lists(PLAIN, max_size=6).map(lambda parts: [w for part in parts for w in part]))
 def test_subwords_know_no_neighbours(family_rules: SubwordRules, words: list[str]) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sciextract.errors import FormatError
 from sciextract.formats.base import Source
 from sciextract.formats.json_objects import json_objects
+from tests.tiers import examples
 
 A, B = {"a": ['x]}"', {"b": 1}]}, {"c": "\\", "d": {}}
 
@@ -49,7 +50,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     objects=st.lists(st.dictionaries(st.text(max_size=4), VALUES), max_size=4),
     indented=st.booleans(),

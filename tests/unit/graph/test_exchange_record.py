@@ -16,6 +16,7 @@ from sciextract.graph import exchange_record
 from sciextract.graph.contribution import Contribution, Counted, abstract_of, contribution_from
 from sciextract.graph.exchange_record import read_abstract
 from tests.graph_samples import HOSTILE, abstract, field
+from tests.tiers import examples
 
 SOURCE = Source("predictions.jsonl")
 STRANGE: list[Any] = [
@@ -89,7 +90,7 @@ def _changed(
     return changed
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_the_lean_reader_says_what_the_format_s_own_says(data: st.DataObject) -> None:
     record = data.draw(st.sampled_from(RECORDS))

@@ -13,6 +13,7 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.spans import Span
 from sciextract.inference.results import annotate_given, given_of
 from sciextract.inference.settings import DecodeSettings, PerTask
+from tests.tiers import examples
 from tests.unit.inference import fakes
 
 SETTINGS = DecodeSettings(thresholds=PerTask(0.5, 0.3, 0.4))
@@ -110,7 +111,7 @@ def test_windows_change_nothing() -> None:
     assert whole == cut and whole.annotations.relations
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 39), st.integers(0, 6)), max_size=12),
     st.text("TMX-", min_size=1, max_size=4),

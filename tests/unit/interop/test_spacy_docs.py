@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tiers import examples
+
 spacy = pytest.importorskip("spacy")
 
 from spacy.tokens import Doc, DocBin, Span
@@ -33,7 +35,7 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(TEXTS)
 def test_the_text_is_exact_and_tokens_come_back(text: str) -> None:
     annotated = AnnotatedDocument(make_document("a", text))
@@ -42,7 +44,7 @@ def test_the_text_is_exact_and_tokens_come_back(text: str) -> None:
     assert from_doc(doc) == annotated
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(TEXTS.filter(bool), st.data())
 def test_entities_of_any_range_come_back(text: str, data: st.DataObject) -> None:
     ranges = st.tuples(st.integers(0, len(text) - 1), st.integers(1, 9))

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tests.tiers import examples
+
 pytest.importorskip("spacy")
 
 from hypothesis import given, settings
@@ -91,7 +93,7 @@ def test_hostile_text_and_labels_stay_text(hostile: str) -> None:
         assert _words(found.text).count(_words(hostile)) >= 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.text(st.one_of(st.sampled_from("<>&\"'{}!-/ a\x1b"), st.characters()), max_size=30),
     st.text(),

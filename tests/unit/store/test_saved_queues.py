@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, create_project, open_project
 from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, remove_queue, save_queue
+from tests.tiers import examples
 from tests.unit.store.projects import small_schema
 
 
@@ -62,7 +63,7 @@ class TestStored:
         assert len(project.log()) == before
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     names=st.lists(st.text(min_size=1, max_size=12).filter(str.strip), unique=True, max_size=4),
     numbers=st.lists(st.integers(1, 1 << 40), min_size=1, max_size=30, unique=True),

@@ -9,6 +9,7 @@ from sciextract.formats.lazy import UnparsedLine
 from sciextract.scale.interface import Chunk, Counts
 from sciextract.scale.predicting import Done, Outcome, tasks_of
 from sciextract.scale.processes import Assembly
+from tests.tiers import examples
 
 
 def chunk(number: int, size: int) -> Chunk:
@@ -26,7 +27,7 @@ def done(task: object) -> Done:
     return Done(task, outcomes)  # type: ignore[arg-type]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     sizes=st.lists(st.integers(0, 5), max_size=6),
     task_size=st.integers(1, 3),

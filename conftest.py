@@ -1,21 +1,36 @@
-"""What all tests share: no user settings, no network, no clock, and skips that cannot hide a broken set-up."""
+"""What all tests and doctests share: two tiers, no user settings, no network, no clock, no hidden skips."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent
+PACKAGES = [
+    ROOT / "sciextract",
+    ROOT / "app" / "sciextract_app",
+    ROOT / "trainer" / "sciextract_trainer",
+]
+# Whole folders that only `make test-full` runs; elsewhere single tests and files carry the marker `full`.
+FULL_FOLDERS = [ROOT / "tests" / each for each in ("cluster", "remote")]
+FAST = "not full"
+"""The marker expression of `make test`."""
 
 # A skip for these is honest everywhere. Others mean that a tool or a package is missing.
 HONEST_SKIPS = ("data set absent", "no GPU")
 STRICT = os.environ.get("SCIEXTRACT_NO_SKIPS") == "1"
 
-# A busy machine is no reason to fail.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+# A busy machine is no reason to fail. `make test` takes the profile "fast", see tests/tiers.py.
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", _PATIENT)
+settings.register_profile("fast", _PATIENT, max_examples=25)
+settings.load_profile("thorough")
 
 # Whatever runs in the background inherits an ignored Ctrl-C; the tests of Ctrl-C need the usual one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -38,6 +53,31 @@ def without_user_settings(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path_factory.mktemp("home", numbered=True)))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The fast tier does not even import what only the full one runs."""
+    return True if config.option.markexpr == FAST and collection_path in FULL_FOLDERS else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests of the folders that belong to the full tier."""
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in FULL_FOLDERS):
+            item.add_marker("full")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Doctests are those of the three packages; modules without examples are not imported for them."""
+    collectors = yield
+    packaged = any(file_path.is_relative_to(each) for each in PACKAGES)
+    if packaged and file_path.suffix == ".py" and ">>> " in file_path.read_text("utf-8"):
+        return collectors
+    return [each for each in collectors if not isinstance(each, DoctestModule)]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
