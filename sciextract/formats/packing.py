@@ -39,7 +39,7 @@ class _Packing:
 
     name: str
     unpack: str
-    open: Callable[[BinaryIO], BinaryIO]
+    open: Callable[[BinaryIO], io.BufferedIOBase]
     errors: Callable[[], tuple[type[Exception], ...]]
 
 
@@ -112,7 +112,9 @@ class _Counted:
 class _Unpacked(io.RawIOBase):
     """What comes out of a packed file, up to where there is too much of it for what went in."""
 
-    def __init__(self, stream: BinaryIO, packed: _Counted, packing: _Packing, path: str) -> None:
+    def __init__(
+        self, stream: io.BufferedIOBase, packed: _Counted, packing: _Packing, path: str
+    ) -> None:
         self._stream = stream
         self._packed = packed
         self._packing = packing
@@ -123,7 +125,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        data = self._stream.read(len(buffer))
+        data = self._stream.read1(len(buffer))  # `read` would lose what comes before a cut
         self._count += len(data)
         if self._count > allowed_bytes(self._packed.count):
             problem = (
@@ -182,8 +184,8 @@ def _packing_of(path: str) -> _Packing | None:
     return _PACKINGS.get(PurePath(path).suffix.lower())
 
 
-def _open_gzip(packed: BinaryIO) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(packed, "rb"))
+def _open_gzip(packed: BinaryIO) -> io.BufferedIOBase:
+    return cast(io.BufferedIOBase, gzip.open(packed, "rb"))
 
 
 def _zstd() -> Any:
@@ -191,10 +193,10 @@ def _zstd() -> Any:
     return import_module("compression.zstd" if sys.version_info >= (3, 14) else _ZSTD_PACKAGE)
 
 
-def _open_zstd(packed: BinaryIO) -> BinaryIO:
+def _open_zstd(packed: BinaryIO) -> io.BufferedIOBase:
     zstd = _zstd()
     options = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG_MOST}
-    return cast(BinaryIO, zstd.open(packed, "rb", options=options))
+    return cast(io.BufferedIOBase, zstd.open(packed, "rb", options=options))
 
 
 _ZSTD_PACKAGE = "backports.zstd"

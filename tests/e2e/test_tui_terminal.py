@@ -25,7 +25,7 @@ from tests.e2e.desks import (
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("terminal")]
 
 CRASHING = """
-from sciextract_app.presenter.desk import Desk
+from sciextract_app.presenters.desk import Desk
 from sciextract.cli.main import main
 
 press = Desk.press

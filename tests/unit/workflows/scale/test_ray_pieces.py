@@ -42,8 +42,8 @@ HERE = "login1 (10.0.0.1)"
 
 @pytest.fixture(autouse=True)
 def node(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("model_actor", "reading"):
-        monkeypatch.setattr(f"sciextract.workflows.scale.ray.{module}.this_node", lambda: HERE)
+    for module in ("nodes", "engine"):
+        monkeypatch.setattr(f"sciextract.scale.ray.{module}.this_node", lambda: HERE)
 
 
 @pytest.fixture
