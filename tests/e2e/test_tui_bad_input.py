@@ -24,7 +24,7 @@ from tests.e2e.desks import (
     starting,
 )
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("more terminals")]
+pytestmark = [pytest.mark.e2e, pytest.mark.full, pytest.mark.xdist_group("more terminals")]
 
 # The superuser may write everything; here permissions hold for everybody.
 WITH_PERMISSIONS = """

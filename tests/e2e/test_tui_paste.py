@@ -12,7 +12,7 @@ from sciextract.store import open_project
 from tests.e2e.terminal import Terminal
 from tests.shared_data import ROOT
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("terminal")]
+pytestmark = [pytest.mark.e2e, pytest.mark.full, pytest.mark.xdist_group("terminal")]
 
 TEXT = "Moss \x1b[31mxxxDDDuuu&&&\x1b[0m is green. \x1b and [12].\r\rA parser of reeds, xxxxxxxxxxxxxxxxxxxxxxxxxxx."
 

@@ -31,6 +31,7 @@ from tests.ssh_server import Server, missing, serving
 
 pytestmark = [
     pytest.mark.e2e,
+    pytest.mark.full,
     pytest.mark.xdist_group("terminal"),
     pytest.mark.skipif(bool(missing()), reason=missing()),
 ]

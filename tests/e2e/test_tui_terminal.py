@@ -70,6 +70,7 @@ class TestWithTheModel:
         assert decided(folder) == 1
         assert errors(folder) == []
 
+    @pytest.mark.full
     def test_killed_and_opened_again(self, start: Start, folder: Path) -> None:
         terminal = start("refs.bib")
         terminal.wait_for("abstracts predicted")
@@ -94,6 +95,7 @@ class TestWithTheModel:
         assert decided(folder) == 0
         assert errors(folder) == []
 
+    @pytest.mark.full
     def test_leaving_while_it_predicts(self, start: Start, folder: Path) -> None:
         terminal = start("refs.bib")
         terminal.wait_for(FIRST)
@@ -103,6 +105,7 @@ class TestWithTheModel:
         assert errors(folder) == []
 
 
+@pytest.mark.full
 class TestWithoutAModel:
     def test_resizing(self, start: Start) -> None:
         terminal = start("refs.bib", "--no-predict", columns=120, rows=40)

@@ -1,4 +1,8 @@
-"""What users install: the wheel, built from a copy of the sources, in an environment of its own."""
+"""What users install: the wheel with the desk in it, built from a copy of the sources.
+
+The fast tier installs it over the packages that the tests run with; the full tier into an empty environment,
+with what it needs from a package index.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +12,23 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
 from sciextract import __version__
 from sciextract.resources import bundled_models
+from tests.e2e.desks import FIRST, closed_cleanly, library
+from tests.e2e.terminal import Terminal
 from tests.shared_data import ROOT
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("wheel")]
 
-SOURCES = ("sciextract", "trainer", "schemas", "sample_data", "docs", "tools")
+SOURCES = ("sciextract", "app", "trainer", "schemas", "sample_data", "docs", "tools")
 FILES = ("pyproject.toml", ".gitignore", "README.md", "LICENSE", "CHANGELOG.md", "constraints.txt")
 # Git ignores these, so no package may hold them.
 IGNORED = (
@@ -29,17 +36,26 @@ IGNORED = (
     "sciextract/model.part",
     "trainer/sciextract_trainer/build/x.py",
 )
+PACKAGES = (
+    ROOT / "sciextract",
+    ROOT / "app" / "sciextract_app",
+    ROOT / "trainer" / "sciextract_trainer",
+)
 MOST_MODEL_BYTES = 30 * 1000 * 1000
+
+
+def outside() -> dict[str, str]:
+    """The variables of whoever has no checkout."""
+    hidden = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTEST_CURRENT_TEST"}
+    return {name: value for name, value in os.environ.items() if name not in hidden}
 
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Runs without the variables that would let the checkout shine through."""
-    hidden = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PYTEST_CURRENT_TEST"}
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
     return subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env=environment,
+        env=outside(),
         capture_output=True,
         text=True,
         check=False,
@@ -79,6 +95,21 @@ def sdist(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel; what it needs is taken from the one that the tests run in."""
+    folder = tmp_path_factory.mktemp("installed")
+    python = folder / "bin" / "python"
+    assert run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder).returncode == 0
+    install = ("install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel)
+    done = run(sys.executable, "-m", "pip", "--python", python, *install, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    # Only the path: the editable install that lies there as well stays out.
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "needed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the wheel and what it needs, no extras."""
     folder = tmp_path_factory.mktemp("environment")
@@ -92,6 +123,11 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def ignored(inside: Iterable[str]) -> list[str]:
+    ends = (*(name.removeprefix("trainer/") for name in IGNORED), ".pyc")
+    return [each for each in inside if each.endswith(ends) or "__pycache__" in each]
+
+
 def names(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return set(archive.namelist())
@@ -101,7 +137,7 @@ class TestContents:
     def test_only_the_known_packages_are_on_top(self, wheel: Path) -> None:
         top = {name.partition("/")[0] for name in names(wheel)}
         metadata = f"sciextract-{__version__}.dist-info"
-        assert top == {"sciextract", "sciextract_trainer", metadata}
+        assert top == {"sciextract", "sciextract_app", "sciextract_trainer", metadata}
 
     def test_data_lies_inside_the_package(self, wheel: Path) -> None:
         data = {name for name in names(wheel) if name.startswith("sciextract/_data/")}
@@ -118,22 +154,18 @@ class TestContents:
         assert "sciextract/py.typed" in inside
         assert f"sciextract-{__version__}.dist-info/licenses/LICENSE" in inside
 
-    def test_every_python_file_of_the_sources_is_inside(self, wheel: Path) -> None:
+    def test_every_file_of_the_three_packages_is_inside(self, wheel: Path) -> None:
         expected = {
-            path.relative_to(folder).as_posix()
-            for folder in (ROOT, ROOT / "trainer")
-            for path in (folder / ("sciextract" if folder == ROOT else "sciextract_trainer")).rglob(
-                "*.py"
-            )
+            path.relative_to(package.parent).as_posix()
+            for package in PACKAGES
+            for path in package.rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
         }
         assert expected <= names(wheel)
+        assert "sciextract_app/app.py" in expected
 
-    def test_files_that_git_ignores_stay_out(self, wheel: Path, sdist: Path) -> None:
-        with tarfile.open(sdist) as archive:
-            inside = names(wheel) | set(archive.getnames())
-        for name in IGNORED:
-            assert not any(each.endswith(name.removeprefix("trainer/")) for each in inside)
-        assert not any("__pycache__" in name or name.endswith(".pyc") for name in inside)
+    def test_files_that_git_ignores_stay_out(self, wheel: Path) -> None:
+        assert ignored(names(wheel)) == []
 
     def test_each_bundled_model_is_small_and_complete(self, wheel: Path) -> None:
         models = [path.name for path in bundled_models().iterdir() if path.is_dir()]
@@ -146,7 +178,12 @@ class TestContents:
                 assert set(listed) <= {each.filename.removeprefix(prefix) for each in parts}
 
 
+@pytest.mark.full
 class TestSourceDistribution:
+    def test_files_that_git_ignores_stay_out(self, sdist: Path) -> None:
+        with tarfile.open(sdist) as archive:
+            assert ignored(archive.getnames()) == []
+
     def test_the_same_wheel_comes_out_of_it(self, sdist: Path, wheel: Path, tmp_path: Path) -> None:
         with tarfile.open(sdist) as archive:
             archive.extractall(tmp_path / "unpacked", filter="data")
@@ -155,6 +192,42 @@ class TestSourceDistribution:
         assert names(again) == names(wheel)
 
 
+class TestStarted:
+    """The wheel alone: no module of the checkout can be imported."""
+
+    def test_all_three_packages_are_those_of_the_wheel(
+        self, installed: Path, tmp_path: Path
+    ) -> None:
+        code = (
+            "import sciextract, sciextract_app, sciextract_trainer\n"
+            "for each in (sciextract, sciextract_app, sciextract_trainer): print(each.__file__)"
+        )
+        done = run(installed / "bin" / "python", "-c", code, cwd=tmp_path)
+        assert done.stderr == ""
+        assert all(Path(line).is_relative_to(installed) for line in done.stdout.splitlines())
+
+    def test_it_annotates(self, installed: Path, tmp_path: Path) -> None:
+        needs_model()
+        done = annotate(installed, [str(ROOT / "sample_data" / "text" / "cs-01.txt")], tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert re.search(r"\[[^\]|]+\|(Method|Task)\]", done.stdout)
+        assert "\x1b" not in done.stdout
+
+    def test_the_desk_opens_and_closes(self, installed: Path, tmp_path: Path) -> None:
+        words = [installed / "bin" / "sciextract", "tui", "--no-predict", "refs.bib"]
+        home = {"SCIEXTRACT_HOME": str(tmp_path / "home")}
+        terminal = Terminal(words, library(tmp_path), outside() | home)
+        try:
+            terminal.wait_for(FIRST)
+            terminal.press("ctrl+q")
+            assert terminal.wait_for_end() == 0
+            assert terminal.is_restored()
+        finally:
+            terminal.close()
+        assert closed_cleanly(tmp_path)
+
+
+@pytest.mark.full
 class TestInstalled:
     def test_the_command_starts(self, environment: Path, tmp_path: Path) -> None:
         done = run(environment / "bin" / "sciextract", "--version", cwd=tmp_path)
@@ -192,13 +265,6 @@ class TestInstalled:
             sum(len(each[layer]) for each in records) for layer in ("entities", "links", "groups")
         ]
         assert all(count > len(records) / 2 for count in found)
-
-    def test_the_readable_view_needs_no_terminal(self, environment: Path, tmp_path: Path) -> None:
-        needs_model()
-        done = annotate(environment, [str(ROOT / "sample_data" / "text" / "cs-01.txt")], tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert re.search(r"\[[^\]|]+\|(Method|Task)\]", done.stdout)
-        assert "\x1b" not in done.stdout
 
 
 def annotate(

@@ -22,7 +22,7 @@ from tests.app.retraining.children import newest, wait_for
 from tests.app.screens_support import opened, shown, until_shown
 from tests.ssh_server import Server, put_python, served
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.xdist_group("sshd")]
+pytestmark = [pytest.mark.asyncio, pytest.mark.full, pytest.mark.xdist_group("sshd")]
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from sciextract.workflows.models import known_models
 from tests.ssh_server import Server, served
 from tests.trainer.correction.projects import corrected, new_project
 
-pytestmark = pytest.mark.xdist_group("sshd")
+pytestmark = [pytest.mark.full, pytest.mark.xdist_group("sshd")]
 Events = list[dict[str, Any]]
 THERE = Where("gpubox", sys.executable, "cpu")
 
