@@ -23,10 +23,9 @@ from sciextract_app import opening, terminal
 from sciextract_app.dialogs.base import ErrorDialog
 from sciextract_app.presenters.actions import ACTIONS, BY_ID
 from sciextract_app.presenters.queue import Order
-from sciextract_app.screens.desk import DeskScreen
-from sciextract_app.screens.pasting import PastingDesk
+from sciextract_app.presenters.view_models import Feedback
+from sciextract_app.screens.review import ReviewOptions, ReviewScreen
 from sciextract_app.screens.start import StartScreen
-from sciextract_app.screens.working import Beside
 from sciextract_app.settings import SHELL_IDS, load_keymap, save_theme
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.themes import label_variables
@@ -109,7 +108,7 @@ class DeskApp(TerminalApp):
         self._author = author
         self._load = load
         self._model = model
-        self._desk: PastingDesk | None = None
+        self._review: ReviewScreen | None = None
         self._first_theme = self.theme
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -138,13 +137,15 @@ class DeskApp(TerminalApp):
             self.push_screen(ErrorDialog("This project cannot be opened", error))
             return
         keymap = load_keymap({*BY_ID, *SHELL_IDS})
-        told = "; ".join(filter(None, (wanted.message, *keymap.problems)))
+        notice = "; ".join(filter(None, (wanted.message, *keymap.problems)))
         self.set_keymap({id_: keys for id_, keys in keymap.keys.items() if id_ in SHELL_IDS})
         keys = {id_: keys for id_, keys in keymap.keys.items() if id_ in BY_ID}
-        beside = Beside(self._author, self._load, wanted.files, told, self._model)
-        self._desk = PastingDesk(self.project, keys, beside, wanted.pasted)
+        options = ReviewOptions(
+            self._author, self._load, self._model, wanted.files, wanted.pasted, notice
+        )
+        self._review = ReviewScreen(self.project, keys, options)
         self.get_css_variables()  # with the labels of this project
-        self.push_screen(self._desk)
+        self.push_screen(self._review)
 
     @on(StartScreen.Chosen)
     def _chosen(self, event: StartScreen.Chosen) -> None:
@@ -164,9 +165,9 @@ class DeskApp(TerminalApp):
 
     async def action_start(self) -> None:
         """Leave the project for the start screen."""
-        if self._desk is None:
+        if self._review is None:
             return
-        self._desk.stop()
+        self._review.stop()
         while len(self.screen_stack) > 1:
             await self.pop_screen()
         try:
@@ -176,7 +177,7 @@ class DeskApp(TerminalApp):
         if isinstance(self.screen, StartScreen):
             self.screen.offer(_choices())
 
-    @on(DeskScreen.SaveBeside)
+    @on(ReviewScreen.SaveBeside)
     async def _save_beside(self) -> None:
         if self.project is None:
             return
@@ -195,17 +196,17 @@ class DeskApp(TerminalApp):
 
     def leave(self, code: int) -> None:
         """Stop the workers and end the app; the project is closed after the last of them."""
-        if self._desk is not None:
-            self._desk.stop()
+        if self._review is not None:
+            self._review.stop()
         self.exit(return_code=code)
 
     def close_project(self) -> None:
         """Note the place and close the file; safe to call at any time."""
-        desk, project = self._desk, self.project
-        self._desk = self.project = None
+        review, project = self._review, self.project
+        self._review = self.project = None
         try:
-            if desk is not None:
-                desk.end()
+            if review is not None:
+                review.close()
         finally:
             if project is not None:
                 project.close()
@@ -219,18 +220,18 @@ class DeskApp(TerminalApp):
         """The palette: everything that a key does, and the theme."""
         yield SystemCommand("theme", "light, dark, high contrast", self.action_change_theme)
         yield SystemCommand("leave", "Ctrl+Q: everything is saved already", self.action_quit)
-        if not isinstance(screen, PastingDesk):
+        if not isinstance(screen, ReviewScreen):
             return
-        yield SystemCommand("import", "F5: bring abstracts in", screen.action_bring_in)
-        yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", screen.action_paste)
-        yield SystemCommand("predict", "F6: let the model predict", screen.action_predict)
-        yield SystemCommand("statistics", "F7: how the work goes", screen.action_statistics)
-        yield SystemCommand("retrain", "F8: train on your abstracts", screen.action_retrain)
-        yield SystemCommand("queues", "F3: go on with a saved queue", screen.action_queues)
+        yield SystemCommand("import", "F5: bring abstracts in", screen.dialogs.files)
+        yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", screen.dialogs.paste)
+        yield SystemCommand("predict", "F6: let the model predict", screen.predictions.start)
+        yield SystemCommand("statistics", "F7: how the work goes", screen.dialogs.statistics)
+        yield SystemCommand("retrain", "F8: train on your abstracts", screen.dialogs.retraining)
+        yield SystemCommand("queues", "F3: go on with a saved queue", screen.dialogs.queues)
         words = "F4: keep the list as it is, and work on it"
-        yield SystemCommand("save queue", words, screen.action_save_queue)
-        yield SystemCommand("leave queue", "go on with all abstracts", screen.action_leave_queue)
-        yield SystemCommand("messages", "what was said before", screen.action_messages)
+        yield SystemCommand("save queue", words, screen.dialogs.save_queue)
+        yield SystemCommand("leave queue", "go on with all abstracts", screen.dialogs.leave_queue)
+        yield SystemCommand("messages", "what was said before", screen.dialogs.messages)
         yield SystemCommand("other project", "Ctrl+O: the start screen", self.action_start)
         for sort in Sort:
             words = f"list: {sort}"
@@ -249,8 +250,8 @@ class DeskApp(TerminalApp):
             save_theme(theme.name)
 
     def _interrupted(self) -> None:
-        if self._desk is not None:
-            self._desk.hint("Ctrl+Q leaves; everything is saved already")
+        if self._review is not None:
+            self._review.show_reply(Feedback("Ctrl+Q leaves; everything is saved already"))
 
     def action_help_quit(self) -> None:
         """Ctrl-C ends nothing."""

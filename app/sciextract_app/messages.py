@@ -1,4 +1,4 @@
-"""What workers tell the app: one frozen value per message."""
+"""What workers post to the screens, and their errors in words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from sciextract.errors import FormatError, SciextractError
+from sciextract.workflows.crash import write_report
+from sciextract_app.presenters.view_models import Feedback
 
 if TYPE_CHECKING:
     from sciextract.store.actions.bulk import Count
@@ -135,7 +137,7 @@ class ModelInUse(Message):
         self.error = error
 
 
-class Counted(Message):
+class DifferencesCounted(Message):
     """Differences of some more abstracts are counted.
 
     Attributes:
@@ -149,7 +151,7 @@ class Counted(Message):
         self.counts = counts
 
 
-class SpreadProgress(Message):
+class BulkProgress(Message):
     """A decision that goes through the project is some abstracts further.
 
     Attributes:
@@ -166,10 +168,10 @@ class SpreadProgress(Message):
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest count matters."""
-        return isinstance(message, SpreadProgress)
+        return isinstance(message, BulkProgress)
 
 
-class SpreadCounted(Message):
+class BulkCounted(Message):
     """What a decision would change in the project is counted.
 
     Attributes:
@@ -183,7 +185,7 @@ class SpreadCounted(Message):
         self.count = count
 
 
-class SpreadEnded(Message):
+class BulkEnded(Message):
     """A decision has gone through the project, or could not.
 
     Attributes:
@@ -205,3 +207,24 @@ class SpreadEnded(Message):
         self.outcome = outcome
         self.stopped = stopped
         self.why = why
+
+
+def error_line(error: SciextractError | None) -> str:
+    """An error and its hint in one line."""
+    if error is None:
+        return "stopped"
+    return f"{error.message}; {error.hint}" if error.hint else error.message
+
+
+def crash_feedback(work: str, error: BaseException) -> Feedback:
+    """A worker failed unexpectedly: writes a report, and names it.
+
+    Args:
+        work: What the worker did, such as ``the import``.
+        error: Why it failed.
+    """
+    message = f"{work} failed unexpectedly ({type(error).__name__})"
+    try:
+        return Feedback(f"{message}; please report it with {write_report(error)}", problem=True)
+    except OSError:
+        return Feedback(message, problem=True)

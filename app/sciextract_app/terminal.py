@@ -12,6 +12,7 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from textual import events
@@ -186,7 +187,7 @@ class TerminalApp(App[None]):
         failure: The error that ended the app, ``None`` where none did.
     """
 
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).with_name("app.tcss")  # a name alone is taken as beside the subclass
     TITLE = "sciextract"
     BINDINGS: ClassVar[list[BindingType]] = [QUIT]
 

@@ -31,7 +31,7 @@ from sciextract_app.app import DeskApp
 from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.opening import plan
 from sciextract_app.presenters.actions import ACTIONS
-from sciextract_app.screens.desk import DeskScreen
+from sciextract_app.screens.review import ReviewScreen
 from sciextract_app.settings import AROUND
 from tests.app.presenter.random_keys import KEYS, check, next_key
 from tests.cli.fakes import RuleExtractor
@@ -138,10 +138,10 @@ def _next(app: DeskApp, chance: random.Random) -> str:
     if dice < 0.03:
         columns, rows = app.size
         return f"click:{chance.randrange(columns)},{chance.randrange(rows)}"
-    if isinstance(screen, DeskScreen) and screen.focused is None and dice < 0.85:
+    if isinstance(screen, ReviewScreen) and screen.focused is None and dice < 0.85:
         key = next_key(screen.desk, chance)
         return "escape" if key in _QUITTING else key
-    if isinstance(screen, DeskScreen) and dice < 0.9:
+    if isinstance(screen, ReviewScreen) and dice < 0.9:
         return chance.choice(_AROUND)
     if dice < 0.25:
         return "escape"
@@ -174,7 +174,7 @@ def _check(app: DeskApp, *, thoroughly: bool) -> None:
     """What holds after every press, and what takes longer to look at."""
     project = app.project
     for screen in app.screen_stack if project is not None else ():
-        if isinstance(screen, DeskScreen):
+        if isinstance(screen, ReviewScreen):
             check(screen.desk)
     if thoroughly and project is not None:
         check_store(project)

@@ -18,7 +18,7 @@ from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
-from sciextract_app.screens.working import WorkingDesk
+from sciextract_app.screens.review import ReviewScreen
 from tests.cli.fakes import RuleExtractor
 
 ABSTRACTS = (
@@ -84,6 +84,6 @@ def shown(pilot: Pilot[None]) -> str:
     return "\n".join("".join(segment.text for segment in strip) for strip in lines)
 
 
-def desk_of(app: DeskApp) -> WorkingDesk:
+def desk_of(app: DeskApp) -> ReviewScreen:
     """The screen of the desk."""
-    return next(each for each in app.screen_stack if isinstance(each, WorkingDesk))
+    return next(each for each in app.screen_stack if isinstance(each, ReviewScreen))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract_app.presenters import session
-from sciextract_app.screens import counting
+from sciextract_app.workers import project
 from tests.app.screens_support import desk_of, made_project, opened, until, until_shown
 
 pytestmark = pytest.mark.asyncio
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.asyncio
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project that counts as a large one."""
     monkeypatch.setattr(session, "MANY", 2)
-    monkeypatch.setattr(counting, "MANY", 2)
-    monkeypatch.setattr(counting, "REST_SECONDS", 0.0)
+    monkeypatch.setattr(project, "MANY", 2)
+    monkeypatch.setattr(project, "REST_SECONDS", 0.0)
     return made_project(tmp_path)
 
 
@@ -40,10 +40,11 @@ async def test_nothing_is_counted_while_nothing_changes(
         screen = desk_of(app)
         await pilot.press("D", "D")
         await until(pilot, lambda: screen.desk.totals.acceptance == 0.0)
-        before = screen._counted
+        counter = screen.acceptance
+        before = counter._counted
         for _ in range(3):
-            screen.look_for_changes()
-        assert (screen._counted, screen._counting) == (before, False)
+            screen.poll_changes()
+        assert (counter._counted, counter._is_counting) == (before, False)
 
 
 async def test_small_projects_know_it_at_once(tmp_path: Path) -> None:

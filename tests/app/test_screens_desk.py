@@ -9,11 +9,11 @@ import pytest
 from sciextract.store import open_project
 from sciextract_app.dialogs.pages import GuidelineDialog, HelpDialog
 from sciextract_app.dialogs.prompts import NoteDialog, SearchDialog
-from sciextract_app.screens.lower import LowerPanes
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.widgets.bars import TooSmall
 from sciextract_app.widgets.document_list import DocumentList
+from sciextract_app.widgets.panes import LowerPanes
 from tests.app.screens_support import (
     desk_of,
     made_project,

@@ -11,7 +11,7 @@ from textual.widgets import Button, TextArea
 
 from sciextract.store import open_project
 from sciextract_app.dialogs.paste import MOST_SHOWN, PasteDialog
-from sciextract_app.screens.pasting import PastingDesk
+from sciextract_app.screens.review import ReviewScreen
 from sciextract_app.screens.start import StartScreen
 from tests.app.screens_support import (
     desk_of,
@@ -81,8 +81,8 @@ class TestOnTheDesk:
 
     async def test_the_palette_opens_an_empty_one(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
-            assert isinstance(app.screen, PastingDesk)
-            app.screen.action_paste()
+            assert isinstance(app.screen, ReviewScreen)
+            app.screen.dialogs.paste()
             await until_shown(pilot, "Paste or type abstracts")
             assert isinstance(app.focused, TextArea)
             await pilot.press("ctrl+s")

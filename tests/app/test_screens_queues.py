@@ -131,7 +131,7 @@ class TestPredictionFollows:
             await until(pilot, lambda: model.seen == [1])
             desk_of(app).listing.show([9, 4, 2])
             desk_of(app).desk.queues.save("q", desk_of(app).listing)
-            desk_of(app).after(desk_of(app).desk.queues.start("q"))
+            desk_of(app).show_result(desk_of(app).desk.queues.start("q"))
             model.turn.release(3)
             await until(pilot, lambda: model.seen[:4] == [1, 9, 4, 2])
             await pilot.press("f3", "down", "enter")
@@ -216,10 +216,10 @@ class TestMessages:
     async def test_news_leave_the_answer_where_it_is(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
             await pilot.press("F")
-            desk_of(app).inform(Feedback("7 abstracts predicted"))
+            desk_of(app).show_notice(Feedback("7 abstracts predicted"))
             await until_shown(pilot, "│ 7 abstracts predicted")
             assert "flagged" in shown(pilot)
-            desk_of(app).action_messages()
+            desk_of(app).dialogs.messages()
             await until(pilot, lambda: isinstance(app.screen, MessagesDialog))
             await until_shown(pilot, "7 abstracts predicted")
             assert "flagged" in shown(pilot)

@@ -41,5 +41,5 @@ def test_the_locks_of_the_first_connection_stay(tmp_path: Path) -> None:
 async def test_the_open_project_cannot_be_imported(tmp_path: Path) -> None:
     path = made_project(tmp_path)
     async with opened(path) as (app, pilot):
-        desk_of(app).bring_in([str(path)])
+        desk_of(app).imports.import_files([str(path)])
         await until_shown(pilot, "cannot be imported")

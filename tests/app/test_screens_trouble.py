@@ -15,7 +15,7 @@ from sciextract.errors import ProjectReplacedError
 from sciextract.store import open_project
 from sciextract.store.maintenance import doctor
 from sciextract_app.dialogs.base import ErrorDialog
-from sciextract_app.screens.desk import DeskScreen
+from sciextract_app.screens.review import ReviewScreen
 from sciextract_app.screens.start import StartScreen
 from tests.app.screens_support import (
     desk_of,
@@ -146,13 +146,13 @@ class TestCrash:
     async def test_the_app_ends_and_the_project_is_whole(
         self, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def broken(self: DeskScreen, rows: bool = True) -> None:
+        def broken(self: ReviewScreen, rows: bool = True) -> None:
             raise RuntimeError("secret text of the person")
 
         with pytest.raises(RuntimeError):
             async with opened(project) as (app, pilot):
                 await pilot.press("enter")
-                monkeypatch.setattr(DeskScreen, "draw", broken)
+                monkeypatch.setattr(ReviewScreen, "draw", broken)
                 await pilot.press("enter")
                 await until(pilot, lambda: not app.is_running)
         assert isinstance(app.failure, RuntimeError)

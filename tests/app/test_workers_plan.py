@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract_app.workers.predicting import Plan
+from sciextract_app.workers.predicting import PredictionOrder
 
 
 def test_from_the_open_abstract_on_and_round() -> None:
-    plan = Plan()
+    plan = PredictionOrder()
     plan.aim(3, None)
     assert list(plan.over([1, 2, 3, 5, 8])) == [3, 5, 8, 1, 2]
     plan.aim(4, None)
@@ -17,7 +17,7 @@ def test_from_the_open_abstract_on_and_round() -> None:
 
 
 def test_along_a_list_and_then_the_others() -> None:
-    plan = Plan()
+    plan = PredictionOrder()
     plan.aim(8, [2, 8, 3])
     assert list(plan.over([1, 2, 3, 5, 8])) == [8, 3, 2, 1, 5]
     plan.aim(5, [2, 8])
@@ -25,7 +25,7 @@ def test_along_a_list_and_then_the_others() -> None:
 
 
 def test_it_goes_where_the_person_goes() -> None:
-    plan = Plan()
+    plan = PredictionOrder()
     plan.aim(1, None)
     order = plan.over([1, 2, 3, 4, 5, 6])
     assert [next(order), next(order)] == [1, 2]
@@ -34,7 +34,7 @@ def test_it_goes_where_the_person_goes() -> None:
 
 
 def test_it_is_new_once() -> None:
-    plan = Plan()
+    plan = PredictionOrder()
     assert plan.is_new()
     assert not plan.is_new()
     numbers = [1, 2]
@@ -57,7 +57,7 @@ def test_it_is_new_once() -> None:
 def test_everything_once_wherever_the_person_goes(
     needed: set[int], moves: list[tuple[int, list[int] | None]]
 ) -> None:
-    plan, found, left = Plan(), [], list(moves)
+    plan, found, left = PredictionOrder(), [], list(moves)
     for number in plan.over(sorted(needed)):
         found.append(number)
         if left:

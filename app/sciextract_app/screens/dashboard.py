@@ -13,12 +13,13 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
+from sciextract_app.messages import crash_feedback, error_line
 from sciextract_app.presenters.dashboard import PAGES, AgreementBar, Page, agreement_bars
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.widgets import plot_pages
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
-from sciextract_app.workers import counting, importing
+from sciextract_app.workers import counting
 
 _HINTS = (
     Hint("1-6", "page"),
@@ -107,7 +108,7 @@ class DashboardScreen(Screen[None]):
 
     @on(counting.PagesFailed)
     def _pages_failed(self, event: counting.PagesFailed) -> None:
-        self._tell(Feedback(f"no statistics: {importing.sentence(event.error)}", problem=True))
+        self._tell(Feedback(f"no statistics: {error_line(event.error)}", problem=True))
 
     @on(counting.AgreementProgress)
     def _agreement_progress(self, event: counting.AgreementProgress) -> None:
@@ -120,7 +121,7 @@ class DashboardScreen(Screen[None]):
         if event.found is not None:
             self._agreement = [*found, *agreement_bars(event.found)]
         elif event.error is not None:
-            self._note = f"the comparison ended early: {importing.sentence(event.error)}"
+            self._note = f"the comparison ended early: {error_line(event.error)}"
         else:
             self._note = "" if found else "nobody else has said anything about them yet"
         self._draw(top=False)
@@ -128,7 +129,7 @@ class DashboardScreen(Screen[None]):
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._tell(importing.of_crash("the statistics", event.worker.error))
+            self._tell(crash_feedback("the statistics", event.worker.error))
 
     def _tell(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)

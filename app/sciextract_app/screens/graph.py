@@ -18,13 +18,13 @@ from sciextract.graph.database import open_graph
 from sciextract.graph.queries.nodes import find_node
 from sciextract_app import terminal
 from sciextract_app.dialogs.pages import KeysDialog, SupportDialog
+from sciextract_app.messages import crash_feedback, error_line
 from sciextract_app.presenters.graph import GraphNavigation, GraphRow, NodePage
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
 from sciextract_app.widgets.graph import NodeFacts, RowList
 from sciextract_app.workers import graph_questions as answers
-from sciextract_app.workers import importing
 
 Question = Callable[[answers.GraphQuestions], None]
 _HINTS = (
@@ -233,12 +233,12 @@ class GraphScreen(Screen[None]):
 
     @on(answers.QuestionFailed)
     def _failed(self, event: answers.QuestionFailed) -> None:
-        self._tell(importing.sentence(event.error), problem=True)
+        self._tell(error_line(event.error), problem=True)
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            told = importing.of_crash("the question", event.worker.error)
+            told = crash_feedback("the question", event.worker.error)
             self.query_one(MessageBar).show(told)
 
     def _draw(self, page: NodePage) -> None:

@@ -15,6 +15,7 @@ from sciextract.errors import SciextractError
 from sciextract.retraining.remote.jobs import place_of
 from sciextract.retraining.run_folder import Run
 from sciextract_app.dialogs.base import ErrorDialog, KeyedDialog, QuestionDialog
+from sciextract_app.messages import crash_feedback, error_line
 from sciextract_app.presenters.retraining_plan import EarlierRuns, nothing_to_learn, plan_lines
 from sciextract_app.presenters.retraining_run import RunProgress
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
@@ -22,19 +23,13 @@ from sciextract_app.screens.training_setup import TrainingSetup
 from sciextract_app.widgets import plot_pages
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
-from sciextract_app.workers import importing
-from sciextract_app.workers.training import (
-    JobCancelled,
-    MaterialJob,
-    MaterialReady,
-    cancelled,
-    obstacle,
-)
+from sciextract_app.workers.retraining import JobCancelled, MaterialJob, MaterialReady, cancelled
+from sciextract_app.workers.training import obstacle
 
 if TYPE_CHECKING:
-    from sciextract_app.screens.learning import Learning
+    from sciextract_app.workers.retraining import RetrainingService
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 _BACK = Hint("Esc", "back to the desk")
 
 
@@ -42,7 +37,7 @@ class RetrainingScreen(TrainingSetup):
     """Shows one training; closing it leaves the training alone.
 
     Args:
-        learning: The trainings of the project.
+        service: The trainings of the project.
     """
 
     AUTO_FOCUS = ""
@@ -59,16 +54,16 @@ class RetrainingScreen(TrainingSetup):
         Binding("pageup", "scroll(-10)", "up", id="retrain.page-up"),
     ]
 
-    def __init__(self, learning: Learning) -> None:
-        super().__init__(learning)
-        self._watch = learning.watch
+    def __init__(self, service: RetrainingService) -> None:
+        super().__init__(service)
+        self._watch = service.watch
         self._material: MaterialReady | None = None
         self._shown: object = None
         self._told_about = (False, False)
 
     def compose(self) -> ComposeResult:
         """Title, what there is to say, and the keys."""
-        yield TabLine(f"{self._learning.path.name}: retraining", (), id="tabs")
+        yield TabLine(f"{self._service.path.name}: retraining", (), id="tabs")
         yield PlotPane(id="plot")
         yield MessageBar(id="message")
         yield FooterBar(id="footer")
@@ -78,16 +73,16 @@ class RetrainingScreen(TrainingSetup):
         """Look at the training, and count what there is to train on."""
         self._count()
         self.look()
-        self.set_interval(LOOK_SECONDS, self.look)
+        self.set_interval(POLL_SECONDS, self.look)
 
     def look(self) -> None:
         """Show the training as it is now."""
-        self._learning.look()
+        self._service.poll()
         told_about = (self._watch.runs, self._watch.used)
         if told_about != self._told_about:  # what was said last is over
             self._told_about = told_about
             self._tell(Feedback())
-        state = (self._watch.live, self._watch.used, self._material, self._learning.setup)
+        state = (self._watch.live, self._watch.used, self._material, self._service.setup)
         if state != self._shown:
             top = self._watch.live is None
             self._shown = state
@@ -101,7 +96,7 @@ class RetrainingScreen(TrainingSetup):
             self._start(None)
         elif found is not None and found.offered:
             self._tell(Feedback(f"taking {found.model}"))
-            self._learning.use(found.model)
+            self._service.use(found.model)
         elif not self._watch.runs:
             self.action_plan()
 
@@ -149,7 +144,7 @@ class RetrainingScreen(TrainingSetup):
             self._tell(Feedback(problem, problem=True))
             return
         try:
-            self._learning.start(resumed)
+            self._service.start(resumed)
         except SciextractError as error:
             self.app.push_screen(ErrorDialog("Training cannot begin", error))
             return
@@ -174,7 +169,7 @@ class RetrainingScreen(TrainingSetup):
     @on(JobCancelled)
     def _cancelled(self, event: JobCancelled) -> None:
         if event.error is not None:
-            self._tell(Feedback(importing.sentence(event.error), problem=True))
+            self._tell(Feedback(error_line(event.error), problem=True))
         elif self._watch.run is not None and not self._watch.runs:
             self._watch.show(self._watch.run)
         else:
@@ -189,10 +184,10 @@ class RetrainingScreen(TrainingSetup):
         if found is None:
             return "still counting"
         missing = obstacle()
-        elsewhere = place_of(resumed) is not None if resumed else bool(self._learning.setup.host)
+        elsewhere = place_of(resumed) is not None if resumed else bool(self._service.setup.host)
         if missing is not None and not elsewhere:
-            return importing.sentence(missing)
-        if not self._learning.writable:
+            return error_line(missing)
+        if not self._service.writable:
             return "this project can only be read here: copy it to a folder of yours, then retrain on the copy"
         return nothing_to_learn(found.material) if found.material else ""
 
@@ -209,7 +204,7 @@ class RetrainingScreen(TrainingSetup):
         if found is None or found.material is None:
             return word_lines(["counting…"], width)
         lines = word_lines(["Retrain: the model learns from your decisions"], width, "bold")
-        rows = plan_lines(found.material, found.model, self._learning.setup, found.earlier)
+        rows = plan_lines(found.material, found.model, self._service.setup, found.earlier)
         lines += [Text(), *plot_pages.named_lines(rows, width)]
         told = found.earlier.words
         problem = self._obstacle()
@@ -237,20 +232,20 @@ class RetrainingScreen(TrainingSetup):
 
     @work(thread=True, exclusive=True, group="material", exit_on_error=False)
     def _count(self) -> None:
-        learning = self._learning
-        MaterialJob(learning.path, learning.model, self.post_message).run()
+        service = self._service
+        MaterialJob(service.path, service.model, self.post_message).run()
 
     @on(MaterialReady)
     def _counted(self, event: MaterialReady) -> None:
         self._material = event
         if event.error is not None:
-            self._tell(Feedback(importing.sentence(event.error), problem=True))
+            self._tell(Feedback(error_line(event.error), problem=True))
         self.look()
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._tell(importing.of_crash("counting", event.worker.error))
+            self._tell(crash_feedback("counting", event.worker.error))
 
     def _tell(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)

@@ -23,7 +23,7 @@ from sciextract_app.presenters.retraining_plan import (
 from sciextract_app.presenters.view_models import Hint
 
 if TYPE_CHECKING:
-    from sciextract_app.screens.learning import Learning
+    from sciextract_app.workers.retraining import RetrainingService
 
 _HOST = "HOST or USER@HOST as ssh takes it, ~/.ssh/config holds; empty for this computer. Needs a key, no password."
 
@@ -32,7 +32,7 @@ class TrainingSetup(Screen[None]):
     """A screen on which the next training is set up.
 
     Args:
-        learning: The trainings of the project; keeps what is chosen.
+        service: The trainings of the project; keeps what is chosen.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,14 +43,14 @@ class TrainingSetup(Screen[None]):
         Binding("e", "epochs", "epochs", id="retrain.epochs"),
     ]
 
-    def __init__(self, learning: Learning) -> None:
+    def __init__(self, service: RetrainingService) -> None:
         super().__init__()
-        self._learning = learning
+        self._service = service
 
     @property
     def can_set_up(self) -> bool:
         """Whether a training is planned now."""
-        return self._learning.watch.live is None
+        return self._service.watch.live is None
 
     def look(self) -> None:
         """Show what has changed."""
@@ -94,11 +94,11 @@ class TrainingSetup(Screen[None]):
 
     @property
     def _setup(self) -> TrainingOptions:
-        return self._learning.setup
+        return self._service.setup
 
     def _set(self, **changes: Any) -> None:
         if self.can_set_up:
-            self._learning.setup = replace(self._setup, **changes)
+            self._service.setup = replace(self._setup, **changes)
             self.look()
 
     @work(thread=True, exclusive=True, group="hosts", exit_on_error=False)

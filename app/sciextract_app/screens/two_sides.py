@@ -17,7 +17,7 @@ from sciextract.store import Project
 from sciextract.workflows.disagreements import OtherSide, other_sides
 from sciextract_app.dialogs.pages import GuidelineDialog, KeysDialog
 from sciextract_app.dialogs.prompts import MERGED, OtherSideDialog
-from sciextract_app.messages import Counted
+from sciextract_app.messages import DifferencesCounted
 from sciextract_app.presenters.actions import keymap, shown_key
 from sciextract_app.presenters.adjudication import CHOOSE, Adjudication, help_rows
 from sciextract_app.presenters.two_sides import TwoSides, source_words
@@ -186,8 +186,8 @@ class AdjudicationScreen(TwoSidesScreen):
             post=self.post_message,
         ).run()
 
-    @on(Counted)
-    def _counted(self, event: Counted) -> None:
+    @on(DifferencesCounted)
+    def _counted(self, event: DifferencesCounted) -> None:
         if event.sides == self.adjudication.sides:
             self.adjudication.learn(event.counts)
             self.draw()

@@ -13,7 +13,7 @@ from sciextract.errors import SciextractError
 from sciextract.store import open_project
 from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
 from sciextract.workflows.disagreements import Decisions, OtherSide
-from sciextract_app.messages import Counted
+from sciextract_app.messages import DifferencesCounted
 from sciextract_app.presenters.adjudication_documents import read_abstract
 from sciextract_app.presenters.dashboard import Page, gather
 
@@ -57,10 +57,10 @@ class CountingJob:
                 found = read_abstract(project, number, self.sides, decisions)
                 counts[number] = len(found.waiting) if found else 0
                 if len(counts) == _AT_A_TIME:
-                    self.post(Counted(self.sides, counts))
+                    self.post(DifferencesCounted(self.sides, counts))
                     counts = {}
                 time.sleep(_REST)
-        self.post(Counted(self.sides, counts))
+        self.post(DifferencesCounted(self.sides, counts))
 
 
 class PageReady(Message):

@@ -1,10 +1,10 @@
-"""Work on the whole project in threads: decisions for many abstracts, and the check after an unclean close."""
+"""Work on the whole project in the background: bulk decisions, the count of decisions, and the integrity check."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textual.message import Message
@@ -14,61 +14,70 @@ from sciextract.store import Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.context import Outcome
 from sciextract.store.maintenance.doctor import BackgroundCheck, background_check
-from sciextract_app.messages import SpreadCounted, SpreadEnded, SpreadProgress
+from sciextract.store.review import acceptance
+from sciextract_app.messages import (
+    AcceptanceCounted,
+    BulkCounted,
+    BulkEnded,
+    BulkProgress,
+    error_line,
+)
+from sciextract_app.presenters import bulk
 from sciextract_app.presenters.bulk import BulkDecision
-from sciextract_app.presenters.view_models import Feedback
-from sciextract_app.workers.importing import sentence
+from sciextract_app.presenters.session import MANY
+from sciextract_app.presenters.view_models import Feedback, Mode
+from sciextract_app.workers.host import IsCancelled, ReviewHost
 
-TELL_SECONDS = 0.2
-"""How often it is told how far it is."""
+PROGRESS_SECONDS = 0.2
+"""Between two messages of progress."""
 BREATH_SECONDS = 0.002
 """Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is no queue."""
 
 
 @dataclass(slots=True)
-class SpreadJob:
-    """What it needs.
+class BulkJob:
+    """One decision, counted and then done in all abstracts.
 
     Attributes:
         path: The project.
         author: Who works on it.
         spread: The decision.
-        stopped: Whether to stop; asked after every few abstracts.
+        is_cancelled: Whether to stop; checked after every few abstracts.
         post: Takes the messages; must not mind the thread.
     """
 
     path: Path
     author: str | None
     spread: BulkDecision
-    stopped: Callable[[], bool]
+    is_cancelled: IsCancelled
     post: Callable[[Message], object]
-    _told: float = 0.0
+    _posted: float = 0.0
 
     def count(self) -> None:
-        """Look what it would change, and tell; nothing when it was told to stop."""
+        """Count what it would change, and post that; nothing when cancelled."""
         try:
             count = self._count()
         except (SciextractError, KeyError) as error:
-            self.post(SpreadEnded(self.spread, why=_why(error)))
+            self.post(BulkEnded(self.spread, why=_why(error)))
         else:
             if count is not None:
-                self.post(SpreadCounted(self.spread, count))
+                self.post(BulkCounted(self.spread, count))
 
     def do(self, count: Count) -> None:
-        """Do it, and say how it ended."""
+        """Do it, and post the result."""
         outcome, stopped = Outcome(None, 0, 0), False
         try:
             with open_project(self.path, self.author) as project:
                 for outcome in spreading(project, *self._mention, count):
-                    stopped = outcome.documents < len(count.numbers) and self.stopped()
+                    stopped = outcome.documents < len(count.numbers) and self.is_cancelled()
                     if stopped:
                         break
-                    self._tell(outcome.documents, len(count.numbers))
+                    self._progress(outcome.documents, len(count.numbers))
                     time.sleep(BREATH_SECONDS)
         except (SciextractError, KeyError) as error:
-            self.post(SpreadEnded(self.spread, outcome, why=_why(error)))
+            self.post(BulkEnded(self.spread, outcome, why=_why(error)))
         else:
-            self.post(SpreadEnded(self.spread, outcome, stopped))
+            self.post(BulkEnded(self.spread, outcome, stopped))
 
     @property
     def _mention(self) -> tuple[int, str]:
@@ -78,26 +87,145 @@ class SpreadJob:
         found = None
         with open_project(self.path, self.author) as project:
             for found in counting(project, *self._mention):
-                if self.stopped():
+                if self.is_cancelled():
                     return None
-                self._tell(found.looked, found.total)
+                self._progress(found.looked, found.total)
         return found
 
-    def _tell(self, done: int, total: int) -> None:
+    def _progress(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._told >= TELL_SECONDS:
-            self._told = now
-            self.post(SpreadProgress(self.spread, done, total))
+        if now - self._posted >= PROGRESS_SECONDS:
+            self._posted = now
+            self.post(BulkProgress(self.spread, done, total))
 
 
 def _why(error: SciextractError | KeyError) -> str:
     if isinstance(error, SciextractError):
-        return sentence(error)
+        return error_line(error)
     return "the abstract is not in the project any more"
 
 
-class Watch:
-    """Starts the check where it is needed, and tells what it found.
+class BulkService:
+    """Counts one decision in the whole project and does it, while the person goes on.
+
+    Args:
+        host: The screen.
+    """
+
+    GROUP = "bulk"
+
+    def __init__(self, host: ReviewHost) -> None:
+        self._host = host
+        self._reply: Feedback | None = None
+        """The reply to the key that began it: cleared as soon as there is news of it."""
+
+    def request(self, request: str) -> None:
+        """Do what the presenter asks for: count, do, or stop."""
+        host, spread = self._host, self._host.desk.bulk.pending
+        self._reply = host.messages.answer
+        if request == bulk.STOP or spread is None:
+            host.cancel_threads(self.GROUP)
+            return
+        count = spread.count
+        if request == bulk.COUNT:
+            self._start(lambda cancelled: self._job(spread, cancelled).count())
+        elif count is not None:
+            self._start(lambda cancelled: self._job(spread, cancelled).do(count))
+
+    def receive(self, message: BulkProgress | BulkCounted | BulkEnded) -> None:
+        """Show what the thread reports."""
+        presenter = self._host.desk.bulk
+        match message:
+            case BulkProgress():
+                progress = presenter.progress(message.spread, message.done, message.total)
+                if progress.message:
+                    self._clear_reply()
+                    self._host.show_notice(progress, passing=True)
+            case BulkCounted():
+                question = presenter.counted(message.spread, message.count)
+                self._show(question, reply=self._host.desk.mode is Mode.CONFIRM)
+            case BulkEnded():
+                self._host.poll_changes()
+                if message.why or message.outcome is None:
+                    self._show(presenter.failed(message.spread, message.why))
+                else:
+                    outcome, stopped = message.outcome, message.stopped
+                    self._show(presenter.ended(message.spread, outcome, stopped))
+
+    def fail(self) -> None:
+        """The thread failed unexpectedly: the decision is dropped."""
+        self._host.desk.bulk.drop()
+
+    def _start(self, work: Callable[[IsCancelled], object]) -> None:
+        self._host.start_thread(self.GROUP, work, exclusive=True)
+
+    def _job(self, spread: BulkDecision, is_cancelled: IsCancelled) -> BulkJob:
+        project = self._host.project
+        author = project.author.removeprefix("person:")
+        return BulkJob(project.path, author, spread, is_cancelled, self._host.post_message)
+
+    def _show(self, feedback: Feedback, reply: bool = False) -> None:
+        """Show a result; the question that a person waits for is the reply to their key."""
+        if not feedback.message:
+            return
+        self._host.messages.over()
+        self._clear_reply()
+        self._host.draw(rows=feedback.changed)
+        if reply:
+            self._host.show_reply(feedback)
+        else:
+            self._host.show_notice(feedback)
+
+    def _clear_reply(self) -> None:
+        if self._host.messages.answer is self._reply:
+            self._host.show_reply(Feedback())
+
+
+REST_SECONDS = 5.0
+"""Between two counts of the decisions; the share hardly changes in that time."""
+
+
+class AcceptanceCounter:
+    """Counts the decisions of a large project in a thread, for the header.
+
+    Args:
+        host: The screen.
+    """
+
+    def __init__(self, host: ReviewHost) -> None:
+        self._host = host
+        self._counted = 0
+        self._counted_at = 0.0
+        self._is_counting = False
+
+    def poll(self) -> None:
+        """Count when it is time."""
+        desk = self._host.desk
+        is_due = self._counted != desk.counts and not self._is_counting
+        if is_due and time.monotonic() - self._counted_at >= REST_SECONDS:
+            self._counted = desk.counts
+            self._is_counting = desk.totals.documents >= MANY
+            if self._is_counting:
+                self._host.start_thread("acceptance", lambda _: self._count())
+
+    def receive(self, message: AcceptanceCounted) -> None:
+        """Show the share of accepted items."""
+        self._is_counting, self._counted_at = False, time.monotonic()
+        desk = self._host.desk
+        desk.totals = replace(desk.totals, acceptance=message.share)
+        self._host.draw_header()
+
+    def _count(self) -> None:
+        try:
+            with open_project(self._host.project.path, read=True) as project:
+                share = acceptance(project.connection)
+        except SciextractError:
+            share = self._host.desk.totals.acceptance  # the next key reports the error
+        self._host.post_message(AcceptanceCounted(share))
+
+
+class IntegrityCheck:
+    """Checks a project in the background that was not closed cleanly.
 
     Args:
         project: The project that was opened.
@@ -107,20 +235,15 @@ class Watch:
         self._name = project.path.name
         self._check: BackgroundCheck | None = background_check(project)
 
-    @property
-    def runs(self) -> bool:
-        """Whether something is still being checked."""
-        return self._check is not None
-
-    def news(self) -> Feedback | None:
-        """What was found, once; ``None`` as long as there is nothing to tell."""
+    def result(self) -> Feedback | None:
+        """The result, once; ``None`` as long as there is none."""
         if self._check is None or not self._check.done:
             return None
         check, self._check = self._check, None
         if check.problems:
-            words = f"{self._name} is damaged: {check.problems[0]}"
+            damage = f"{self._name} is damaged: {check.problems[0]}"
             doctor = as_command("sciextract", "doctor", "--project", self._name)
-            return Feedback(f"{words}; leave, then: {doctor}", problem=True)
+            return Feedback(f"{damage}; leave, then: {doctor}", problem=True)
         if check.failed:
             return Feedback(f"{self._name} could not be checked: {check.failed}", problem=True)
         return Feedback(f"{self._name} was not closed cleanly last time; nothing is wrong with it")

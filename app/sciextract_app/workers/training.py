@@ -6,28 +6,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from textual.message import Message
-
 from sciextract.errors import MissingExtraError, OutputError, SciextractError
-from sciextract.retraining.remote.jobs import place_of
-from sciextract.retraining.remote_run import cancel_job
 from sciextract.retraining.request import is_begun
 from sciextract.retraining.run_folder import FINISHED, LOG, Run, new_run, runs_of
-from sciextract.store import Project, open_project
 from sciextract.store.opening import USER_VARIABLE
-from sciextract.workflows import models
 from sciextract_app.presenters.retraining_plan import (
-    EarlierRuns,
-    TrainingData,
     TrainingOptions,
-    earlier_runs,
-    training_data,
 )
 from sciextract_app.presenters.retraining_run import (
     RunProgress,
@@ -238,81 +228,3 @@ class TrainingWatch:
         self._training, self._reader = training, RunReader(training.run)
         self.live, self.used = None, False
         self.look()
-
-
-class JobCancelled(Message):
-    """The machine was asked.
-
-    Attributes:
-        host: The machine.
-        error: Why the job could not be stopped, ``None`` where it was.
-    """
-
-    def __init__(self, host: str, error: SciextractError | None = None) -> None:
-        super().__init__()
-        self.host = host
-        self.error = error
-
-
-def cancelled(run: Run) -> JobCancelled:
-    """Stop the job of a run on its machine, and say how that went."""
-    place = place_of(run)
-    if place is None:
-        return JobCancelled("")
-    try:
-        cancel_job(run, place)
-    except SciextractError as error:
-        return JobCancelled(place.host, error)
-    return JobCancelled(place.host)
-
-
-class MaterialReady(Message):
-    """It is counted.
-
-    Attributes:
-        material: What there is, ``None`` when it could not be read.
-        earlier: What earlier trainings tell.
-        model: The model that a training starts from.
-        error: Why it could not be read.
-    """
-
-    def __init__(
-        self,
-        material: TrainingData | None,
-        earlier: EarlierRuns,
-        model: str = "",
-        error: SciextractError | None = None,
-    ) -> None:
-        super().__init__()
-        self.material = material
-        self.earlier = earlier
-        self.model = model
-        self.error = error
-
-
-@dataclass(frozen=True, slots=True)
-class MaterialJob:
-    """What counting needs.
-
-    Attributes:
-        path: The project.
-        model: The model that the person named, ``None`` for the one in use.
-        post: Takes the message; must not mind the thread.
-    """
-
-    path: Path
-    model: str | None
-    post: Callable[[Message], object]
-
-    def run(self) -> None:
-        """Count, and say what was found."""
-        earlier = earlier_runs(runs_of(self.path))
-        try:
-            with open_project(self.path, read=True) as project:
-                found = MaterialReady(training_data(project), earlier, self._model(project))
-        except SciextractError as error:
-            found = MaterialReady(None, earlier, error=error)
-        self.post(found)
-
-    def _model(self, project: Project) -> str:
-        return self.model or models.current(project).name

@@ -11,7 +11,7 @@ from sciextract_app.messages import ImportEnded
 from sciextract_app.presenters.session import MOST_KEPT, NEWS_SECONDS, Messages, PastMessage
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.widgets.bars import bar_text
-from sciextract_app.workers.importing import of_import
+from sciextract_app.workers.importing import import_feedback
 
 
 class Clock:
@@ -94,5 +94,5 @@ def test_alone_each_has_the_line() -> None:
 
 def test_an_import_says_which_fields_it_left() -> None:
     note = "beside.jsonl: ner read, predicted_ner left (1 record)"
-    feedback = of_import(ImportEnded(("beside.jsonl",), ImportReport(notes=[note]), ()))
+    feedback = import_feedback(ImportEnded(("beside.jsonl",), ImportReport(notes=[note]), ()))
     assert feedback.message == f"0 new abstracts; {note}"

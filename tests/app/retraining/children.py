@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sciextract.retraining.run_folder import Run, runs_of
-from sciextract_app.screens import learning, retraining
+from sciextract_app.screens import retraining, review
 from sciextract_app.workers import training
 from sciextract_app.workers.training import Order
 from tests.app.screens_support import made_project
@@ -35,8 +35,8 @@ def child(monkeypatch: pytest.MonkeyPatch, project: Path) -> Iterator[Use]:
 
     monkeypatch.setattr(training, "command", command)
     monkeypatch.setattr(training, "NEEDED", ())
-    for screen in (learning, retraining):
-        monkeypatch.setattr(screen, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(review, "TRAINING_SECONDS", 0.2)
+    monkeypatch.setattr(retraining, "POLL_SECONDS", 0.2)
     yield kinds.append
     for run in runs_of(project):
         (run.folder / "go").touch(exist_ok=True)

@@ -15,7 +15,7 @@ from sciextract.retraining.run_folder import runs_of
 from sciextract.store import create_project
 from sciextract.store.rows import Layer
 from sciextract.workflows.import_files import import_files
-from sciextract_app.screens import learning, retraining
+from sciextract_app.screens import retraining, review
 from sciextract_app.workers import training
 from sciextract_app.workers.training import Training
 from tests.app.retraining.children import newest, wait_for
@@ -35,8 +35,8 @@ def server(_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The machine, with a Python whose trainings are those of the test; nothing is needed here to train."""
     monkeypatch.setenv("SCIEXTRACT_SSH", _server.ssh)
     monkeypatch.setattr(training, "NEEDED", ("no_such_package_here",))
-    for screen in (learning, retraining):
-        monkeypatch.setattr(screen, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(review, "TRAINING_SECONDS", 0.2)
+    monkeypatch.setattr(retraining, "POLL_SECONDS", 0.2)
     shutil.rmtree(_server.home / ".cache", ignore_errors=True)
     put_python(_server, Path(__file__).with_name("training_there.py"))
     return _server

@@ -13,9 +13,8 @@ from textual.pilot import Pilot
 from sciextract.documents.document import ModelId
 from sciextract.errors import ModelNotFoundError
 from sciextract.workflows import models
-from sciextract_app.screens import working
 from sciextract_app.screens.retraining import RetrainingScreen
-from sciextract_app.workers import training
+from sciextract_app.workers import predicting, training
 from tests.app.retraining.children import Use, newest
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown
 from tests.cli.fakes import RuleExtractor
@@ -39,7 +38,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         def load(self) -> RuleExtractor:
             return RuleExtractor(LATER, candidates=True)
 
-    monkeypatch.setattr(working, "ModelChoice", Choice)
+    monkeypatch.setattr(predicting, "ModelChoice", Choice)
     return taken
 
 

@@ -1,0 +1,520 @@
+"""The review screen: abstracts beside the passage, over relations, clusters and the inspector.
+
+The presenter (:class:`~sciextract_app.presenters.desk.Desk`) decides what each key means. This screen owns the panels, which
+draw what it gives; the services, which work in the background; and the dialogs.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from sciextract.store import Project
+from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.review import Sort
+from sciextract.store.search import Query
+from sciextract_app import messages, opening
+from sciextract_app.dialogs.base import plain
+from sciextract_app.presenters import bulk
+from sciextract_app.presenters.actions import keymap
+from sciextract_app.presenters.adjudication_documents import open_differences
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.document_order import Listing
+from sciextract_app.presenters.queue import Order
+from sciextract_app.presenters.session import Messages
+from sciextract_app.presenters.view_models import Feedback, Mode, counted
+from sciextract_app.screens.review_dialogs import ReviewDialogs
+from sciextract_app.settings import SHELL, key_name
+from sciextract_app.widgets.bars import FooterBar, HeaderBar, MessageBar, TooSmall, is_too_small
+from sciextract_app.widgets.document_list import DocumentList
+from sciextract_app.widgets.panes import ClustersPane, LowerPanes, RelationsPane
+from sciextract_app.widgets.passage_view import PassageView
+from sciextract_app.workers.host import IsCancelled
+from sciextract_app.workers.importing import ImportService
+from sciextract_app.workers.predicting import PredictionService
+from sciextract_app.workers.project import AcceptanceCounter, BulkService, IntegrityCheck
+from sciextract_app.workers.retraining import RetrainingService
+
+if TYPE_CHECKING:
+    from sciextract.workflows.annotate import Predictor
+    from sciextract_app.presenters.adjudication import Adjudication
+
+NARROW = 100
+"""Columns below which the list is a drawer and the lower panes are one strip."""
+POLL_SECONDS, TRAINING_SECONDS, CHECK_SECONDS = 0.5, 1.0, 0.2
+"""Between two looks at the file, at a training, and at the integrity check."""
+_SEEDS = 1 << 31
+_LIST_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
+_POINTING = (Mode.RELATE, Mode.RELATE_TYPE, Mode.FRAGMENT)
+_WORK = {
+    ImportService.GROUP: "the import",
+    PredictionService.GROUP: "the prediction",
+    BulkService.GROUP: "the decision for the whole project",
+}
+"""Groups of workers, as messages name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    """How a project is reviewed.
+
+    Attributes:
+        author: Who works: see :func:`sciextract.store.opening.person`.
+        load: Gives the model, called in a thread; ``None`` where none shall predict.
+        model: The model that the person named, ``None`` for the one in use.
+        files: What to import first.
+        pasted: Abstracts to import first that are in no file.
+        notice: What to show first, empty for nothing.
+    """
+
+    author: str | None = None
+    load: Callable[[], Predictor] | None = None
+    model: str | None = None
+    files: tuple[str, ...] = ()
+    pasted: str = ""
+    notice: str = ""
+
+
+class ReviewScreen(Screen[None], inherit_bindings=False):
+    """Shows what the presenter gives, and hands it every key.
+
+    Args:
+        project: The open project.
+        keys: Keys of the person's own choice, by action.
+        options: How it is reviewed.
+
+    Attributes:
+        desk: The presenter.
+        listing: The rows of the list.
+        search_text: What was searched last.
+        keys: What each key does.
+        messages: The reply to the last key, the latest notice, and those before.
+        dialogs: Opens dialogs and other screens.
+        imports: Imports in the background.
+        predictions: Predicts in the background.
+        bulk: Decides in the whole project in the background.
+        retraining: The trainings of the project.
+        acceptance: Counts the decisions of a large project.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = list(SHELL)
+    AUTO_FOCUS = ""  # nothing: keys are the presenter's
+
+    @dataclass
+    class Requested(Message):
+        """The presenter wants something that only the app can do.
+
+        Attributes:
+            what: Such as ``help`` or ``search``.
+        """
+
+        what: str
+
+    class SaveBeside(Message):
+        """Another file has taken the project's place; what is open shall go on in a file beside it."""
+
+    def __init__(
+        self, project: Project, keys: Mapping[str, str], options: ReviewOptions | None = None
+    ) -> None:
+        super().__init__()
+        self.project = project
+        self.desk = Desk(project, keys=keys)
+        self.listing = Listing(project)
+        self.search_text = ""
+        self.keys = keymap(keys)
+        self.custom_keys = keys
+        self.messages = Messages()
+        self.dialogs = ReviewDialogs(self)
+        self._options = options = options or ReviewOptions()
+        self._record = opening.remembered(project.path)
+        author, predictions = options.author, PredictionService(self, options.author, options.load)
+        self.predictions = predictions
+        self.imports = ImportService(self, author, self._record, predictions.start)
+        self.bulk = BulkService(self)
+        self.retraining = RetrainingService(
+            self, author, options.model, self._record, predictions.use_model
+        )
+        self.acceptance = AcceptanceCounter(self)
+        self._check: IntegrityCheck | None = None
+        self._just_opened = True
+        self._offered_to_save = False
+
+    # Layout and drawing
+
+    def compose(self) -> ComposeResult:
+        """All panels; the stylesheet arranges them."""
+        yield HeaderBar(id="header")
+        with Horizontal(id="body"):
+            yield DocumentList(self.listing, id="list")
+            with Vertical(id="right"):
+                yield Static(plain("No abstracts yet. F5 imports files."), id="empty")
+                yield PassageView(id="passage")
+                yield LowerPanes(id="lower")
+        yield MessageBar(id="message")
+        yield FooterBar(id="footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        """Show the abstract where the person stopped; begin to work once it is on the screen."""
+        if self._options.pasted:
+            self.call_after_refresh(self.imports.import_text, self._options.pasted)
+        self.call_after_refresh(self._begin)
+        self.dialogs.list_queue()
+        self.draw()
+        self.set_interval(POLL_SECONDS, self.poll_changes)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange the panels for the width."""
+        self.set_class(event.size.width < NARROW, "-narrow")
+        self.query_one(TooSmall).look()
+
+    def draw(self, rows: bool = True) -> None:
+        """Draw all panels; the list only if its rows may have changed."""
+        desk = self.desk
+        self.predictions.order.aim(desk.number, desk.document_order.numbers)
+        self.set_class(not desk.number, "-empty")
+        self.draw_header()
+        self.query_one(FooterBar).show(desk.footer(), desk.mode)
+        if desk.number:
+            self.query_one(PassageView).show(desk.passage())
+            lower = self.query_one(LowerPanes)
+            lower.show(desk.relations(), desk.clusters(), desk.inspector())
+        if rows:
+            self.draw_list()
+
+    def draw_header(self) -> None:
+        """Draw progress and model."""
+        header = self.desk.header()
+        model, training = self.predictions.model or header.model, self.retraining.watch.progress
+        self.query_one(HeaderBar).show(replace(header, model=model, training=training))
+
+    def draw_list(self) -> None:
+        """Draw the rows of the list."""
+        self.query_one(DocumentList).reload(self.desk.number)
+
+    # Keys, and their results
+
+    def on_key(self, event: events.Key) -> None:
+        """Hand a key to the presenter, whatever its mode; the list keeps its own while it has the focus."""
+        in_list = self.focused is not None
+        if in_list and event.key in _LIST_KEYS:
+            return
+        if event.key.startswith("ctrl+") and event.key not in self.keys:
+            return
+        event.stop()
+        if in_list and event.key == "escape":
+            self.leave_list()
+        elif not is_too_small(*self.size):
+            self.press(key_name(event))
+
+    def press(self, key: str) -> None:
+        """Do what a key does, and show the result."""
+        self._just_opened = False
+        self.show_result(self.desk.press(key))
+
+    def do(self, action: str) -> None:
+        """Do an action of the registry, as its key does."""
+        self.press(self._key_of(action))
+
+    def _key_of(self, action: str) -> str:
+        return next((key for key, each in self.keys.items() if each.id == action), "")
+
+    def show_result(self, feedback: Feedback) -> None:
+        """Draw the state after an action, and show its message."""
+        self._just_opened = self._just_opened or feedback.moved
+        self.draw(rows=feedback.changed or feedback.moved)
+        self.show_reply(feedback)
+        if feedback.problem and self.project.is_replaced():
+            self.offer_to_save_beside()
+        if feedback.request:
+            self.post_message(self.Requested(feedback.request))
+        self.retraining.offer_after(feedback)
+
+    def show_reply(self, feedback: Feedback) -> None:
+        """Show the result of a key, or clear the last one."""
+        self.messages.reply(feedback)
+        self._draw_messages()
+
+    def show_notice(self, feedback: Feedback, *, passing: bool = False) -> None:
+        """Show what no key asked for, beside the result of the last key.
+
+        Args:
+            feedback: The message.
+            passing: Whether it is only progress, which is not kept.
+        """
+        self.messages.inform(feedback, passing=passing)
+        self._draw_messages()
+
+    def _draw_messages(self) -> None:
+        self.query_one(MessageBar).show(self.messages.answer, self.messages.news)
+
+    @on(Requested)
+    def _requested(self, event: Requested) -> None:
+        if event.what in (bulk.COUNT, bulk.DO, bulk.STOP):
+            self.bulk.request(event.what)
+        else:
+            self.dialogs.open(event.what)
+
+    # The mouse
+
+    @on(PassageView.ItemClicked)
+    def _item_clicked(self, event: PassageView.ItemClicked) -> None:
+        if self.desk.mode in _POINTING:
+            self.show_result(self.desk.mouse.click(event.char))
+        else:
+            self._focus_item(EntityRef(event.item_id))
+
+    @on(PassageView.TokenClicked)
+    def _token_clicked(self, event: PassageView.TokenClicked) -> None:
+        self.show_result(self.desk.mouse.click(event.char))
+
+    @on(PassageView.SpanDragged)
+    def _span_dragged(self, event: PassageView.SpanDragged) -> None:
+        self.show_result(self.desk.mouse.drag(event.char_start, event.char_end))
+
+    @on(PassageView.MenuWanted)
+    def _menu_wanted(self, event: PassageView.MenuWanted) -> None:
+        if event.item_id:
+            self._focus_item(EntityRef(event.item_id))
+        self.dialogs.menu()
+
+    @on(RelationsPane.RowClicked)
+    def _relation_clicked(self, event: RelationsPane.RowClicked) -> None:
+        self._focus_item(RelationRef(event.item_id))
+
+    @on(ClustersPane.LinkClicked)
+    def _link_clicked(self, event: ClustersPane.LinkClicked) -> None:
+        scene = self.desk.state.view
+        links = scene.members.get(event.cluster_id, []) if scene else []
+        if event.index < len(links):
+            self._focus_item(LinkRef(event.cluster_id, links[event.index].entity_id))
+
+    def _focus_item(self, item: ItemRef) -> None:
+        self.show_result(self.desk.mouse.focus(item))
+
+    # Changes of the file by others
+
+    def poll_changes(self) -> None:
+        """Show what another process or a worker wrote, the focus stays where it is; count when it is time."""
+        if not self.project.is_replaced():
+            self._read_changes()
+        elif not self._offered_to_save:
+            self.offer_to_save_beside()
+        self.acceptance.poll()
+
+    def _read_changes(self) -> None:
+        if not self.desk.is_stale():
+            return
+        documents = self.desk.totals.documents
+        feedback = self.desk.refresh()
+        if self.desk.totals.documents != documents:
+            self.listing.load()
+        if self._just_opened and self.desk.focus is None and self.desk.waiting:
+            # There was nothing to look at before, so this does not take the person away from anything.
+            self.desk.press(self._key_of("next-undecided"))
+        self.draw()
+        self.show_notice(feedback)
+
+    def offer_to_save_beside(self) -> None:
+        """Ask whether to go on in a file beside the one that has taken the project's place."""
+        self._offered_to_save = True
+        self.dialogs.save_beside()
+
+    # The list, its order and searches
+
+    @on(DocumentList.Opened)
+    def _opened(self, event: DocumentList.Opened) -> None:
+        feedback = self.desk.open(event.number)
+        self.leave_list()
+        self.show_result(feedback)
+
+    def action_list(self) -> None:
+        """Go to the list, or back."""
+        if self.query_one(DocumentList).has_focus:
+            self.leave_list()
+        else:
+            self.enter_list()
+
+    def enter_list(self) -> None:
+        """Focus the list; where there is no room for it, it slides over the passage."""
+        self.add_class("-drawer")
+        self.query_one(DocumentList).focus()
+
+    def leave_list(self) -> None:
+        """Back to the passage."""
+        self.remove_class("-drawer")
+        self.set_focus(None)
+
+    def search(self, text: str, query: Query) -> None:
+        """Let the list show what fits a query; the next abstracts come from it."""
+        self.search_text = text
+        self.list_by(query=query)
+        found = f"{self.listing.count():,} abstracts" if text.strip() else "all abstracts"
+        self.show_reply(Feedback(found))
+        self.enter_list()
+
+    def list_by(self, sort: Sort | None = None, query: Query | None = None) -> None:
+        """Give the list another order or query; the next abstracts come in its order, unless a queue is followed."""
+        seed = secrets.randbelow(_SEEDS) if sort is Sort.RANDOM else None
+        self.listing.load(sort, query, seed)
+        self.desk.follow(None if self.listing.is_plain else self.listing.numbers)
+        self.draw_list()
+
+    def review_by(self, order: Order) -> None:
+        """Give the undecided items of abstracts another order."""
+        self.show_result(self.desk.set_order(order))
+
+    def return_from(self, adjudication: Adjudication) -> None:
+        """Show the abstract in which the person left adjudication, at the difference if the project has it."""
+        if adjudication.number and adjudication.number != self.desk.number:
+            self.desk.open(adjudication.number)
+        else:
+            self.desk.refresh()
+        if adjudication.item is not None:
+            self.desk.mouse.focus(adjudication.item)
+        self.show_result(Feedback(changed=True))
+
+    def action_strip(self) -> None:
+        """Show the next of the lower panes."""
+        self.query_one(LowerPanes).show_next()
+
+    # Keys that work beside the presenter's
+
+    def action_bring_in(self) -> None:
+        """Ask for files, then import them."""
+        self.dialogs.files()
+
+    def action_predict(self) -> None:
+        """Let the model predict what needs it."""
+        self.predictions.start()
+
+    def action_statistics(self) -> None:
+        """Show plots of the project."""
+        self.dialogs.statistics()
+
+    def action_retrain(self) -> None:
+        """Show the training, or what would be trained on."""
+        self.dialogs.retraining()
+
+    def action_save_queue(self) -> None:
+        """Keep the list as a queue."""
+        self.dialogs.save_queue()
+
+    def action_queues(self) -> None:
+        """Offer the saved queues."""
+        self.dialogs.queues()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A text was pasted: never take it for keys."""
+        event.stop()
+        self.dialogs.paste(event.text)
+
+    # Services: threads and what they report
+
+    @property
+    def writable(self) -> bool:
+        """Whether the project can be changed."""
+        return self.project.mode == "write"
+
+    def _begin(self) -> None:
+        self.predictions.newcomer = not opening.recent_projects()
+        opening.remember(self._record)
+        notices = [self._options.notice]
+        if left := open_differences(self.project):
+            notices.append(f"{counted(left, 'difference')} with others to decide: W")
+        if not self.writable:
+            notices.append(f"{self.project.path.name} can only be read here: copy it to change it")
+        if any(notices):
+            self.show_notice(Feedback("; ".join(filter(None, notices)), problem=not self.writable))
+        self._check = IntegrityCheck(self.project)
+        self.set_interval(CHECK_SECONDS, self._poll_check)
+        self.retraining.begin()
+        self.set_interval(TRAINING_SECONDS, self.retraining.poll)
+        if files := self.imports.pending(self._options.files):
+            self.imports.import_files(files)
+        else:
+            self.predictions.start()
+
+    def start_thread(
+        self, group: str, work: Callable[[IsCancelled], object], *, exclusive: bool = False
+    ) -> None:
+        """Run something in a thread, with a way to find out that it shall end."""
+
+        def run() -> None:
+            worker = get_current_worker()
+            work(lambda: worker.is_cancelled)
+
+        self.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
+
+    def cancel_threads(self, group: str) -> None:
+        """Cancel all workers of a group."""
+        self.workers.cancel_group(self, group)
+
+    @on(messages.ModelLoaded)
+    @on(messages.Predicted)
+    @on(messages.PredictionEnded)
+    def _prediction_reported(
+        self, event: messages.ModelLoaded | messages.Predicted | messages.PredictionEnded
+    ) -> None:
+        self.predictions.receive(event)
+
+    @on(messages.Imported)
+    @on(messages.ImportEnded)
+    def _import_reported(self, event: messages.Imported | messages.ImportEnded) -> None:
+        self.imports.receive(event)
+        if isinstance(event, messages.ImportEnded) and event.bad:
+            self.dialogs.bad_records(event)
+
+    @on(messages.BulkProgress)
+    @on(messages.BulkCounted)
+    @on(messages.BulkEnded)
+    def _bulk_reported(
+        self, event: messages.BulkProgress | messages.BulkCounted | messages.BulkEnded
+    ) -> None:
+        self.bulk.receive(event)
+
+    @on(messages.AcceptanceCounted)
+    def _acceptance_counted(self, event: messages.AcceptanceCounted) -> None:
+        self.acceptance.receive(event)
+
+    @on(messages.ModelInUse)
+    def _model_in_use(self, event: messages.ModelInUse) -> None:
+        self.retraining.receive(event)
+        if event.error is not None:
+            self.dialogs.error("The new model cannot be used", event.error)
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            group = event.worker.group
+            if group == PredictionService.GROUP:
+                self.predictions.fail()
+            if group == BulkService.GROUP:
+                self.bulk.fail()
+            work = _WORK.get(group, group)
+            self.show_notice(messages.crash_feedback(work, event.worker.error))
+
+    def _poll_check(self) -> None:
+        result = self._check.result() if self._check else None
+        self.show_notice(result or Feedback())
+
+    def stop(self) -> None:
+        """Cancel all workers; each leaves a sound project, a moment later."""
+        self.workers.cancel_node(self)
+
+    def close(self) -> None:
+        """The last thing before the project is closed, when no event loop runs any more."""
+        if self._check is not None:
+            self._check.cancel()
+        self.desk.remember()

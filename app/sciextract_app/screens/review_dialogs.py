@@ -1,0 +1,276 @@
+"""Dialogs and other screens over the review screen, and what becomes of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sciextract.errors import SciextractError
+from sciextract.store.actions.api import EntityRef
+from sciextract.store.search import Query
+from sciextract.store.sqlite import replaced
+from sciextract_app.dialogs.base import ErrorDialog, MenuDialog, QuestionDialog
+from sciextract_app.dialogs.pages import (
+    BadRecordsDialog,
+    GuidelineDialog,
+    HelpDialog,
+    MessagesDialog,
+)
+from sciextract_app.dialogs.prompts import (
+    MERGED,
+    NoteDialog,
+    PathDialog,
+    QueueNameDialog,
+    QueuesDialog,
+    SearchDialog,
+    Wish,
+)
+from sciextract_app.messages import ImportEnded
+from sciextract_app.presenters.actions import ACTIONS
+from sciextract_app.presenters.saved_queues import suggested_name
+from sciextract_app.presenters.view_models import Feedback
+
+if TYPE_CHECKING:
+    from sciextract.workflows.disagreements import OtherSide
+    from sciextract_app.screens.review import ReviewScreen
+
+
+class ReviewDialogs:
+    """Opens dialogs and other screens; those that are seldom needed are imported then.
+
+    Args:
+        screen: The review screen, which shows what becomes of results.
+    """
+
+    def __init__(self, screen: ReviewScreen) -> None:
+        self._screen = screen
+
+    def open(self, request: str) -> None:
+        """Open what the presenter requests."""
+        screen = self._screen
+        match request:
+            case "adjudicate":
+                self.adjudicate()
+            case "compare":
+                self.compare()
+            case "guideline":
+                schema = screen.project.schema
+                screen.app.push_screen(GuidelineDialog((*schema.entities, *schema.relations)))
+            case "help":
+                screen.app.push_screen(HelpDialog(screen.keys))
+            case "note":
+                self.note()
+            case "palette":
+                screen.app.action_command_palette()
+            case "quit":
+                screen.app.call_later(screen.app.action_quit)
+            case "search":
+                self.search()
+            case _:
+                self._refuse(f"{request} is not available here")
+
+    def error(self, title: str, error: SciextractError) -> None:
+        """Show an error."""
+        self._screen.app.push_screen(ErrorDialog(title, error))
+
+    def messages(self) -> None:
+        """Show the messages until now."""
+        self._screen.app.push_screen(MessagesDialog(self._screen.messages.history))
+
+    def save_beside(self) -> None:
+        """Ask whether to go on in a file beside the one that has taken the project's place."""
+        screen = self._screen
+        error = replaced(screen.project.path)
+        explained = (
+            f"{error.message}. Nothing can be saved into it from here.\n\n"
+            "What is open, with all decisions until then, can be saved as a project beside it."
+        )
+        title = "The project's file is another one now"
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                screen.post_message(screen.SaveBeside())
+
+        screen.app.push_screen(QuestionDialog(title, explained, "saves it beside"), answered)
+
+    def menu(self) -> None:
+        """Offer what can be done now: the live keys of the footer, and the types."""
+        screen = self._screen
+        ids = {each.key: each.id for each in reversed(ACTIONS)}
+        live = [hint for hint in screen.desk.footer() if hint.live and hint.key in ids]
+        choices = [(ids[hint.key], hint.key, hint.words) for hint in live]
+        if isinstance(screen.desk.focus, EntityRef):
+            labels = screen.project.schema.entity_labels[:9]
+            choices += [(f"type-{n}", str(n), label) for n, label in enumerate(labels, start=1)]
+
+        def chosen(action: str | None) -> None:
+            if action is not None:
+                screen.do(action)
+
+        screen.app.push_screen(MenuDialog(choices), chosen)
+
+    def note(self) -> None:
+        """Edit the note of the abstract."""
+        screen = self._screen
+        number = screen.desk.number
+        progress = screen.project.draft(number).progress if number else None
+        if progress is None:
+            return
+
+        def keep(text: str | None) -> None:
+            if text is not None:
+                screen.show_result(screen.desk.set_note(text))
+
+        screen.app.push_screen(NoteDialog(progress.note), keep)
+
+    def search(self) -> None:
+        """Search abstracts."""
+        screen = self._screen
+        schema = screen.project.schema
+        labels = (*schema.entity_labels, *schema.relation_labels)
+
+        def searched(result: tuple[str, Query] | None) -> None:
+            if result is not None:
+                screen.search(*result)
+
+        screen.app.push_screen(SearchDialog(screen.search_text, labels), searched)
+
+    # Imports
+
+    def files(self) -> None:
+        """Ask for a file or folder, and import it."""
+
+        def chosen(path: Path | None) -> None:
+            if path is not None:
+                self._screen.imports.import_files([str(path)])
+
+        self._screen.app.push_screen(PathDialog("Import abstracts", Path.cwd()), chosen)
+
+    def paste(self, text: str = "") -> None:
+        """Show a pasted text and its format, and ask whether to import it."""
+        from sciextract_app.dialogs.paste import PasteDialog
+
+        imports = self._screen.imports
+        if not imports.is_refused():
+            dialog = PasteDialog(text, self._screen.project.path.name)
+            self._screen.app.push_screen(dialog, imports.import_text)
+
+    def bad_records(self, ended: ImportEnded) -> None:
+        """Show the records that an import left out."""
+        count = ended.report.bad if ended.report else len(ended.bad)
+        self._screen.app.push_screen(BadRecordsDialog(ended.bad, count))
+
+    # Saved queues
+
+    def save_queue(self) -> None:
+        """Keep the list as it is, under a name."""
+        listing = self._screen.listing
+        if not listing.count():
+            self._refuse("The list is empty: there is nothing to save")
+            return
+
+        def save(name: str | None) -> None:
+            if name is not None:
+                text = self._screen.search_text
+                self._follow_queue(self._screen.desk.queues.save(name, listing, text))
+
+        name = suggested_name(listing, self._screen.search_text)
+        self._screen.app.push_screen(QueueNameDialog(name, listing.count()), save)
+
+    def queues(self) -> None:
+        """Offer the saved queues."""
+        lines = self._screen.desk.queues.lines()
+        self._screen.app.push_screen(QueuesDialog(lines), self._choose_queue)
+
+    def leave_queue(self) -> None:
+        """Go on with all abstracts."""
+        self._choose_queue(("leave", ""))
+
+    def list_queue(self) -> None:
+        """List the queue that is worked on, if there is one."""
+        if self._screen.desk.queues.active:
+            self._screen.listing.show(self._screen.desk.queues.numbers)
+
+    def _choose_queue(self, wish: Wish | None) -> None:
+        if wish is None:
+            return
+        what, name = wish
+        queues = self._screen.desk.queues
+        if what == "start":
+            self._follow_queue(queues.start(name))
+            return
+        before = queues.active
+        feedback = queues.leave() if what == "leave" else queues.forget(name)
+        if before and not queues.active:
+            self._screen.search_text = ""
+            self._screen.listing.show_all()
+        self._follow_queue(feedback)
+
+    def _follow_queue(self, feedback: Feedback) -> None:
+        self.list_queue()
+        self._screen.show_result(feedback)
+        self._screen.draw_list()
+
+    # Other screens
+
+    def statistics(self) -> None:
+        """Show plots of the project."""
+        from sciextract_app.screens.dashboard import DashboardScreen
+
+        self._screen.app.push_screen(DashboardScreen(self._screen.project.path))
+
+    def retraining(self) -> None:
+        """Show the training that runs, the result of the last one, or what would be trained on."""
+        from sciextract_app.screens.retraining import RetrainingScreen
+
+        service = self._screen.retraining
+        service.watch.find()
+        self._screen.app.push_screen(RetrainingScreen(service))
+
+    def compare(self) -> None:
+        """Compare the model's predictions with the person's decisions."""
+        from sciextract_app.presenters.comparison import compare
+        from sciextract_app.screens.two_sides import ComparisonScreen
+
+        screen = self._screen
+        comparison = compare(screen.project, screen.desk.number, screen.custom_keys)
+        if comparison is None:
+            self._refuse("No model has predicted this abstract: F6 lets it")
+        else:
+            screen.app.push_screen(ComparisonScreen(screen.project, comparison))
+
+    def adjudicate(self) -> None:
+        """Adjudicate: with merged projects at once, else after the choice of another source."""
+        from sciextract.workflows.disagreements import Decisions, other_sides
+        from sciextract_app.screens.two_sides import chosen, side_dialog
+
+        screen = self._screen
+        sides = other_sides(screen.project, Decisions(screen.project))
+        if any(each.merged for each in sides):
+            self._adjudicate_with(chosen(sides, MERGED))
+        elif sides:
+            screen.app.push_screen(side_dialog(sides), partial(self._side_chosen, sides))
+        else:
+            self._refuse(
+                "Nobody else has said anything here: sciextract merge brings in a colleague's project"
+            )
+
+    def _side_chosen(self, sides: Sequence[OtherSide], name: str | None) -> None:
+        from sciextract_app.screens.two_sides import chosen
+
+        if name is not None:
+            self._adjudicate_with(chosen(sides, name))
+
+    def _adjudicate_with(self, sides: Sequence[OtherSide]) -> None:
+        from sciextract_app.presenters.adjudication import Adjudication
+        from sciextract_app.screens.two_sides import AdjudicationScreen
+
+        screen = self._screen
+        project, keys = screen.project, screen.custom_keys
+        adjudication = Adjudication(project, sides, screen.desk.number, keys=keys)
+        screen.app.push_screen(AdjudicationScreen(project, adjudication, keys, screen.return_from))
+
+    def _refuse(self, message: str) -> None:
+        self._screen.show_reply(Feedback(message, problem=True))
