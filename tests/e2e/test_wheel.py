@@ -214,7 +214,12 @@ class TestStarted:
         assert "\x1b" not in done.stdout
 
     def test_the_desk_opens_and_closes(self, installed: Path, tmp_path: Path) -> None:
-        words = [installed / "bin" / "sciextract", "tui", "--no-predict", "refs.bib"]
+        words: list[str | Path] = [
+            installed / "bin" / "sciextract",
+            "tui",
+            "--no-predict",
+            "refs.bib",
+        ]
         home = {"SCIEXTRACT_HOME": str(tmp_path / "home")}
         terminal = Terminal(words, library(tmp_path), outside() | home)
         try:
