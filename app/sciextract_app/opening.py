@@ -6,14 +6,13 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.resources import as_file
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import new_id
+from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ProjectError, UsageError, as_command
 from sciextract.formats.base import STDIN
@@ -285,13 +284,9 @@ def _save(entries: list[Remembered]) -> bool:
         for each in entries
     ]
     target = user_folder("state") / FILE
-    fresh = target.with_name(f".{FILE}.{new_id()}")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(plain, indent=1), encoding="utf-8", errors="surrogateescape")
-        fresh.replace(target)
+        atomic.write(target, json.dumps(plain, indent=1).encode("utf-8", "surrogateescape"))
     except OSError:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
         return False
     return True

@@ -6,12 +6,12 @@ entities, or the only span group there is. spaCy is imported on first use.
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
@@ -107,10 +107,7 @@ class DocBinWriter:
         if self._builder is None:
             return
         content, self._builder = self._builder.content(), None
-        partial = self._path.with_name(f".{self._path.name}.{os.getpid()}.part")
         try:
-            partial.write_bytes(content)
-            os.replace(partial, self._path)
+            atomic.write(self._path, content)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise OutputError(f"{self._path}: cannot be written: {error.strerror}") from error

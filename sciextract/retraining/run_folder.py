@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from sciextract import atomic
 from sciextract.errors import OutputError
 
 RUN, STATUS, METRICS, LOG, SNAPSHOT, MODEL = (
@@ -253,12 +254,9 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _write_object(path: Path, values: dict[str, Any]) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        partial.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-        os.replace(partial, path)
+        atomic.write(path, json.dumps(values, indent=2) + "\n")
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise _not_written(path, error) from error
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sciextract import atomic
 from sciextract.errors import OutputError, no_room
 from sciextract.formats.json_lines import dump_line
 from sciextract.scale.interface import ChunkKey, Problem
-
-_TEMPORARY = ".partial"
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -23,19 +20,8 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         OutputError: The disk is full, or the folder cannot be written; the place is as it was.
     """
-    partial = path.with_name(f".{path.name}{_TEMPORARY}")
     with disk_errors(path):
-        try:
-            with open(partial, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(partial, path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                partial.unlink()
-            raise
-        sync_folder(path.parent)
+        atomic.write(path, data, alone=True, durable=True)
 
 
 def append_whole(path: Path, line: bytes) -> None:
@@ -44,32 +30,8 @@ def append_whole(path: Path, line: bytes) -> None:
     Raises:
         OutputError: The disk is full, or the file cannot be written.
     """
-    with disk_errors(path), open(path, "ab", buffering=0) as stream:
-        end = stream.tell()
-        try:
-            rest = memoryview(line)
-            while rest:
-                rest = rest[stream.write(rest) or 0 :]
-            os.fsync(stream.fileno())
-        except OSError:
-            stream.truncate(end)
-            raise
-
-
-def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk, where the system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def remove_litter(folder: Path) -> None:
-    """Remove what a killed run has left half written."""
-    for each in folder.glob(f".*{_TEMPORARY}"):
-        each.unlink(missing_ok=True)
+    with disk_errors(path):
+        atomic.append_line(path, line)
 
 
 @contextmanager

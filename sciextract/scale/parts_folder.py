@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sciextract.atomic import remove_leftovers
 from sciextract.errors import OutputError, UsageError
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import JOURNAL, QUARANTINE
 from sciextract.scale import durable
-from sciextract.scale.durable import append_whole, disk_errors, remove_litter, write_whole
+from sciextract.scale.durable import append_whole, disk_errors, write_whole
 from sciextract.scale.interface import ChunkKey, ChunkResult, Counts, Shard
 from sciextract.scale.manifest import Manifest, encoder
 
@@ -291,7 +292,7 @@ def open_parts(path: Path, manifest: Manifest, inputs: Sequence[str]) -> Iterato
             manifest.write(path)
         else:
             manifest.check(earlier, path)
-        remove_litter(path)
+        remove_leftovers(path)
         yield PartsFolder(path, manifest, earlier)
 
 

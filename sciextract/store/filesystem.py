@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 #: File systems on which SQLite's shared memory (WAL) does not work across machines
@@ -57,16 +56,6 @@ def is_read_only_medium(path: Path) -> bool:
         return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
     except (AttributeError, OSError):
         return False
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names of a folder's files survive a power cut, where the system lets one ask for that."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def free_bytes(folder: Path) -> int:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+from sciextract import atomic
 from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError
@@ -20,7 +21,6 @@ from sciextract.store.connection import (
     problems,
     transaction,
 )
-from sciextract.store.filesystem import sync_folder
 from sciextract.store.maintenance import backup
 from sciextract.store.migrations import altered, migrate
 from sciextract.store.project import Project
@@ -47,17 +47,13 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
     if not target.parent.is_dir():
         problem = f"{target}: no such folder: {target.parent}"
         raise ProjectError(problem, f"mkdir -p {target.parent}")
-    fresh = target.with_name(f".{target.name}.{new_id()}.new")
     try:
-        _build(fresh, schema, person(author))
-        _put_in_place(fresh, target)
-        sync_folder(target.parent)
+        with atomic.creating(target, durable=True) as fresh:
+            _build(fresh, schema, person(author))
     except FileExistsError:
         raise ProjectError(f"{target} exists already", "open it as it is") from None
     except OSError as error:
         raise ProjectError(f"{target}: cannot be made: {error.strerror}") from error
-    finally:
-        fresh.unlink(missing_ok=True)
     return open_project(target, author)
 
 
@@ -111,22 +107,6 @@ def _login() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return "me"
-
-
-def _put_in_place(fresh: Path, target: Path) -> None:
-    """Give a new file its name, unless something has that name by now.
-
-    Raises:
-        FileExistsError: Something has.
-    """
-    try:
-        os.link(fresh, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        # File systems of memory sticks know no links: take the name first, then fill it.
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL))
-        os.replace(fresh, target)
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:

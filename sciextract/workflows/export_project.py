@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sciextract.atomic import remove
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
@@ -21,7 +22,7 @@ from sciextract.store.project import Project
 from sciextract.store.queries import said_last
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.views import WITH_UNDECIDED
-from sciextract.workflows.output import StandardOutput, check_target, remove, whole_output
+from sciextract.workflows.output import StandardOutput, check_target, whole_output
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import signal
 import stat
 import sys
@@ -15,6 +14,7 @@ from itertools import filterfalse
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from sciextract import atomic
 from sciextract.errors import OutputError, UsageError, no_room
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs
@@ -301,41 +301,15 @@ def whole_output(target: Path) -> Iterator[Path]:
     Raises:
         OutputError: The target cannot be replaced.
     """
-    partial = target.with_name(f".{target.name}.partial")
-    remove(partial)
+    partial = atomic.partial_path(target, alone=True)
+    atomic.remove(partial)
     try:
         yield partial
         if partial.exists():
             with reported_as(str(target)):
-                _put_in_place(partial, target)
+                atomic.put_in_place(partial, target)
     finally:
-        remove(partial)
-
-
-def _put_in_place(partial: Path, target: Path) -> None:
-    """Swap two paths; a folder that is replaced is whole at every moment, under one name or the other."""
-    if target.is_file() and partial.is_file():
-        os.replace(partial, target)
-        return
-    earlier = target.with_name(f".{target.name}.replaced")
-    remove(earlier)
-    if target.exists():
-        os.rename(target, earlier)
-    try:
-        os.rename(partial, target)
-    except OSError:
-        if earlier.exists():
-            os.rename(earlier, target)
-        raise
-    remove(earlier)
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+        atomic.remove(partial)
 
 
 def _is_empty_folder(path: Path) -> bool:

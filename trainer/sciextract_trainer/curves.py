@@ -7,7 +7,6 @@ need not carry matplotlib, and nothing that goes wrong here can harm a training.
 from __future__ import annotations
 
 import math
-import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sciextract import atomic
 from sciextract.retraining.curves import FIGURES
 from sciextract.retraining.run_folder import Run
 from sciextract.text.characters import visible
@@ -170,13 +170,9 @@ def _plot(panel: Axes, series: Mapping[str, Points], styles: Mapping[str, _Style
 
 
 def _written(figure: Figure, path: Path) -> Path:
-    partial = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-    try:
-        figure.savefig(partial, dpi=_DOTS_PER_INCH, metadata=metadata)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic.replacing(path) as partial:
+        figure.savefig(partial, format=path.suffix[1:], dpi=_DOTS_PER_INCH, metadata=metadata)
     return path
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 from safetensors import SafetensorError
 
+from sciextract import atomic
 from sciextract.errors import NO_ROOM, InputMissingError, OutputError, UsageError
 
 Table = dict[str, Any]
@@ -162,19 +163,13 @@ _CANNOT_GROW = {**NO_ROOM, errno.EROFS: "the file system is read-only"}
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write beside ``path``, which takes its place when the block is done.
+    """A file or folder to write beside ``path``, which takes its place when the block is done.
 
     Raises:
         OutputError: The disk is full; ``path`` is as it was before.
     """
-    temporary = path.with_name(f"{path.stem}.part{path.suffix}")
-    try:
-        with explained(path):
-            yield temporary
-            temporary.replace(path)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with explained(path), atomic.replacing(path, alone=True) as temporary:
+        yield temporary
 
 
 @contextmanager

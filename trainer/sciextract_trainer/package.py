@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.model_config import ModelConfig
@@ -96,10 +95,7 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
         ModelMismatchError: torch and ONNX Runtime disagree on a logit.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
-        work = (
-            Path(temporary) / folder.name
-        )  # a temporary directory itself is closed to other users
+    with atomic.replacing(folder) as work:
         work.mkdir()
         parity = _export(network, packaging, work)
         config = _scored_config(packaging, work, parity)
@@ -113,8 +109,6 @@ def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path
         _write(work / CONFIG, json.dumps(config.to_json(), indent=2) + "\n")
         _write(work / CARD, model_card(config))
         write_manifest(work)
-        shutil.rmtree(folder, ignore_errors=True)
-        work.rename(folder)
     return config
 
 

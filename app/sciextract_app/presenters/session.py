@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from sciextract import atomic
 from sciextract.store import review
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
 from sciextract_app.presenters.view_models import Feedback
@@ -69,11 +70,9 @@ def item_fields(item: ItemRef | None) -> tuple[str, ...]:
 def save(project: Path, session: Session) -> None:
     """Note a place. It is a convenience: a folder that takes no files is no reason to complain."""
     file = _file(project)
-    fresh = file.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps({"project": str(project), **asdict(session)}), "utf-8")
-        os.replace(fresh, file)
+        atomic.write(file, json.dumps({"project": str(project), **asdict(session)}))
 
 
 def load(project: Path) -> Session | None:

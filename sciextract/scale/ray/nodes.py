@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sciextract import __version__
+from sciextract import __version__, atomic
 from sciextract.inference.model_folder import (
     AUTO,
     MANIFEST,
@@ -206,11 +206,8 @@ def _fetched(shipped: ShippedModel) -> Path:
     folder = place / shipped.hash
     if _is_same(folder, shipped.hash):
         return folder
-    partial = Path(tempfile.mkdtemp(dir=place))
-    for name, content in shipped.files.items():
-        (partial / name).write_bytes(ray.get(content))
-    try:
-        partial.rename(folder)
-    except OSError:  # another actor was faster
-        shutil.rmtree(partial)
+    with suppress(FileExistsError), atomic.creating(folder) as partial:  # another actor is faster
+        partial.mkdir()
+        for name, content in shipped.files.items():
+            (partial / name).write_bytes(ray.get(content))
     return folder

@@ -6,15 +6,13 @@ import os
 import re
 import shutil
 import sqlite3
-import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from glob import escape
 from pathlib import Path
 
-from sciextract.documents.annotations import new_id
+from sciextract import atomic
 from sciextract.errors import (
     NotAProjectError,
     ProjectBusyError,
@@ -34,19 +32,16 @@ from sciextract.store.connection import (
     settle,
     snapshot,
 )
-from sciextract.store.filesystem import free_bytes, sync_folder
+from sciextract.store.filesystem import free_bytes
 from sciextract.store.sqlite import damaged, translated
 
 KEPT = 10
 MANUAL = "asked for"
 """The reason of the backups that a person asks for; those made on their own push none of them out."""
 _PAGES_A_STEP = 4_096
-_PARTIAL = ".partial"
 _STALE_SECONDS = 3_600
 _STAMP = "%Y-%m-%dT%H-%M-%S.%f"
-_OWN_NAME = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}_(?!.*(?:\.partial|-wal|-shm|-journal))"
-)
+_OWN_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}_(?!.*(?:-wal|-shm|-journal))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +84,10 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
         size = pages * connection.execute("PRAGMA page_size").fetchone()[0]
     _check_room(project, size)
     folder.mkdir(exist_ok=True)
-    _clear_partial(folder)
+    atomic.remove_leftovers(folder, older_than=_STALE_SECONDS)
     target = new_name(project, reason)
-    with _copied(connection, project, target) as copy:
-        os.replace(copy, target)
-        sync_folder(folder)
+    with atomic.replacing(target, durable=True) as copy:
+        _copy(connection, project, copy)
     superseded = [each for each in _files(folder) if _is_manual(each) == _is_manual(target)][:-KEPT]
     if superseded and is_sound(target, quick=True):
         for old in superseded:
@@ -133,9 +127,8 @@ def save_beside(connection: sqlite3.Connection, project: Path) -> Path:
         ProjectError: It cannot be written.
     """
     target = _free_name(project.with_name(f"{project.stem}.replaced{project.suffix}"))
-    with _copied(connection, project, target) as copy:
-        os.replace(copy, target)
-        sync_folder(target.parent)
+    with atomic.replacing(target, durable=True) as copy:
+        _copy(connection, project, copy)
     return target
 
 
@@ -169,16 +162,15 @@ def restore(backup: Path, project: Path) -> Path | None:
     _clear_killed(place)
     with (
         closing(connect(backup, "read")) as source,
-        _copied(source, backup, place) as copy,
+        atomic.replacing(place, durable=True) as copy,
     ):
+        _copy(source, backup, copy)
         with closing(connect(copy, "immutable")) as made:
             if found := problems(made):
                 raise damaged(backup, found[0])
         kept = _keep(place)
         if kept:
             shutil.copymode(kept, copy)
-        os.replace(copy, place)
-        sync_folder(place.parent)
     return kept
 
 
@@ -230,34 +222,28 @@ def _link(file: Path, name: Path) -> None:
 
 def _clear_killed(project: Path) -> None:
     """Remove what killed restores left: parts of copies, and second names of the present file."""
-    _clear_partial(project.parent, f"{escape(project.name)}.*")
+    atomic.remove_leftovers(project.parent, older_than=_STALE_SECONDS, of=project)
     for kept in project.parent.glob(f"{escape(project.name)}*{KEPT_ASIDE}"):
         if project.exists() and kept.samefile(project):
             kept.unlink()
 
 
-@contextmanager
-def _copied(connection: sqlite3.Connection, project: Path, target: Path) -> Iterator[Path]:
-    """A whole copy beside the target; it is gone at the end unless it was given another name."""
-    partial = target.with_name(f"{target.name}.{new_id()}{_PARTIAL}")
-    try:
-        partial.touch(mode=0o600)  # whoever may not read the project may not read its copy either
-        with translated(project):
-            copy = sqlite3.connect(partial)
-            try:
-                with snapshot(connection):  # else every write of another process starts it anew
-                    connection.execute("SELECT 1 FROM meta").fetchone()
-                    connection.backup(copy, pages=_PAGES_A_STEP)
-                copy.execute("PRAGMA journal_mode = DELETE")
-                copy.execute("DELETE FROM session")
-                copy.commit()
-            finally:
-                copy.close()
-        with suppress(FileNotFoundError):
-            shutil.copymode(project, partial)
-        yield partial
-    finally:
-        partial.unlink(missing_ok=True)
+def _copy(connection: sqlite3.Connection, project: Path, copy: Path) -> None:
+    """Write a whole copy of a project into a new file."""
+    copy.touch(mode=0o600)  # whoever may not read the project may not read its copy either
+    with translated(project):
+        target = sqlite3.connect(copy)
+        try:
+            with snapshot(connection):  # else every write of another process starts it anew
+                connection.execute("SELECT 1 FROM meta").fetchone()
+                connection.backup(target, pages=_PAGES_A_STEP)
+            target.execute("PRAGMA journal_mode = DELETE")
+            target.execute("DELETE FROM session")
+            target.commit()
+        finally:
+            target.close()
+    with suppress(FileNotFoundError):
+        shutil.copymode(project, copy)
 
 
 def _check_room(project: Path, size: int) -> None:
@@ -272,14 +258,6 @@ def _check_room(project: Path, size: int) -> None:
 def _files(folder: Path) -> list[Path]:
     """Whole backups, oldest first; nothing else that lies there."""
     return sorted(each for each in folder.glob("*_*") if _OWN_NAME.match(each.name))
-
-
-def _clear_partial(folder: Path, names: str = "*") -> None:
-    """Remove what killed backups left; one that another process is writing now is younger."""
-    for partial in folder.glob(f"{names}{_PARTIAL}*"):
-        with suppress(OSError):
-            if time.time() - partial.stat().st_mtime > _STALE_SECONDS:
-                partial.unlink()
 
 
 def _word(reason: str) -> str:

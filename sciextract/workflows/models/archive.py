@@ -14,8 +14,13 @@ from sciextract.errors import FormatError, InputMissingError, ModelDamagedError,
 from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
 from sciextract.formats.base import shown
 from sciextract.inference.model_folder import MANIFEST, listed_files
-from sciextract.workflows.models.placing import written
-from sciextract.workflows.models.registry import KnownModel, checked_name, find_model, register
+from sciextract.workflows.models.registry import (
+    KnownModel,
+    checked_name,
+    find_model,
+    register,
+    written,
+)
 from sciextract.workflows.output import check_target, whole_output
 
 SUFFIXES = (".tar", ".zip")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from sciextract import atomic
 from sciextract.errors import (
     ModelDamagedError,
     ModelMismatchError,
@@ -20,7 +21,6 @@ from sciextract.errors import (
 from sciextract.inference.model_folder import DEFAULT_MODEL, HASH_CHARACTERS
 from sciextract.resources import bundled_models
 from sciextract.store.project import Project
-from sciextract.workflows.models.placing import append_line
 from sciextract.workflows.models.registry import (
     KnownModel,
     find_model,
@@ -28,6 +28,7 @@ from sciextract.workflows.models.registry import (
     known_models,
     models_folder,
     register,
+    written,
 )
 
 By = Literal["project", "user", "default"]
@@ -199,7 +200,10 @@ def _standing(entries: list[dict[str, Any]]) -> Choice | None:
 
 def _add(entry: dict[str, Any], project: Project | None) -> None:
     if project is None:
-        append_line(_file(), json.dumps(entry))
+        file = _file()
+        with written(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            atomic.append_line(file, f"{json.dumps(entry)}\n".encode())
         return
     from sciextract.store import project_settings
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import ModelDamagedError, SciextractError, UsageError
+from sciextract import atomic
+from sciextract.errors import (
+    ModelDamagedError,
+    OutputError,
+    SciextractError,
+    UsageError,
+    no_room,
+)
 from sciextract.inference.model_folder import (
     CARD,
     HASH_CHARACTERS,
@@ -24,9 +34,9 @@ from sciextract.inference.model_folder import (
     unchanged,
 )
 from sciextract.resources import bundled_models, user_models
-from sciextract.workflows.models.placing import put_folder
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_STALE_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +180,7 @@ def register(folder: Path, name: str | None = None) -> KnownModel:
     called = checked_name(model.config.name if name is None else name)
     target = models_folder() / f"{called}-{model.hash[:HASH_CHARACTERS]}"
     if not _is_whole(target, model.hash):
-        put_folder(
-            [folder / each for each in listed_files(folder)],
-            target,
-            is_whole=lambda place: _is_whole(place, model.hash),
-        )
+        _copy(folder, target, model.hash)
     return KnownModel(called, model.hash, target)
 
 
@@ -191,6 +197,42 @@ def checked_name(name: str) -> str:
             "give it another one with --name",
         )
     return name
+
+
+def _copy(source: Path, target: Path, hash_: str) -> None:
+    """Copy a model folder; of two processes that copy the same one wins."""
+    with written(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        atomic.remove_leftovers(target.parent, older_than=_STALE_SECONDS)
+        copied = atomic.creating(
+            target, durable=True, is_broken=lambda place: not _is_whole(place, hash_)
+        )
+        with suppress(FileExistsError), copied as fresh:
+            fresh.mkdir()
+            for name in listed_files(source):
+                shutil.copyfile(source / name, fresh / name)
+
+
+@contextmanager
+def written(
+    place: Path, hint: str = "set SCIEXTRACT_HOME to a folder that can be written"
+) -> Iterator[None]:
+    """Turns operating system errors into an :class:`OutputError` that names the place.
+
+    Args:
+        place: The file or folder that is written.
+        hint: The next step when it cannot be.
+
+    Raises:
+        OutputError: The block raised an ``OSError``.
+    """
+    try:
+        yield
+    except OSError as error:
+        if reason := no_room(error):
+            problem = f"{place}: {reason}; nothing was changed"
+            raise OutputError(problem, "make room and give the command again") from error
+        raise OutputError(f"{place}: cannot be written: {error.strerror or error}", hint) from error
 
 
 def _is_whole(folder: Path, hash_: str) -> bool:

@@ -158,9 +158,9 @@ def test_backup_while_another_process_writes(path: Path, monkeypatch: pytest.Mon
 def test_killed_backup_leaves_nothing_that_looks_whole(path: Path) -> None:
     folder = folder_of(path)
     folder.mkdir()
-    partial = folder / "2026-01-01T00-00-00.000_killed.sciextract.partial"
+    partial = folder / ".2026-01-01T00-00-00.000_killed.sciextract.0.partial"
     partial.write_bytes(path.read_bytes()[:5000])
-    fresh = folder / "2026-01-01T00-00-00.001_other-process.sciextract.partial"
+    fresh = folder / ".2026-01-01T00-00-00.001_other-process.sciextract.1.partial"
     fresh.write_bytes(b"being written")
     an_hour_ago = time.time() - 3_700
     os.utime(partial, (an_hour_ago, an_hour_ago))

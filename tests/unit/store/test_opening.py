@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sciextract import atomic
 from sciextract.errors import (
     ExitCode,
     NotAProjectError,
@@ -169,8 +170,8 @@ def test_create_on_a_file_system_without_links(
     with new_project(tmp_path) as project:
         put(project)
     assert os.listdir(tmp_path) == ["p.sciextract"]
-    with pytest.raises(FileExistsError):
-        opening._put_in_place(tmp_path / "other", project.path)
+    with pytest.raises(FileExistsError), atomic.creating(project.path) as partial:
+        partial.touch()
 
 
 def _no_links(source: Path, target: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
@@ -165,13 +165,9 @@ def new_folder(output: Path) -> Iterator[Path]:
     require_new(output)
     with explained(output):
         output.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=output.parent, prefix=".new-") as temporary:
-            work = Path(temporary) / output.name
+        with atomic.creating(output) as work:
             work.mkdir()
             yield work
-            if output.is_dir():
-                output.rmdir()  # it is empty
-            work.rename(output)
 
 
 def write_like(

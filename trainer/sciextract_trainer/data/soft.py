@@ -62,8 +62,8 @@ def save_targets(path: Path, documents: Sequence[SoftDocument]) -> None:
         kind = np.float16 if joined.dtype == np.float32 else np.int32
         arrays[name] = joined.astype(kind)
         arrays[f"{name}_count"] = np.array([len(part) for part in parts], dtype=np.int32)
-    with replacing(path) as temporary:
-        np.savez_compressed(temporary, **arrays)  # type: ignore[arg-type]
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

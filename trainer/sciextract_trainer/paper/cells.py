@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from sciextract import atomic
 from sciextract.errors import InputMissingError, OutputError, UsageError
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.encoders.loading import read_settings
@@ -371,11 +371,9 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OutputError: It cannot be written.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
+        atomic.write(path, text)
     except OSError as error:
         raise _unwritable(path, error) from error
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sciextract import atomic
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.model_config import ModelConfig
@@ -65,42 +66,39 @@ def finish_folder(
         plan: The sets.
         report: Told of each set.
     """
-    work = output.with_name(f".{output.name}-part")
-    shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(exported, work)
-    (work / GRAPHS["fp32"]).unlink()
-    write_manifest(work)
-    small = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
-    served, config = load_pipeline(open_folder(work)), open_folder(work).config
-    settings, calibrations = calibrated_settings(
-        served, _calibration_dev(dev), fit_set_settings(served, small, START)
-    )
-    report({"event": "thresholds", **settings.thresholds.to_json()})
-    for event in events(calibrations):
-        report(event)
-    full = load_pipeline(open_folder(exported))
-    sets: dict[str, Any] = {}
-    for taught in plan.sets:
-        scores = score_set(served, settings, dev[taught.name], taught, intervals=True).to_json()
-        few = {
-            name: round(score_set(each, settings, small[taught.name], taught).entity.f1, 2)
-            for name, each in (("int8", served), ("fp32", full))
-        }
-        sets[taught.name] = {**scores, "trained": taught.train, "sample": few}
-        report({"event": "set", "name": taught.name, **sets[taught.name]})
-    finished = replace(
-        config,
-        settings=settings,
-        scores={
-            "split": "dev",
-            "parity": config.scores["parity"],
-            "sets": sets,
-            "calibration": stated(calibrations),
-        },
-    )
-    _write(work, finished)
-    shutil.rmtree(output, ignore_errors=True)
-    work.rename(output)
+    with atomic.replacing(output, alone=True) as work:
+        shutil.copytree(exported, work)
+        (work / GRAPHS["fp32"]).unlink()
+        write_manifest(work)
+        small = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
+        served, config = load_pipeline(open_folder(work)), open_folder(work).config
+        settings, calibrations = calibrated_settings(
+            served, _calibration_dev(dev), fit_set_settings(served, small, START)
+        )
+        report({"event": "thresholds", **settings.thresholds.to_json()})
+        for event in events(calibrations):
+            report(event)
+        full = load_pipeline(open_folder(exported))
+        sets: dict[str, Any] = {}
+        for taught in plan.sets:
+            scores = score_set(served, settings, dev[taught.name], taught, intervals=True).to_json()
+            few = {
+                name: round(score_set(each, settings, small[taught.name], taught).entity.f1, 2)
+                for name, each in (("int8", served), ("fp32", full))
+            }
+            sets[taught.name] = {**scores, "trained": taught.train, "sample": few}
+            report({"event": "set", "name": taught.name, **sets[taught.name]})
+        finished = replace(
+            config,
+            settings=settings,
+            scores={
+                "split": "dev",
+                "parity": config.scores["parity"],
+                "sets": sets,
+                "calibration": stated(calibrations),
+            },
+        )
+        _write(work, finished)
 
 
 def _calibration_dev(dev: Samples) -> Dev:

@@ -78,7 +78,7 @@ class TestRegistering:
         def full(*_: Any) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-        monkeypatch.setattr("shutil.copyfileobj", full)
+        monkeypatch.setattr("shutil.copyfile", full)
         with pytest.raises(OutputError, match="the disk is full; nothing was changed"):
             register(folder)
         assert names_in(models_folder()) == []
@@ -94,12 +94,12 @@ class TestRegistering:
         assert [each.name for each in known_models() if not each.bundled] == []
 
     def test_what_killed_processes_left_goes_after_a_day(self, folder: Path) -> None:
-        old, fresh = (models_folder() / f".{name}.new" for name in ("old", "fresh"))
+        old, fresh = (models_folder() / f".{name}.partial" for name in ("old", "fresh"))
         for each in (old, fresh):
             each.mkdir(parents=True)
         os.utime(old, (time.time() - 3 * 86400,) * 2)
         model = register(folder)
-        assert names_in(models_folder()) == [".fresh.new", model.id]
+        assert names_in(models_folder()) == [".fresh.partial", model.id]
         assert [each.id for each in known_models() if not each.bundled] == [model.id]
 
     def test_processes_that_register_the_same_model_agree(self, folder: Path) -> None:

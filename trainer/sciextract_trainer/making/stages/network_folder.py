@@ -22,7 +22,7 @@ from sciextract_trainer.build import build_network, load_subword_rules
 from sciextract_trainer.card import model_card
 from sciextract_trainer.checkpoint import load_weights
 from sciextract_trainer.families import labels_for
-from sciextract_trainer.files import explained
+from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.making.products import NetworkMade
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.warm_start import WEIGHTS
@@ -63,9 +63,7 @@ def ship(made: NetworkMade, folder: Path, origin: dict[str, Any], *, weights: bo
     """
     left_out = {GRAPHS["fp32"], MANIFEST} | (set() if weights else {WEIGHTS})
     config = replace(open_folder(made.model).config, name=folder.name, origin=origin)
-    work = folder.with_name(f".{folder.name}.part")
-    with explained(folder):
-        shutil.rmtree(work, ignore_errors=True)
+    with replacing(folder) as work:
         work.mkdir(parents=True)
         for name in set(listed_files(made.model)) - left_out:
             shutil.copyfile(made.model / name, work / name)
@@ -73,6 +71,4 @@ def ship(made: NetworkMade, folder: Path, origin: dict[str, Any], *, weights: bo
         (work / CONFIG).write_text(text, encoding="utf-8")
         (work / CARD).write_text(model_card(config), encoding="utf-8")
         write_manifest(work)
-        shutil.rmtree(folder, ignore_errors=True)
-        work.rename(folder)
     return config

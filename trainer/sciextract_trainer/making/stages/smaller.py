@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from sciextract import atomic
 from sciextract_trainer.distillation.student import StudentPlan, write_student
 from sciextract_trainer.making.products import ENCODER_WEIGHTS, EncoderMade, Product
 from sciextract_trainer.making.stage import Stage
@@ -52,11 +52,9 @@ class Smaller(Stage):
             self.layers, self.fresh or None, hidden=self.hidden or None, heads=self.heads or None,
             intermediate=self.intermediate or None, seed=self.seed,
         )  # fmt: skip
-        half_made = folder / "encoder.part"
-        shutil.rmtree(half_made, ignore_errors=True)
         source = str(shop.made(self.encoder, EncoderMade).folder)
-        shop.report({"event": "student", **write_student(source, plan, half_made)})
-        half_made.rename(folder / "encoder")
+        with atomic.replacing(folder / "encoder", alone=True) as partial:
+            shop.report({"event": "student", **write_student(source, plan, partial)})
 
     def product(self, shop: Workshop, folder: Path) -> EncoderMade:
         """What it made."""
