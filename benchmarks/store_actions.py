@@ -16,7 +16,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, create_project
 from sciextract.store.actions.api import EntityRef
 from sciextract.store.connection import connect
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.ingest import Import
 
 ENTITIES = 60
@@ -69,15 +69,15 @@ def _actions(
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     """What a person does in one abstract; each looks at the state that the one before has left."""
     actions = project.actions
-    draft = project.draft(number)
-    open_ = [each for each in draft.entities if each.state is State.UNDECIDED]
-    with_relation = [each for each in draft.entities if draft.relations_of(each.id)]
+    doc = project.document_state(number)
+    open_ = [each for each in doc.entities if each.state is State.UNDECIDED]
+    with_relation = [each for each in doc.entities if doc.relations_of(each.id)]
     if len(open_) > 2 and with_relation:
         first, second = chance.sample(open_, 2)
         yield "accept", lambda: actions.accept(number, EntityRef(first.id))
         label = chance.choice([x for x in project.schema.entity_labels if x != second.label])
         yield "label", lambda: actions.set_label(number, EntityRef(second.id), label)
-        relation = _free_relation(project, draft, chance)
+        relation = _free_relation(project, doc, chance)
         if relation:
             yield "add relation", lambda: actions.add_relation(number, *relation)
         victim = chance.choice(with_relation).id
@@ -86,10 +86,10 @@ def _actions(
 
 
 def _free_relation(
-    project: Project, draft: Draft, chance: random.Random
+    project: Project, doc: DocumentState, chance: random.Random
 ) -> tuple[str, str, str] | None:
-    taken = {(each.head, each.tail) for each in draft.relations}
-    entities = [each for each in draft.entities if each.state is not State.REJECTED]
+    taken = {(each.head, each.tail) for each in doc.relations}
+    entities = [each for each in doc.entities if each.state is not State.REJECTED]
     for _ in range(50):
         head, tail = chance.sample(entities, 2)
         legal = project.schema.legal_relations(head.label, tail.label)

@@ -70,7 +70,7 @@ def do_actions(project: Project, chance: random.Random) -> Iterator[Report]:
     actions, numbers, labels = project.actions, project.numbers(), project.schema.entity_labels
     while True:
         number = chance.choice(numbers)
-        entities = project.draft(number).entities
+        entities = project.document_state(number).entities
         if entities:
             ref = EntityRef(chance.choice(entities).id)
             yield from _outcome(
@@ -90,7 +90,7 @@ def do_bulk(project: Project, chance: random.Random) -> Iterator[Report]:
     actions, numbers = project.actions, project.numbers()
     while True:
         number = chance.choice(numbers)
-        ref = chance.choice(project.draft(number).entities).id
+        ref = chance.choice(project.document_state(number).entities).id
         yield from _outcome(partial(actions.accept_above, round(chance.random(), 2)))
         yield from _outcome(partial(actions.apply_to_identical, number, ref, whole_project=True))
         yield from _outcome(partial(_turn, project.undo))
@@ -99,7 +99,7 @@ def do_bulk(project: Project, chance: random.Random) -> Iterator[Report]:
 def do_undo(project: Project, chance: random.Random) -> Iterator[Report]:
     """Undo and redo across cascades and bulk decisions."""
     for number in project.numbers()[:6]:
-        for entity in project.draft(number).entities[:3]:
+        for entity in project.document_state(number).entities[:3]:
             yield from _outcome(partial(project.actions.reject, number, EntityRef(entity.id)))
     yield from _outcome(partial(project.actions.accept_above, 0.7))
     while True:
@@ -174,7 +174,7 @@ def _outcome(action: Callable[[], Outcome]) -> Iterator[Report]:
 
 
 def _predicted(project: Project, number: int, chance: random.Random) -> AnnotatedDocument:
-    document = project.draft(number).stored.document
+    document = project.document_state(number).stored.document
     found = annotations_for(document, chance.randrange(ITEMS), project.schema)
     return AnnotatedDocument(document, found)
 

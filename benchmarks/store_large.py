@@ -75,9 +75,9 @@ def queries(project: Project, count: int) -> Asked:
     found = []
     for place in range(count):
         kind = kinds[place % len(kinds)]
-        draft = project.draft(chance.choice(numbers))
-        words = [word for word in draft.text.split() if word.isalpha()]
-        surfaces = [each.surface(draft.text) for each in draft.entities] or words
+        doc = project.document_state(chance.choice(numbers))
+        words = [word for word in doc.text.split() if word.isalpha()]
+        surfaces = [each.surface(doc.text) for each in doc.entities] or words
         found.append((kind, _KINDS[kind](words or ["x"], surfaces, project, chance)))
     return found
 
@@ -96,7 +96,7 @@ def decisions(project: Project, count: int) -> list[float]:
     """Seconds of accepting and rejecting in abstracts all over the project, looking at each one before."""
     chance, seconds = random.Random(11), []
     for number in chance.sample(project.numbers(), count):
-        entities = project.draft(number).entities
+        entities = project.document_state(number).entities
         open_ = [each.id for each in entities if each.state is State.UNDECIDED]
         for action, item in zip(
             (project.actions.accept, project.actions.reject), open_, strict=False
@@ -136,9 +136,9 @@ def _with_string_in(project: Project, wanted: int) -> tuple[int, str, int]:
     """An undecided entity whose string is in about so many texts."""
     chance, best = random.Random(3), (0, "", 0)
     for number in chance.sample(project.numbers(), 150):
-        draft = project.draft(number)
-        for entity in draft.entities[:3]:
-            texts = len(project.documents_with(entity.surface(draft.text)))
+        doc = project.document_state(number)
+        for entity in doc.entities[:3]:
+            texts = len(project.documents_with(entity.surface(doc.text)))
             if abs(texts - wanted) < abs(best[2] - wanted) or not best[1]:
                 best = (number, entity.id, texts)
         if abs(best[2] - wanted) < wanted / 5:

@@ -127,7 +127,7 @@ def adjudicate(
             done = decide_all(opened, found, take, only_these=bool(key))
         else:
             for each in found:
-                _show(each, opened.draft(each.number).text, as_json)
+                _show(each, opened.document_state(each.number).text, as_json)
     words = f"{counted(len(found), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"

@@ -43,7 +43,7 @@ class Stored:
         return self.document.text
 
 
-class Draft:
+class DocumentState:
     """The state rows of one document, changed in memory.
 
     Args:
@@ -59,7 +59,7 @@ class Draft:
 
     @classmethod
     def of(cls, stored: Stored, tables: Tables) -> Self:
-        """A draft that begins with rows by table and key, which it leaves as they are."""
+        """The state that begins with rows by table and key, which it leaves as they are."""
         found = cls.__new__(cls)
         found._begin(stored, tables)
         return found

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.store.context import Context
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import IN_VIEW, ClusterRow, EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import to_sql
 
@@ -15,52 +15,57 @@ Pair = tuple[str, str]
 _TWO = 2
 
 
-def free_id(draft: Draft, wanted: str, context: Context) -> str:
+def free_id(doc: DocumentState, wanted: str, context: Context) -> str:
     """The id itself, or a fresh one when the document has an item of that id, or it cannot be kept."""
-    taken = draft.entity(wanted) or draft.relation(wanted) or draft.cluster(wanted)
+    taken = doc.entity(wanted) or doc.relation(wanted) or doc.cluster(wanted)
     usable = bool(wanted) and isinstance(to_sql(wanted), str)
     return wanted if usable and not taken else context.fresh_id()
 
 
 def add_entity(
-    draft: Draft, entity: Entity, state: State, source_id: int, context: Context
+    doc: DocumentState, entity: Entity, state: State, source_id: int, context: Context
 ) -> EntityRow:
     """Add an incoming entity as a row."""
     row = EntityRow(
-        *(free_id(draft, entity.id, context), entity.fragments, entity.label, entity.score, state),
+        *(free_id(doc, entity.id, context), entity.fragments, entity.label, entity.score, state),
         *(source_id, context.event_id, None, entity.alternatives),
     )
-    draft.put(row)
+    doc.put(row)
     context.items += 1
     return row
 
 
 def add_relation(
-    draft: Draft, relation: Relation, ends: Pair, state: State, source_id: int, context: Context
+    doc: DocumentState,
+    relation: Relation,
+    ends: Pair,
+    state: State,
+    source_id: int,
+    context: Context,
 ) -> RelationRow:
     """Add an incoming relation between two entities of the project as a row."""
     row = RelationRow(
-        *(free_id(draft, relation.id, context), *ends, relation.label, relation.score, state),
+        *(free_id(doc, relation.id, context), *ends, relation.label, relation.score, state),
         *(source_id, context.event_id, None, relation.alternatives),
     )
-    draft.put(row)
+    doc.put(row)
     context.items += 1
     return row
 
 
 def add_cluster(
-    draft: Draft, cluster: Cluster, state: State, source_id: int, context: Context
+    doc: DocumentState, cluster: Cluster, state: State, source_id: int, context: Context
 ) -> ClusterRow:
     """Add an incoming cluster as a row, still without links."""
     row = ClusterRow(
-        free_id(draft, cluster.id, context), cluster.score, state, source_id, context.event_id
+        free_id(doc, cluster.id, context), cluster.score, state, source_id, context.event_id
     )
-    draft.put(row)
+    doc.put(row)
     return row
 
 
 def add_link(
-    draft: Draft,
+    doc: DocumentState,
     cluster_id: str,
     mention: str,
     score: float | None,
@@ -68,30 +73,30 @@ def add_link(
     context: Context,
 ) -> None:
     """Add a mention to a cluster, in the cluster's own state and from its source."""
-    draft.put(LinkRow(cluster_id, mention, score, like.state, like.source_id, context.event_id))
+    doc.put(LinkRow(cluster_id, mention, score, like.state, like.source_id, context.event_id))
     context.items += 1
 
 
-def leaves_alone(draft: Draft, link: LinkRow) -> bool:
+def leaves_alone(doc: DocumentState, link: LinkRow) -> bool:
     """Whether a mention whose link is decided would be alone in its cluster without this link."""
-    return is_awaited(draft, link) and len(draft.members(link.cluster_id)) == _TWO
+    return is_awaited(doc, link) and len(doc.members(link.cluster_id)) == _TWO
 
 
-def is_awaited(draft: Draft, link: LinkRow) -> bool:
+def is_awaited(doc: DocumentState, link: LinkRow) -> bool:
     """Whether one other mention of the cluster is decided, which cannot stay there alone."""
-    cluster = draft.cluster(link.cluster_id)
+    cluster = doc.cluster(link.cluster_id)
     by_import = cluster is not None and cluster.state is State.IMPORTED
-    others = [each for each in draft.members(link.cluster_id) if each.key != link.key]
+    others = [each for each in doc.members(link.cluster_id) if each.key != link.key]
     return not by_import and sum(each.in_view for each in others) == 1
 
 
 def same_relations(
-    draft: Draft, ends: Pair, symmetric: bool, label: str | None = None
+    doc: DocumentState, ends: Pair, symmetric: bool, label: str | None = None
 ) -> list[RelationRow]:
     """Relations between two entities in that direction (either one, for symmetric types)."""
     return [
         each
-        for each in draft.relations
+        for each in doc.relations
         if ((each.head, each.tail) == ends or (symmetric and (each.tail, each.head) == ends))
         and label in (None, each.label)
     ]
@@ -104,10 +109,10 @@ def once_was(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
     return next((row for row in rows if original_of(row) == wanted), None)
 
 
-def relation_once_was(draft: Draft, ends: Pair, label: str) -> RelationRow | None:
+def relation_once_was(doc: DocumentState, ends: Pair, label: str) -> RelationRow | None:
     """The relation that was this one before a person edited it."""
     wanted = {"label": label, "head": ends[0], "tail": ends[1]}
-    return next((row for row in draft.relations if original_of(row) == wanted), None)
+    return next((row for row in doc.relations if original_of(row) == wanted), None)
 
 
 _OPEN = State.UNDECIDED
@@ -117,22 +122,22 @@ Said = dict[str, tuple[float | None, State]]
 
 
 class ImportMerge:
-    """Merges one imported set of annotations into a draft.
+    """Merges one imported set of annotations into a document's state.
 
     An item that the project has already stays as it is; if it was undecided, the imported source decides
     it. What a person rejected or edited does not come back, and nothing comes that needs it. States of
     our own exports are kept.
 
     Args:
-        draft: The document.
+        doc: The document.
         context: The import.
 
     Attributes:
         against_decisions: Items that were left out because a person decided otherwise.
     """
 
-    def __init__(self, draft: Draft, context: Context) -> None:
-        self._draft = draft
+    def __init__(self, doc: DocumentState, context: Context) -> None:
+        self._doc = doc
         self._context = context
         self._ids: dict[str, str] = {}
         self._claimed: dict[str, bool] = {}
@@ -153,17 +158,17 @@ class ImportMerge:
         found = self._twin(entity)
         if found is not None:
             self._decide(found, entity)
-        elif found := once_was(self._draft.edited, entity):
+        elif found := once_was(self._doc.edited, entity):
             self.against_decisions += entity.state in IN_VIEW
         else:
             source_id = self._source(entity)
-            found = add_entity(self._draft, entity, entity.state, source_id, self._context)
+            found = add_entity(self._doc, entity, entity.state, source_id, self._context)
         self._ids[entity.id] = found.id
         self._claimed[found.id] = self._claimed.get(found.id, False) or entity.state in IN_VIEW
 
     def _twin(self, entity: Entity) -> EntityRow | None:
         """The row that says the same. What a file has twice in its view is there twice."""
-        rows = self._draft.on_fragments(entity.fragments)
+        rows = self._doc.on_fragments(entity.fragments)
         same = [row for row in rows if row.label == entity.label]
         if entity.state in IN_VIEW:
             same = [row for row in same if not self._claimed.get(row.id)]
@@ -181,35 +186,35 @@ class ImportMerge:
             return
         else:
             source_id = self._source(relation)
-            add_relation(self._draft, relation, ends, relation.state, source_id, self._context)
+            add_relation(self._doc, relation, ends, relation.state, source_id, self._context)
         if (known is None or known.state is _OPEN) and relation.state in IN_VIEW:
             self._need(ends)
 
     def _same(self, relation: Relation, ends: tuple[str, str]) -> RelationRow | None:
         """The row that says the same; of a symmetric type in either direction, unless both are imported."""
-        exact = same_relations(self._draft, ends, symmetric=False, label=relation.label)
+        exact = same_relations(self._doc, ends, symmetric=False, label=relation.label)
         symmetric = relation.label in self._context.schema.symmetric_labels
         turned = [
             row
-            for row in same_relations(self._draft, ends, symmetric, relation.label)
+            for row in same_relations(self._doc, ends, symmetric, relation.label)
             if not (row.in_view and relation.state in IN_VIEW)
         ]
         return next(iter([*exact, *turned]), None)
 
     def _contradicts(self, relation: Relation, ends: tuple[str, str]) -> bool:
         """Whether a person edited this relation, or rejected a mention that it needs."""
-        edited = relation_once_was(self._draft, ends, relation.label) is not None
+        edited = relation_once_was(self._doc, ends, relation.label) is not None
         needs = relation.state is not State.REJECTED
         return edited or (needs and self._any_rejected(ends))
 
     def _any_rejected(self, entity_ids: Collection[str]) -> bool:
-        found = [self._draft.entity(each) for each in entity_ids]
+        found = [self._doc.entity(each) for each in entity_ids]
         return any(row is None or row.state is State.REJECTED for row in found)
 
     def _need(self, entity_ids: Collection[str]) -> None:
         """What takes part in something that is decided is decided itself."""
         for entity_id in entity_ids:
-            row = self._draft.entity(entity_id)
+            row = self._doc.entity(entity_id)
             if row is not None and row.state is _OPEN:
                 self._settle(row, State.IMPORTED, self._context.source_id)
 
@@ -227,11 +232,11 @@ class ImportMerge:
             self._new_cluster(cluster, state, said)
 
     def _new_cluster(self, cluster: Cluster, state: State, said: Said) -> None:
-        row = add_cluster(self._draft, cluster, state, self._source(cluster), self._context)
+        row = add_cluster(self._doc, cluster, state, self._source(cluster), self._context)
         self._made.add(row.id)
         for mention, (score, its_state) in said.items():
             like = replace(row, state=its_state)
-            add_link(self._draft, row.id, mention, score, like, self._context)
+            add_link(self._doc, row.id, mention, score, like, self._context)
         self._take_over(row.id, said)
 
     def _said(self, cluster: Cluster) -> Said:
@@ -246,9 +251,7 @@ class ImportMerge:
 
         Clusters of one file do not stand for each other, since gold may say that mentions overlap.
         """
-        ever = {
-            each: self._ever(each) for each in self._draft.clusters if each.id not in self._made
-        }
+        ever = {each: self._ever(each) for each in self._doc.clusters if each.id not in self._made}
         found = [each for each, mentions in ever.items() if said and mentions >= said.keys()]
         fit = {each: (len(self._living(each, said)), -len(ever[each])) for each in found}
         return max(found, key=fit.__getitem__, default=None)
@@ -256,30 +259,30 @@ class ImportMerge:
     def _ever(self, cluster: ClusterRow) -> set[str]:
         return {
             link.entity_id
-            for link in self._draft.links
+            for link in self._doc.links
             if cluster.id in (link.cluster_id, _was(link))
         }
 
     def _living(self, cluster: ClusterRow, said: Said) -> set[str]:
-        return said.keys() & {link.entity_id for link in self._draft.members(cluster.id)}
+        return said.keys() & {link.entity_id for link in self._doc.members(cluster.id)}
 
     def _decide_links(self, home: ClusterRow, said: Said) -> None:
         living = self._living(home, said)
         for mention, (_, state) in said.items():
-            link = self._draft.link(home.id, mention)
+            link = self._doc.link(home.id, mention)
             if mention not in living or link is None:
                 self.against_decisions += state in IN_VIEW
             elif link.state is _OPEN and state in IN_VIEW:
                 self._settle(link, state, link.source_id)
         if home.state is _OPEN and any(said[each][1] in IN_VIEW for each in living):
-            self._draft.put(replace(home, state=State.IMPORTED, event_id=self._context.event_id))
+            self._doc.put(replace(home, state=State.IMPORTED, event_id=self._context.event_id))
         self._take_over(home.id, {each: said[each] for each in living})
 
     def _possible(self, said: Said) -> Said:
         """Without rejected mentions, and without proposals for mentions that are in a cluster already."""
         possible = {}
         for mention, (score, state) in said.items():
-            placed = any(each.state is not State.REJECTED for each in self._draft.links_of(mention))
+            placed = any(each.state is not State.REJECTED for each in self._doc.links_of(mention))
             if self._any_rejected([mention]) and state is not State.REJECTED:
                 self.against_decisions += state in IN_VIEW
             elif not (placed and state is _OPEN):
@@ -291,18 +294,18 @@ class ImportMerge:
         mentions = [each for each, (_, state) in said.items() if state in IN_VIEW]
         self._need(mentions)
         for mention in mentions:
-            for link in self._draft.links_of(mention):
+            for link in self._doc.links_of(mention):
                 other = link.state is _OPEN and link.cluster_id != cluster_id
-                if other and not leaves_alone(self._draft, link):
+                if other and not leaves_alone(self._doc, link):
                     self._drop_proposal(link)
 
     def _drop_proposal(self, link: LinkRow) -> None:
-        self._draft.drop(link)
-        cluster, rest = self._draft.cluster(link.cluster_id), self._draft.members(link.cluster_id)
+        self._doc.drop(link)
+        cluster, rest = self._doc.cluster(link.cluster_id), self._doc.members(link.cluster_id)
         if len(rest) == 1 and rest[0].state is _OPEN:
-            self._draft.drop(rest[0])
-        if cluster is not None and not any(e.cluster_id == cluster.id for e in self._draft.links):
-            self._draft.drop(cluster)
+            self._doc.drop(rest[0])
+        if cluster is not None and not any(e.cluster_id == cluster.id for e in self._doc.links):
+            self._doc.drop(cluster)
 
     def _decide(self, row: EntityRow | RelationRow, incoming: Entity | Relation) -> None:
         if row.state is _OPEN and incoming.state is not _OPEN:
@@ -316,20 +319,20 @@ class ImportMerge:
 
     def _is_needed(self, entity_id: str) -> bool:
         """Whether a person decided a mention that would be alone without this one."""
-        return any(leaves_alone(self._draft, link) for link in self._draft.links_of(entity_id))
+        return any(leaves_alone(self._doc, link) for link in self._doc.links_of(entity_id))
 
     def _drop_what_needs(self, entity_id: str) -> None:
         """Proposals about a mention that the file has as rejected."""
-        for relation in self._draft.relations_of(entity_id):
+        for relation in self._doc.relations_of(entity_id):
             if relation.state is _OPEN:
-                self._draft.drop(relation)
-        for link in self._draft.links_of(entity_id):
+                self._doc.drop(relation)
+        for link in self._doc.links_of(entity_id):
             if link.state is _OPEN:
                 self._drop_proposal(link)
 
     def _settle(self, row: EntityRow | RelationRow | LinkRow, state: State, source_id: int) -> None:
         event_id = self._context.event_id
-        self._draft.put(replace(row, state=state, source_id=source_id, event_id=event_id))
+        self._doc.put(replace(row, state=state, source_id=source_id, event_id=event_id))
         self._context.items += 1
 
     def _source(self, item: Entity | Relation | Cluster) -> int:

@@ -13,7 +13,7 @@ from sciextract.documents.annotations import Annotations, new_id
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.store import documents, events
 from sciextract.store.actions.marks import finish
-from sciextract.store.document_state import Draft, Stored
+from sciextract.store.document_state import DocumentState, Stored
 from sciextract.store.documents import decode_annotations, digest_of, encode_annotations
 from sciextract.store.imports import ImportMerge
 from sciextract.store.predictions import PredictionMerge
@@ -108,30 +108,30 @@ class Import:
         stored = stored or documents.insert(connection, item.document)
         remarks = replace(item, warnings=(*item.warnings, *warnings))
         documents.add_record(connection, stored, remarks, context.source_id, context.event_id)
-        draft = Draft(stored, rows)
-        counts.known += draft.progress is not None
-        counts.documents += draft.progress is None
+        doc = DocumentState(stored, rows)
+        counts.known += doc.progress is not None
+        counts.documents += doc.progress is None
         counts.flagged += bool(warnings)
-        if draft.progress is None:
-            draft.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
-        elif warnings and len(warnings) != draft.progress.warned:
-            draft.put(replace(draft.progress, flagged=True, warned=len(warnings)))
-        self._annotations(connection, context, draft, item.annotations, counts)
-        finish(draft, context, self._done)
-        self._project.save(draft, context)
+        if doc.progress is None:
+            doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
+        elif warnings and len(warnings) != doc.progress.warned:
+            doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
+        self._annotations(connection, context, doc, item.annotations, counts)
+        finish(doc, context, self._done)
+        self._project.save(doc, context)
 
     def _annotations(
         self,
         connection: sqlite3.Connection,
         context: Context,
-        draft: Draft,
+        doc: DocumentState,
         annotations: Annotations,
         counts: ImportCounts,
     ) -> None:
         if not (annotations.entities or annotations.relations or annotations.clusters):
             return
-        keep(connection, draft.stored, annotations, context.source_id, context.event_id)
-        merge = ImportMerge(draft, context)
+        keep(connection, doc.stored, annotations, context.source_id, context.event_id)
+        merge = ImportMerge(doc, context)
         before = context.items
         merge.merge(annotations)
         counts.items += context.items - before
@@ -180,18 +180,18 @@ class Run:
             if context is None:
                 context = self._begin(connection)
             for number, predicted in predictions:
-                draft = self._project.draft(number)
+                doc = self._project.document_state(number)
                 keep(
                     connection,
-                    draft.stored,
+                    doc.stored,
                     predicted.annotations,
                     context.source_id,
                     context.event_id,
                 )
-                if draft.progress is None:
+                if doc.progress is None:
                     continue
-                PredictionMerge(draft, context, context.source_id).merge(predicted.annotations)
-                self._project.save(draft, context)
+                PredictionMerge(doc, context, context.source_id).merge(predicted.annotations)
+                self._project.save(doc, context)
                 done += 1
         self._context = context
         self.documents += done

@@ -12,7 +12,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
 from sciextract.store.context import Context
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.imports import free_id, same_relations
 from sciextract.store.ingest import keep
 from sciextract.store.queries import carried, present, queue_lengths, read_queue
@@ -43,14 +43,14 @@ class Foreign:
 
     Attributes:
         item: The document with its current view.
-        draft: All its rows, rejected and undecided ones too.
+        doc: All its rows, rejected and undecided ones too.
         sources: Names of the other project's sources.
         progress: Its completeness, flag and note.
         records: Its bibliographic records.
     """
 
     item: AnnotatedDocument
-    draft: Draft
+    doc: DocumentState
     sources: Mapping[int, str]
     progress: ProgressRow
     records: tuple[documents.Record, ...]
@@ -78,11 +78,11 @@ def foreign_documents(other: Project) -> Iterator[Foreign]:
     with translated(other.path):
         sources = other.sources
     for number in other.numbers():
-        draft = other.draft(number)
-        if draft.progress is not None:
+        doc = other.document_state(number)
+        if doc.progress is not None:
             with translated(other.path):
                 found = tuple(documents.records(other.connection, number))
-            yield Foreign(annotated(draft, sources), draft, sources, draft.progress, found)
+            yield Foreign(annotated(doc, sources), doc, sources, doc.progress, found)
 
 
 class Join:
@@ -133,23 +133,23 @@ class Join:
         stored = stored or documents.insert(connection, foreign.item.document)
         self._records(connection, context, stored.number, foreign)
         keep(connection, stored, foreign.item.annotations, context.source_id, context.event_id)
-        draft = Draft(stored, rows)
-        mine = draft.progress
+        doc = DocumentState(stored, rows)
+        mine = doc.progress
         if mine is not None and _worked_on(mine):
             counts.compared += 1
             return stored.number
         if mine is not None and not _has_content(foreign):
             return None
         before = context.items
-        draft.put(_joined(mine, foreign.progress))
-        _RowMerge(draft, context, foreign).merge()
-        if mine is not None and _contradicts(draft, context):
+        doc.put(_joined(mine, foreign.progress))
+        _RowMerge(doc, context, foreign).merge()
+        if mine is not None and _contradicts(doc, context):
             context.items = before
             counts.compared += 1
             return stored.number
         counts.documents += mine is None
         counts.taken += mine is not None
-        self._project.save(draft, context)
+        self._project.save(doc, context)
         return None
 
     def _records(
@@ -171,8 +171,8 @@ class _RowMerge:
     the other side's decision about the same thing.
     """
 
-    def __init__(self, draft: Draft, context: Context, foreign: Foreign) -> None:
-        self._draft = draft
+    def __init__(self, doc: DocumentState, context: Context, foreign: Foreign) -> None:
+        self._doc = doc
         self._context = context
         self._foreign = foreign
         self._ids: dict[str, str] = {}
@@ -180,14 +180,14 @@ class _RowMerge:
     def merge(self) -> None:
         """Merge everything."""
         self._drop_undecided()
-        theirs = self._foreign.draft
+        theirs = self._foreign.doc
         for entity in theirs.entities:
-            twins = self._draft.on_fragments(entity.fragments)
+            twins = self._doc.on_fragments(entity.fragments)
             twin = next((row for row in twins if row.label == entity.label), None)
             self._ids[entity.id] = self._take(entity, twin)
         for relation in theirs.relations:
             ends = (self._ids[relation.head], self._ids[relation.tail])
-            known = same_relations(self._draft, ends, symmetric=False, label=relation.label)
+            known = same_relations(self._doc, ends, symmetric=False, label=relation.label)
             self._take(replace(relation, head=ends[0], tail=ends[1]), known[0] if known else None)
         for cluster in theirs.clusters:
             self._cluster(cluster)
@@ -195,29 +195,29 @@ class _RowMerge:
     def _take(self, row: _Item, twin: _Item | None) -> str:
         row = self._own(row)
         if twin is None:
-            row = replace(row, id=free_id(self._draft, row.id, self._context))
+            row = replace(row, id=free_id(self._doc, row.id, self._context))
         elif row.state in (State.IMPORTED, State.UNDECIDED):
             return twin.id
         else:
             row = replace(row, id=twin.id)
-        self._draft.put(row)
+        self._doc.put(row)
         self._context.items += 1
         return row.id
 
     def _cluster(self, cluster: ClusterRow) -> None:
-        links = [each for each in self._foreign.draft.links if each.cluster_id == cluster.id]
+        links = [each for each in self._foreign.doc.links if each.cluster_id == cluster.id]
         mentions = {self._ids[each.entity_id] for each in links}
-        if any(mentions <= self._members(own) for own in self._draft.clusters):
+        if any(mentions <= self._members(own) for own in self._doc.clusters):
             return
-        row = self._own(replace(cluster, id=free_id(self._draft, cluster.id, self._context)))
-        self._draft.put(row)
+        row = self._own(replace(cluster, id=free_id(self._doc, cluster.id, self._context)))
+        self._doc.put(row)
         for link in links:
             mention = self._ids[link.entity_id]
-            self._draft.put(self._own(replace(link, cluster_id=row.id, entity_id=mention)))
+            self._doc.put(self._own(replace(link, cluster_id=row.id, entity_id=mention)))
             self._context.items += 1
 
     def _members(self, cluster: ClusterRow) -> set[str]:
-        return {link.entity_id for link in self._draft.members(cluster.id)}
+        return {link.entity_id for link in self._doc.members(cluster.id)}
 
     def _own(self, row: _Kind) -> _Kind:
         """The row under this event, with its source by this project's number."""
@@ -225,25 +225,25 @@ class _RowMerge:
         return replace(row, source_id=source_id, event_id=self._context.event_id)
 
     def _drop_undecided(self) -> None:
-        draft = self._draft
-        for link in draft.links:
+        doc = self._doc
+        for link in doc.links:
             if link.state is State.UNDECIDED:
-                draft.drop(link)
-        for cluster in draft.clusters:
-            if not any(link.cluster_id == cluster.id for link in draft.links):
-                draft.drop(cluster)
-        for relation in draft.relations:
+                doc.drop(link)
+        for cluster in doc.clusters:
+            if not any(link.cluster_id == cluster.id for link in doc.links):
+                doc.drop(cluster)
+        for relation in doc.relations:
             if relation.state is State.UNDECIDED:
-                draft.drop(relation)
-        for entity in draft.entities:
-            needed = draft.relations_of(entity.id) or draft.links_of(entity.id)
+                doc.drop(relation)
+        for entity in doc.entities:
+            needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
             if entity.state is State.UNDECIDED and not needed:
-                draft.drop(entity)
+                doc.drop(entity)
 
 
-def _contradicts(draft: Draft, context: Context) -> bool:
+def _contradicts(doc: DocumentState, context: Context) -> bool:
     """Whether the other side's decisions and what was imported here do not go together."""
-    found = problems(draft, context.schema.symmetric_labels)
+    found = problems(doc, context.schema.symmetric_labels)
     return any(not problem.by_import for problem in found)
 
 

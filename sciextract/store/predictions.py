@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.store.context import Context
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.imports import (
     add_cluster,
     add_entity,
@@ -25,23 +25,23 @@ Scores = dict[str, float | None]
 
 
 class PredictionMerge:
-    """Merges one model's predictions into a draft.
+    """Merges one model's predictions into a document's state.
 
     Undecided items of earlier runs that the model does not repeat go; those that it repeats get its score.
     What a person accepted, rejected, edited or added stays, and so does what was imported; a prediction
     that contradicts it is left out. A layer that is done stays as it is.
 
     Args:
-        draft: The document.
+        doc: The document.
         context: The run.
         source_id: The model's run.
     """
 
-    def __init__(self, draft: Draft, context: Context, source_id: int) -> None:
-        self._draft = draft
+    def __init__(self, doc: DocumentState, context: Context, source_id: int) -> None:
+        self._doc = doc
         self._context = context
         self._source_id = source_id
-        self._progress = draft.progress or ProgressRow()
+        self._progress = doc.progress or ProgressRow()
         self._open = {layer for layer in Layer if getattr(self._progress, layer) is not _DONE}
         self._ids: dict[str, str] = {}
         self._repeated: set[tuple[str, ...]] = set()
@@ -57,23 +57,23 @@ class PredictionMerge:
         self._drop_outdated()
 
     def _entity(self, entity: Entity) -> None:
-        twins = self._draft.on_fragments(entity.fragments)
+        twins = self._doc.on_fragments(entity.fragments)
         twins.sort(key=lambda row: row.state is State.REJECTED)
         same = next((row for row in twins if row.label == entity.label), None)
-        edited = once_was(self._draft.edited, entity)
+        edited = once_was(self._doc.edited, entity)
         decided = next((row for row in twins if row.in_view), None)
         known = same or edited or decided
         if known is not None:
             self._keep(entity, known)
         elif Layer.ENTITIES in self._open:
-            row = add_entity(self._draft, entity, State.UNDECIDED, self._source_id, self._context)
+            row = add_entity(self._doc, entity, State.UNDECIDED, self._source_id, self._context)
             self._ids[entity.id] = row.id
             self._repeated.add(("entity", row.id))
 
     def _keep(self, entity: Entity, known: EntityRow) -> None:
         """Refresh an undecided row; stand back from a decided one. A rejected one takes no relations."""
         if known.state is State.UNDECIDED and Layer.ENTITIES in self._open:
-            self._draft.put(
+            self._doc.put(
                 replace(
                     known,
                     score=entity.score,
@@ -93,11 +93,11 @@ class PredictionMerge:
         if ends[0] == ends[1] or Layer.RELATIONS not in self._open:
             return
         symmetric = relation.label in self._context.schema.symmetric_labels
-        same = same_relations(self._draft, ends, symmetric, relation.label)
-        others = same_relations(self._draft, ends, symmetric)
+        same = same_relations(self._doc, ends, symmetric, relation.label)
+        others = same_relations(self._doc, ends, symmetric)
         decided = [row for row in others if row.in_view]
         if same and same[0].state is State.UNDECIDED:
-            self._draft.put(
+            self._doc.put(
                 replace(
                     same[0],
                     score=relation.score,
@@ -107,12 +107,12 @@ class PredictionMerge:
                 )
             )
             self._repeated.add(("relation", same[0].id))
-        elif not (same or decided or relation_once_was(self._draft, ends, relation.label)):
+        elif not (same or decided or relation_once_was(self._doc, ends, relation.label)):
             self._new_relation(relation, ends)
 
     def _new_relation(self, relation: Relation, ends: tuple[str, str]) -> None:
         row = add_relation(
-            self._draft, relation, ends, State.UNDECIDED, self._source_id, self._context
+            self._doc, relation, ends, State.UNDECIDED, self._source_id, self._context
         )
         self._repeated.add(("relation", row.id))
 
@@ -124,12 +124,12 @@ class PredictionMerge:
         mentions = self._possible(known)
         home = self._home(mentions)
         free = {m: score for m, score in mentions.items() if self._is_free(m, home)}
-        settled = home is not None and any(link.in_view for link in self._draft.members(home))
+        settled = home is not None and any(link.in_view for link in self._doc.members(home))
         if len(free) < (1 if settled else _TWO):
             return
         if home is None:
             home = add_cluster(
-                self._draft, cluster, State.UNDECIDED, self._source_id, self._context
+                self._doc, cluster, State.UNDECIDED, self._source_id, self._context
             ).id
         self._repeated.add(("home", home))
         for mention, score in free.items():
@@ -148,13 +148,13 @@ class PredictionMerge:
 
     def _left(self, mention: str) -> set[str]:
         """Clusters that were taken apart with this mention in them."""
-        links = [each for each in self._draft.links_of(mention) if each.state is State.REJECTED]
-        found = [self._draft.cluster(link.cluster_id) for link in links]
+        links = [each for each in self._doc.links_of(mention) if each.state is State.REJECTED]
+        found = [self._doc.cluster(link.cluster_id) for link in links]
         return {each.id for each in found if each is not None and each.state is State.REJECTED}
 
     def _home(self, mentions: Scores) -> str | None:
         """The cluster that takes the mentions: a decided one first, else an undecided one of one of them."""
-        links = [link for mention in mentions for link in self._draft.links_of(mention)]
+        links = [link for mention in mentions for link in self._doc.links_of(mention)]
         decided = [link.cluster_id for link in links if link.in_view]
         open_ = [link.cluster_id for link in links if link.state is State.UNDECIDED]
         free = [each for each in open_ if ("home", each) not in self._repeated]
@@ -162,46 +162,46 @@ class PredictionMerge:
 
     def _is_free(self, mention: str, home: str | None) -> bool:
         """Whether nobody has decided where the mention belongs, or that it does not belong there."""
-        for link in self._draft.links_of(mention):
+        for link in self._doc.links_of(mention):
             proposed = link.state is State.UNDECIDED and link.cluster_id != home
-            if link.in_view or (proposed and is_awaited(self._draft, link)):
+            if link.in_view or (proposed and is_awaited(self._doc, link)):
                 return False
-        known = None if home is None else self._draft.link(home, mention)
+        known = None if home is None else self._doc.link(home, mention)
         return known is None or known.state is State.UNDECIDED
 
     def _link(self, cluster_id: str, mention: str, score: float | None) -> None:
-        known = self._draft.link(cluster_id, mention)
+        known = self._doc.link(cluster_id, mention)
         link = LinkRow(
             *(cluster_id, mention, score, State.UNDECIDED, self._source_id, self._context.event_id)
         )
-        self._draft.put(link)
+        self._doc.put(link)
         self._context.items += known is None
         self._repeated |= {("link", *link.key), ("placed", mention)}
 
     def _drop_outdated(self) -> None:
         """Undecided items that the model no longer predicts; entities stay that something still needs."""
-        draft = self._draft
+        doc = self._doc
         if Layer.COREFERENCE in self._open:
             self._drop_links()
         if Layer.RELATIONS in self._open:
-            for relation in draft.relations:
+            for relation in doc.relations:
                 if self._is_outdated(relation.state, ("relation", relation.id)):
-                    draft.drop(relation)
+                    doc.drop(relation)
         if Layer.ENTITIES in self._open:
-            for entity in draft.entities:
-                needed = draft.relations_of(entity.id) or draft.links_of(entity.id)
+            for entity in doc.entities:
+                needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
                 if self._is_outdated(entity.state, ("entity", entity.id)) and not needed:
-                    draft.drop(entity)
+                    doc.drop(entity)
 
     def _drop_links(self) -> None:
-        for link in self._draft.links:
+        for link in self._doc.links:
             outdated = self._is_outdated(link.state, ("link", *link.key))
-            if outdated and not leaves_alone(self._draft, link):
-                self._draft.drop(link)
-        kept = {link.cluster_id for link in self._draft.links}
-        for cluster in self._draft.clusters:
+            if outdated and not leaves_alone(self._doc, link):
+                self._doc.drop(link)
+        kept = {link.cluster_id for link in self._doc.links}
+        for cluster in self._doc.clusters:
             if cluster.state is State.UNDECIDED and cluster.id not in kept:
-                self._draft.drop(cluster)
+                self._doc.drop(cluster)
 
     def _is_outdated(self, state: State, item: tuple[str, ...]) -> bool:
         return state is State.UNDECIDED and item not in self._repeated

@@ -28,7 +28,7 @@ from sciextract.store.connection import (
     transaction,
 )
 from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import Draft, Stored, Tables
+from sciextract.store.document_state import DocumentState, Stored, Tables
 from sciextract.store.maintenance import backup, findings
 from sciextract.store.maintenance.values import wrong_values
 from sciextract.store.rows import IN_VIEW
@@ -56,7 +56,7 @@ class KeptDocument:
     def __init__(self) -> None:
         self._kept: tuple[Stamp, Stored, Tables] | None = None
 
-    def read(self, connection: sqlite3.Connection, number: int, *, for_good: bool) -> Draft:
+    def read(self, connection: sqlite3.Connection, number: int, *, for_good: bool) -> DocumentState:
         """A document, inside the caller's transaction.
 
         Args:
@@ -69,15 +69,15 @@ class KeptDocument:
         """
         stamp = stamp_of(connection, number)
         if self._kept is not None and self._kept[0] == stamp:
-            return Draft.of(*self._kept[1:])
-        draft = Draft(documents.load(connection, number), load_rows(connection, number))
+            return DocumentState.of(*self._kept[1:])
+        doc = DocumentState(documents.load(connection, number), load_rows(connection, number))
         if for_good:
-            self.keep(stamp, draft)
-        return draft
+            self.keep(stamp, doc)
+        return doc
 
-    def keep(self, stamp: Stamp, draft: Draft) -> None:
+    def keep(self, stamp: Stamp, doc: DocumentState) -> None:
         """Keep rows that are in the file for good: those of a transaction only once it has ended well."""
-        self._kept = stamp, draft.stored, draft.as_saved()
+        self._kept = stamp, doc.stored, doc.as_saved()
 
 
 class Project:
@@ -102,7 +102,7 @@ class Project:
         self._closed = False
         self._parted = False
         self._kept = KeptDocument()
-        self._saved: Draft | None = None
+        self._saved: DocumentState | None = None
         with translated(path):
             self.unclean = session.left_behind(connection)
 
@@ -242,7 +242,7 @@ class Project:
         """Names of all sources by number."""
         return dict(self.connection.execute("SELECT id, name FROM source"))
 
-    def draft(self, number: int) -> Draft:
+    def document_state(self, number: int) -> DocumentState:
         """A document with all its state rows.
 
         Raises:
@@ -254,7 +254,7 @@ class Project:
 
     def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
         """A document with its items of certain states: the current view, unless others are asked for."""
-        return views.annotated(self.draft(number), self.sources, states)
+        return views.annotated(self.document_state(number), self.sources, states)
 
     def numbers(self) -> list[int]:
         """Numbers of all documents, in the order in which they came."""
@@ -300,7 +300,7 @@ class Project:
             kind: The action's word in the log.
             params: What it was told, for the log.
             numbers: The documents to look at.
-            work: Changes the draft of each.
+            work: Changes the state of each.
             seconds: Time the person spent.
             backup: Whether to make a dated backup first.
             always: Whether the event is kept although it changes nothing.
@@ -327,25 +327,25 @@ class Project:
         context = Context(0, self.author_id, self.schema, lambda name: 0)
         changed = 0
         for number in numbers:
-            draft = self.draft(number)
-            work(draft, context)
-            changed += bool(draft.changes())
+            doc = self.document_state(number)
+            work(doc, context)
+            changed += bool(doc.changes())
         return changed, context.items
 
-    def save(self, draft: Draft, context: Context) -> bool:
-        """Write what changed in a draft, inside :meth:`writing`; says whether anything did."""
-        changes = draft.changes()
+    def save(self, doc: DocumentState, context: Context) -> bool:
+        """Write what changed in a document, inside :meth:`writing`; says whether anything did."""
+        changes = doc.changes()
         if changes:
-            number = draft.stored.number
-            apply(self.connection, number, draft.text, changes)
+            number = doc.stored.number
+            apply(self.connection, number, doc.text, changes)
             events.append_changes(self.connection, context.event_id, number, changes)
-            state_tables.refresh(self.connection, draft)
-            self.note_saved(draft)
+            state_tables.refresh(self.connection, doc)
+            self.note_saved(doc)
         return bool(changes)
 
-    def note_saved(self, draft: Draft) -> None:
+    def note_saved(self, doc: DocumentState) -> None:
         """The file has these rows of a document from now on, if :meth:`writing` ends well."""
-        self._saved = draft
+        self._saved = doc
 
     def undo(self, event_id: int | None = None) -> tuple[events.Event, Outcome]:
         """Take back the author's latest action, or a certain event (see :mod:`~sciextract.store.undo`)."""
@@ -381,11 +381,11 @@ class Project:
         return Context(event_id, by, self.schema, self.source_id)
 
     def _work_on(self, number: int, work: Work, context: Context) -> bool:
-        draft = self.draft(number)
-        if draft.progress is None:
+        doc = self.document_state(number)
+        if doc.progress is None:
             return False
-        work(draft, context)
-        return self.save(draft, context)
+        work(doc, context)
+        return self.save(doc, context)
 
 
 class _NothingChanged(Exception):

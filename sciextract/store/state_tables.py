@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciextract.documents.annotations import State
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change
 from sciextract.store.rows import (
     COLUMNS,
@@ -166,14 +166,14 @@ class Summary:
 _HUMAN = frozenset({State.ACCEPTED, State.REJECTED, State.EDITED, State.ADDED})
 
 
-def refresh(connection: sqlite3.Connection, draft: Draft) -> None:
+def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
     """Write the derived rows of a document anew, inside the caller's transaction."""
-    number = draft.stored.number
+    number = doc.stored.number
     connection.execute("DELETE FROM tally WHERE document_id = ?", (number,))
-    if draft.progress is None:
+    if doc.progress is None:
         connection.execute("DELETE FROM summary WHERE document_id = ?", (number,))
         return
-    summary = summarise(draft)
+    summary = summarise(doc)
     connection.execute(
         """INSERT INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(document_id) DO UPDATE SET
             entities = excluded.entities, relations = excluded.relations, clusters = excluded.clusters,
@@ -188,7 +188,7 @@ def refresh(connection: sqlite3.Connection, draft: Draft) -> None:
     )
     connection.executemany(
         "INSERT INTO tally VALUES (?, ?, ?, ?, ?)",
-        [(number, *key, count) for key, count in tally(draft).items()],
+        [(number, *key, count) for key, count in tally(doc).items()],
     )
 
 
@@ -199,9 +199,9 @@ def set_disagreements(connection: sqlite3.Connection, number: int, count: int) -
     )
 
 
-def summarise(draft: Draft) -> Summary:
+def summarise(doc: DocumentState) -> Summary:
     """The counts of a document's state rows."""
-    entities, relations, links = list(draft.all_entities), draft.relations, draft.links
+    entities, relations, links = list(doc.all_entities), doc.relations, doc.links
     items: list[Item] = [*entities, *relations, *links]
     undecided = [item for item in items if item.state is State.UNDECIDED]
     scores = [item.score for item in undecided if item.score is not None]
@@ -209,7 +209,7 @@ def summarise(draft: Draft) -> Summary:
     return Summary(
         entities=sum(each.state is not State.REJECTED for each in entities),
         relations=sum(each.state is not State.REJECTED for each in relations),
-        clusters=_clusters(draft),
+        clusters=_clusters(doc),
         items=len(items),
         undecided=len(undecided),
         decided=sum(item.state in _HUMAN for item in items),
@@ -219,14 +219,14 @@ def summarise(draft: Draft) -> Summary:
     )
 
 
-def _clusters(draft: Draft) -> int:
-    sizes = Counter(link.cluster_id for link in draft.links if link.state is not State.REJECTED)
+def _clusters(doc: DocumentState) -> int:
+    sizes = Counter(link.cluster_id for link in doc.links if link.state is not State.REJECTED)
     return sum(size > 1 for size in sizes.values())
 
 
-def tally(draft: Draft) -> Counter[tuple[str, str, str]]:
+def tally(doc: DocumentState) -> Counter[tuple[str, str, str]]:
     """How many items of each kind, label and state a document has."""
-    counts = Counter(("entity", each.label, str(each.state)) for each in draft.all_entities)
-    counts.update(("relation", each.label, str(each.state)) for each in draft.relations)
-    counts.update(("link", "", str(each.state)) for each in draft.links)
+    counts = Counter(("entity", each.label, str(each.state)) for each in doc.all_entities)
+    counts.update(("relation", each.label, str(each.state)) for each in doc.relations)
+    counts.update(("link", "", str(each.state)) for each in doc.links)
     return counts

@@ -13,7 +13,7 @@ from sciextract.documents.annotations import State as consistency_State
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import documents, events, state_tables
 from sciextract.store.context import Outcome
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, decode, fits, replay
 from sciextract.store.rows import (
     ROW_TYPES,
@@ -85,7 +85,7 @@ def rebuild(project: Project, numbers: list[int]) -> None:
             made = [Change(table, key, None, values) for (table, key), values in rows.items()]
             made.sort(key=lambda change: TABLES.index(change.table))
             apply(connection, number, stored.text, made)
-            state_tables.refresh(connection, Draft(stored, load_rows(connection, number)))
+            state_tables.refresh(connection, DocumentState(stored, load_rows(connection, number)))
 
 
 Place = tuple[str, Key]
@@ -111,24 +111,24 @@ class Problem:
         return any(table == name and key[: len(start)] == start for name, start in self.places)
 
 
-def problems(draft: Draft, symmetric: frozenset[str]) -> set[Problem]:
+def problems(doc: DocumentState, symmetric: frozenset[str]) -> set[Problem]:
     """What in a document breaks a rule.
 
     Args:
-        draft: The document.
+        doc: The document.
         symmetric: Labels of the relations without direction.
     """
-    return {*_dangling(draft), *_alone(draft), *_twice(draft, symmetric)}
+    return {*_dangling(doc), *_alone(doc), *_twice(doc, symmetric)}
 
 
-def _dangling(draft: Draft) -> Iterator[Problem]:
+def _dangling(doc: DocumentState) -> Iterator[Problem]:
     """Relations and links whose entity or cluster is not there, or is less certain than they are."""
-    for relation in draft.relations:
-        if not all(_carries(draft.entity(end), relation) for end in (relation.head, relation.tail)):
+    for relation in doc.relations:
+        if not all(_carries(doc.entity(end), relation) for end in (relation.head, relation.tail)):
             place = (relation.TABLE, relation.key)
             yield Problem("a relation needs both its mentions", frozenset({place}))
-    for link in draft.links:
-        cluster, mention = draft.cluster(link.cluster_id), draft.entity(link.entity_id)
+    for link in doc.links:
+        cluster, mention = doc.cluster(link.cluster_id), doc.entity(link.entity_id)
         if cluster is None or not _carries(mention, link):
             yield Problem("a cluster needs its mentions", frozenset({(link.TABLE, link.key)}))
 
@@ -139,23 +139,23 @@ def _carries(entity: EntityRow | None, item: RelationRow | LinkRow) -> bool:
     return entity.in_view or (not item.in_view and entity.state is consistency_State.UNDECIDED)
 
 
-def _alone(draft: Draft) -> Iterator[Problem]:
+def _alone(doc: DocumentState) -> Iterator[Problem]:
     """Clusters of one mention, unless they were imported so."""
-    members = Counter(link.cluster_id for link in _live(draft.links))
-    for cluster in draft.clusters:
+    members = Counter(link.cluster_id for link in _live(doc.links))
+    for cluster in doc.clusters:
         if cluster.state is not consistency_State.IMPORTED and members[cluster.id] == 1:
             places = frozenset({(cluster.TABLE, cluster.key), (LinkRow.TABLE, cluster.key)})
             yield Problem("a cluster needs two mentions", places)
 
 
-def _twice(draft: Draft, symmetric: frozenset[str]) -> Iterator[Problem]:
+def _twice(doc: DocumentState, symmetric: frozenset[str]) -> Iterator[Problem]:
     """Mentions in two clusters, and items that say the same."""
 
     def ends(relation: RelationRow) -> object:
         both = (relation.head, relation.tail)
         return relation.label, frozenset(both) if relation.label in symmetric else both
 
-    links, entities, relations = draft.links, draft.all_entities, draft.relations
+    links, entities, relations = doc.links, doc.all_entities, doc.relations
     one_home, same, again = (
         "a mention belongs to one cluster",
         "the same mention is there",
@@ -263,26 +263,28 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
     before: dict[int, set[Problem]] = {}
     items, latest = 0, None
     for number, changes in events.changes_of_event(connection, reversing, backwards=True):
-        draft = project.draft(number)
-        before.setdefault(number, problems(draft, symmetric))
+        doc = project.document_state(number)
+        before.setdefault(number, problems(doc, symmetric))
         turned = [each.reverse for each in reversed(changes)]
         if len(turned) > 1:  # else it was said of the layer itself
-            turned = [kept for each in turned if (kept := _lenient(event, draft, each))]
-        _check(connection, event, draft, turned)
-        apply(connection, number, draft.text, turned)
+            turned = [kept for each in turned if (kept := _lenient(event, doc, each))]
+        _check(connection, event, doc, turned)
+        apply(connection, number, doc.text, turned)
         events.append_changes(connection, own, number, turned)
         items += len(turned)
-        draft.turn(turned)
-        latest = draft
+        doc.turn(turned)
+        latest = doc
     for number, known in before.items():
-        draft = latest if latest and latest.stored.number == number else project.draft(number)
-        _check_rules(connection, event, draft, problems(draft, symmetric) - known)
-        state_tables.refresh(connection, draft)
-        project.note_saved(draft)
+        doc = (
+            latest if latest and latest.stored.number == number else project.document_state(number)
+        )
+        _check_rules(connection, event, doc, problems(doc, symmetric) - known)
+        state_tables.refresh(connection, doc)
+        project.note_saved(doc)
     return len(before), items
 
 
-def _lenient(event: events.Event, draft: Draft, change: Change) -> Change | None:
+def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change | None:
     """The change without what follows from decisions anyway: whether a layer is untouched or in progress.
 
     Any first decision begins a layer, so that this is no reason to refuse; and a layer stays begun while
@@ -294,7 +296,7 @@ def _lenient(event: events.Event, draft: Draft, change: Change) -> Change | None
     kept = []
     for name in before:
         begun = name in set(Layer) and {before[name], after[name]} == _BEGUN
-        if not begun or _turns(event, draft, name, change):
+        if not begun or _turns(event, doc, name, change):
             kept.append(name)
     if not kept:
         return None
@@ -305,43 +307,43 @@ def _lenient(event: events.Event, draft: Draft, change: Change) -> Change | None
     )
 
 
-def _turns(event: events.Event, draft: Draft, layer: str, change: Change) -> bool:
+def _turns(event: events.Event, doc: DocumentState, layer: str, change: Change) -> bool:
     """Whether the layer is as it was, and has no later decision that would be forgotten."""
     before, after = change.before or {}, change.after or {}
     begins = after[layer] == Completeness.IN_PROGRESS
-    free = begins or not draft.decided_since(Layer(layer), event.id)
-    return free and bool(getattr(draft.progress, layer) == before[layer])
+    free = begins or not doc.decided_since(Layer(layer), event.id)
+    return free and bool(getattr(doc.progress, layer) == before[layer])
 
 
 def _check(
-    connection: sqlite3.Connection, event: events.Event, draft: Draft, changes: list[Change]
+    connection: sqlite3.Connection, event: events.Event, doc: DocumentState, changes: list[Change]
 ) -> None:
     """Refuse when a row is not as the event left it."""
     for change in changes:
-        current = current_values(connection, draft.stored.number, change.table, change.key)
+        current = current_values(connection, doc.stored.number, change.table, change.key)
         if not fits(change, current):
             why = f"the same {change.table}"
             place = Problem(why, frozenset({(change.table, change.key)}))
-            raise _built_on(event, draft, _later(connection, event, draft, place), why)
+            raise _built_on(event, doc, _later(connection, event, doc, place), why)
 
 
 def _check_rules(
-    connection: sqlite3.Connection, event: events.Event, draft: Draft, found: set[Problem]
+    connection: sqlite3.Connection, event: events.Event, doc: DocumentState, found: set[Problem]
 ) -> None:
     """Refuse when a rule would be broken that was kept before; what an import brought may come back."""
     for problem in sorted(found, key=lambda each: each.what):
-        later = _later(connection, event, draft, problem)
+        later = _later(connection, event, doc, problem)
         if later is not None or not problem.by_import:
-            raise _built_on(event, draft, later, f"what it needs to be ({problem.what})")
+            raise _built_on(event, doc, later, f"what it needs to be ({problem.what})")
 
 
 def _built_on(
-    event: events.Event, draft: Draft, later: events.Event | None, what: str
+    event: events.Event, doc: DocumentState, later: events.Event | None, what: str
 ) -> UndoRefusedError:
     who = f"{later.author} did {later.kind!r} (event {later.id})" if later else "something"
     return UndoRefusedError(
         f"event {event.id} ({event.kind}) cannot be turned around: since then {who} changed "
-        f"{what} in {draft.stored.document.doc_key!r}",
+        f"{what} in {doc.stored.document.doc_key!r}",
         f"take that back first: {as_command('sciextract', 'undo', '--event', later.id)}"
         if later
         else "",
@@ -349,13 +351,13 @@ def _built_on(
 
 
 def _later(
-    connection: sqlite3.Connection, event: events.Event, draft: Draft, problem: Problem
+    connection: sqlite3.Connection, event: events.Event, doc: DocumentState, problem: Problem
 ) -> events.Event | None:
     """The newest event since then that touched such a row and whose effect holds."""
     rows = connection.execute(
         f"""SELECT c.event_id, c.body FROM change c JOIN event e ON e.id = c.event_id
         WHERE c.document_id = :number AND e.id > :since AND {_HOLDS} ORDER BY c.seq DESC""",
-        {"number": draft.stored.number, "since": event.id},
+        {"number": doc.stored.number, "since": event.id},
     )
     for later, body in rows:
         if any(problem.concerns(each.table, each.key) for each in decode(body)):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import (
     IN_VIEW,
     ClusterRow,
@@ -24,65 +24,63 @@ _TWO = 2
 
 
 def annotated(
-    draft: Draft, sources: Mapping[int, str], states: frozenset[State] = IN_VIEW
+    doc: DocumentState, sources: Mapping[int, str], states: frozenset[State] = IN_VIEW
 ) -> AnnotatedDocument:
     """A document with those of its items that have one of ``states``.
 
     Relations and mentions whose entity is left out are left out, too; so are clusters with fewer than two
     mentions, unless they were imported so. A rejected link makes no mention, whatever the states.
     """
-    entities = [each for each in draft.entities if each.state in states]
+    entities = [each for each in doc.entities if each.state in states]
     kept = {each.id: place for place, each in enumerate(entities)}
     relations = [
         each
-        for each in draft.relations
+        for each in doc.relations
         if each.state in states and each.head in kept and each.tail in kept
     ]
     relations.sort(key=lambda each: (kept[each.head], kept[each.tail], each.label, each.id))
-    clusters = [
-        _cluster(each, _members(draft, each, states, kept), sources) for each in draft.clusters
-    ]
+    clusters = [_cluster(each, _members(doc, each, states, kept), sources) for each in doc.clusters]
     annotations = Annotations(
         tuple(_entity(each, sources) for each in entities),
         tuple(_relation(each, sources) for each in relations),
         tuple(sorted((c for c in clusters if c), key=lambda c: (kept[c.mentions[0]], c.id))),
     )
-    return AnnotatedDocument(draft.stored.document, annotations, done=_done(draft))
+    return AnnotatedDocument(doc.stored.document, annotations, done=_done(doc))
 
 
-def _done(draft: Draft) -> bool | None:
+def _done(doc: DocumentState) -> bool | None:
     """Whether a person has finished what they began: a layer is done, and nothing waits in any."""
-    progress = draft.progress or ProgressRow()
+    progress = doc.progress or ProgressRow()
     layers = {progress.entities, progress.relations, progress.coreference}
     if layers == {Completeness.UNTOUCHED}:
         return None
-    items = (draft.all_entities, draft.relations, draft.links)
+    items = (doc.all_entities, doc.relations, doc.links)
     waiting = any(State.UNDECIDED in {row.state for row in rows} for rows in items)
     return not waiting and Completeness.IN_PROGRESS not in layers
 
 
-def whole(draft: Draft, sources: Mapping[int, str]) -> AnnotatedDocument:
+def whole(doc: DocumentState, sources: Mapping[int, str]) -> AnnotatedDocument:
     """A document with all its items: rejected ones too, and rejected places in clusters, which
     :func:`annotated` never shows.
     """
-    shown = annotated(draft, sources, EVERYTHING)
-    position = {each.id: place for place, each in enumerate(draft.entities)}
+    shown = annotated(doc, sources, EVERYTHING)
+    position = {each.id: place for place, each in enumerate(doc.entities)}
     links: dict[str, list[LinkRow]] = {}
-    for each in sorted(draft.links, key=lambda link: position[link.entity_id]):
+    for each in sorted(doc.links, key=lambda link: position[link.entity_id]):
         links.setdefault(each.cluster_id, []).append(each)
     clusters = [
-        _as_cluster(each, links[each.id], sources) for each in draft.clusters if each.id in links
+        _as_cluster(each, links[each.id], sources) for each in doc.clusters if each.id in links
     ]
     clusters.sort(key=lambda each: (position[each.mentions[0]], each.id))
     return replace(shown, annotations=replace(shown.annotations, clusters=tuple(clusters)))
 
 
 def _members(
-    draft: Draft, cluster: ClusterRow, states: frozenset[State], kept: Mapping[str, int]
+    doc: DocumentState, cluster: ClusterRow, states: frozenset[State], kept: Mapping[str, int]
 ) -> list[LinkRow]:
     links = [
         each
-        for each in draft.links
+        for each in doc.links
         if each.cluster_id == cluster.id
         and each.state in states - {State.REJECTED}
         and each.entity_id in kept

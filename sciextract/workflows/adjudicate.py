@@ -10,7 +10,7 @@ from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.metrics.differences import Layer
 from sciextract.store import state_tables
 from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Event
 from sciextract.store.project import Project
 from sciextract.store.sqlite import translated
@@ -66,7 +66,9 @@ def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
     found = decisions.merged() if source is None else sources(project, source)
     for source_id in found.values():
         for number in documents_of(project, [source_id]):
-            yield from waiting(project, project.draft(number), source_id, decisions.keys(number))
+            yield from waiting(
+                project, project.document_state(number), source_id, decisions.keys(number)
+            )
 
 
 def decide(
@@ -98,12 +100,12 @@ class Decided:
 
     Attributes:
         outcome: What the decision did.
-        draft: The document.
+        doc: The document.
         compared: It beside what each source said, by the source's number.
     """
 
     outcome: Outcome
-    draft: Draft
+    doc: DocumentState
     compared: Mapping[int, BothSides]
 
 
@@ -135,16 +137,16 @@ def decide_and_compare(
         "number": dispute.number,
     }
     decided, merged = decisions.keys(dispute.number) | {dispute.key}, decisions.merged()
-    found: list[tuple[Draft, dict[int, BothSides]]] = []
+    found: list[tuple[DocumentState, dict[int, BothSides]]] = []
 
-    def work(draft: Draft, context: Context) -> None:
+    def work(doc: DocumentState, context: Context) -> None:
         if verdict == "theirs":
-            THEIRS[dispute.difference.layer](draft, context, dispute)
+            THEIRS[dispute.difference.layer](doc, context, dispute)
         looked = (
-            (each, both_sides(project, draft, each)) for each in {*merged.values(), *source_ids}
+            (each, both_sides(project, doc, each)) for each in {*merged.values(), *source_ids}
         )
         compared = {each: both for each, both in looked if both is not None}
-        found.append((draft, compared))
+        found.append((doc, compared))
         left = (both.waiting(decided) for each, both in compared.items() if each in merged.values())
         count = sum(len(each) for each in left)
         state_tables.set_disagreements(project.connection, dispute.number, count)
@@ -178,7 +180,7 @@ def decide_all(
             tried: set[str] = set()
             for _ in range(_MOST_STEPS):
                 left = waiting(
-                    *(project, project.draft(number), project.source_id(source)),
+                    *(project, project.document_state(number), project.source_id(source)),
                     decisions.keys(number),
                 )
                 fitting = [
@@ -198,17 +200,17 @@ def refresh_disagreements(project: Project, number: int, decisions: Decisions | 
     """Count what is undecided between the project and all merged ones in one document, for the lists."""
     decisions = decisions or Decisions(project)
     decided, merged = decisions.keys(number), decisions.merged()
-    draft = project.draft(number)
+    doc = project.document_state(number)
     with project.writing():
-        return note_left(project, draft, decided, merged.values())
+        return note_left(project, doc, decided, merged.values())
 
 
 def note_left(
-    project: Project, draft: Draft, decided: Collection[str], source_ids: Collection[int]
+    project: Project, doc: DocumentState, decided: Collection[str], source_ids: Collection[int]
 ) -> int:
-    """Note how much waits between a draft and these sources, inside the caller's transaction."""
-    count = sum(len(waiting(project, draft, each, decided)) for each in source_ids)
-    state_tables.set_disagreements(project.connection, draft.stored.number, count)
+    """Note how much waits between a document and these sources, inside the caller's transaction."""
+    count = sum(len(waiting(project, doc, each, decided)) for each in source_ids)
+    state_tables.set_disagreements(project.connection, doc.stored.number, count)
     return count
 
 
@@ -230,10 +232,10 @@ def follow(project: Project, turned: Event, decisions: Decisions | None = None) 
 
 
 def waiting(
-    project: Project, draft: Draft, source_id: int, decided: Collection[str]
+    project: Project, doc: DocumentState, source_id: int, decided: Collection[str]
 ) -> list[Dispute]:
     """What is undecided between a document as it is, or would be, and what a source said about it."""
-    both = both_sides(project, draft, source_id)
+    both = both_sides(project, doc, source_id)
     return both.waiting(decided) if both else []
 
 
@@ -313,9 +315,9 @@ def decide_document(
         return Verdicts(0, sweep.refused)
     told = {"keys": keys, "verdict": verdict, "source": sweep.source, "number": number}
 
-    def work(draft: Draft, context: Context) -> None:
-        sweep(draft, context)
-        note_left(project, draft, sweep.decided, merged)
+    def work(doc: DocumentState, context: Context) -> None:
+        sweep(doc, context)
+        note_left(project, doc, sweep.decided, merged)
 
     project.perform(KIND, told, [number], work, always=True)
     return Verdicts(len(keys), sweep.refused)
@@ -346,29 +348,29 @@ class _Sweep:
         """Keys of what was decided before and now."""
         return self._before.union(self.done)
 
-    def __call__(self, draft: Draft, context: Context) -> None:
-        """Decide in a draft."""
+    def __call__(self, doc: DocumentState, context: Context) -> None:
+        """Decide in a document."""
         self.done, self.refused = [], {}
         for layer in Layer:
-            while found := self._next(draft, layer):
+            while found := self._next(doc, layer):
                 for dispute in found:
-                    self._decide(draft, context, dispute)
+                    self._decide(doc, context, dispute)
 
-    def _next(self, draft: Draft, layer: Layer) -> list[Dispute]:
+    def _next(self, doc: DocumentState, layer: Layer) -> list[Dispute]:
         """What can be decided without another look: links one by one, since each changes the clusters."""
-        left = waiting(self._project, draft, self._source_id, self.decided)
+        left = waiting(self._project, doc, self._source_id, self.decided)
         found = [
             each for each in left if each.difference.layer is layer and each.key not in self.refused
         ]
         taken_singly = layer is Layer.LINK and self._verdict == "theirs"
         return found[:1] if taken_singly else found
 
-    def _decide(self, draft: Draft, context: Context, dispute: Dispute) -> None:
+    def _decide(self, doc: DocumentState, context: Context, dispute: Dispute) -> None:
         self.source = dispute.source
         try:
-            with draft.whole():
+            with doc.whole():
                 if self._verdict == "theirs":
-                    THEIRS[dispute.difference.layer](draft, context, dispute)
+                    THEIRS[dispute.difference.layer](doc, context, dispute)
         except ActionRefusedError as error:
             self.refused[dispute.key] = reason(error)
         else:

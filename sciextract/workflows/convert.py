@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
+from sciextract.atomic import remove
 from sciextract.documents.annotations import Annotations, Candidates, LabelScore
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
@@ -22,7 +23,6 @@ from sciextract.workflows.output import (
     check_target,
     local_inputs,
     refuse_as_input,
-    remove,
     whole_output,
 )
 

@@ -16,7 +16,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import Difference, Layer, Said, differences
 from sciextract.store.actions import coreference, entities, relations
 from sciextract.store.context import Context
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import said_by
 from sciextract.store.project import Project
@@ -79,23 +79,23 @@ class BothSides:
         return [each for each in self.disputes if each.key not in decided]
 
 
-def both_sides(project: Project, draft: Draft, source_id: int) -> BothSides | None:
+def both_sides(project: Project, doc: DocumentState, source_id: int) -> BothSides | None:
     """Hold a document against what a source said about it; ``None`` when there is nothing to compare.
 
     Args:
         project: The open project.
-        draft: The document as it is, or would be.
+        doc: The document as it is, or would be.
         source_id: The other source.
     """
     with translated(project.path):
-        said = said_by(project.connection, draft.stored.number, source_id)
+        said = said_by(project.connection, doc.stored.number, source_id)
         sources = project.sources
-    if said is None or draft.progress is None:
+    if said is None or doc.progress is None:
         return None
-    mine = annotated(draft, sources, IN_VIEW)
+    mine = annotated(doc, sources, IN_VIEW)
     theirs = AnnotatedDocument(mine.document, decided_part(said))
     found = differences([mine], [theirs], project.schema.symmetric_labels)
-    number, source, sha = draft.stored.number, sources[source_id], mine.document.text_sha256
+    number, source, sha = doc.stored.number, sources[source_id], mine.document.text_sha256
     listed = {_key(each, sha): each for each in found}
     disputes = tuple(
         Dispute(number, source, key, each, _company(each, theirs)) for key, each in listed.items()
@@ -266,63 +266,65 @@ def _rank(side: OtherSide) -> tuple[bool, bool, int]:
     return not side.merged, not is_model, -newest if is_model else newest
 
 
-def _take_entity(draft: Draft, context: Context, dispute: Dispute) -> None:
+def _take_entity(doc: DocumentState, context: Context, dispute: Dispute) -> None:
     mine, theirs = dispute.difference.first, dispute.difference.second
     if mine is None and theirs is not None:
-        entities.add_entity(draft, context, theirs.fragments[0], theirs.label)
+        entities.add_entity(doc, context, theirs.fragments[0], theirs.label)
     elif mine is not None and theirs is None:
-        entities.reject_entity(draft, context, mine.id)
+        entities.reject_entity(doc, context, mine.id)
     elif mine is not None and theirs is not None:
-        entities.set_fragments(draft, context, mine.id, theirs.fragments[0])
-        entities.set_entity_label(draft, context, mine.id, theirs.label)
+        entities.set_fragments(doc, context, mine.id, theirs.fragments[0])
+        entities.set_entity_label(doc, context, mine.id, theirs.label)
 
 
-def _take_relation(draft: Draft, context: Context, dispute: Dispute) -> None:
+def _take_relation(doc: DocumentState, context: Context, dispute: Dispute) -> None:
     one = dispute.difference
     if one.first is not None:
-        relations.reject_relation(draft, context, one.first.id)
+        relations.reject_relation(doc, context, one.first.id)
     if one.second is not None:
-        head, tail = (_entity_on(draft, one.second, place).id for place in (0, 1))
-        relations.add_relation(draft, context, head, tail, one.second.label)
+        head, tail = (_entity_on(doc, one.second, place).id for place in (0, 1))
+        relations.add_relation(doc, context, head, tail, one.second.label)
 
 
-def _take_link(draft: Draft, context: Context, dispute: Dispute) -> None:
+def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
     one = dispute.difference
     if one.first is not None:
-        coreference.leave(draft, context, one.first.entities[1])
+        coreference.leave(doc, context, one.first.entities[1])
     elif one.second is not None:
-        pair = tuple(_entity_on(draft, one.second, place).id for place in (0, 1))
-        home = _home(draft, pair, dispute.company)
+        pair = tuple(_entity_on(doc, one.second, place).id for place in (0, 1))
+        home = _home(doc, pair, dispute.company)
         if home is None:
-            coreference.new_cluster(draft, context, pair)
+            coreference.new_cluster(doc, context, pair)
             return
-        there = {link.entity_id for link in draft.members(home)}
+        there = {link.entity_id for link in doc.members(home)}
         for mention in pair:
             if mention not in there:
-                coreference.join(draft, context, mention, home)
+                coreference.join(doc, context, mention, home)
 
 
-def _home(draft: Draft, pair: tuple[str, ...], company: tuple[tuple[Span, ...], ...]) -> str | None:
+def _home(
+    doc: DocumentState, pair: tuple[str, ...], company: tuple[tuple[Span, ...], ...]
+) -> str | None:
     """Of the clusters of two mentions the one with more of the other side's cluster in it."""
-    links = [link for mention in pair for link in draft.links_of(mention)]
+    links = [link for mention in pair for link in doc.links_of(mention)]
     homes = dict.fromkeys(each.cluster_id for each in links if each.state is not State.REJECTED)
 
     def shared(cluster_id: str) -> int:
-        rows = (draft.entity(link.entity_id) for link in draft.members(cluster_id))
+        rows = (doc.entity(link.entity_id) for link in doc.members(cluster_id))
         return sum(row is not None and row.fragments in company for row in rows)
 
     return max(homes, key=shared, default=None)
 
 
-def _entity_on(draft: Draft, said: Said, place: int) -> EntityRow:
-    for row in draft.on_fragments(said.fragments[place]):
+def _entity_on(doc: DocumentState, said: Said, place: int) -> EntityRow:
+    for row in doc.on_fragments(said.fragments[place]):
         if row.in_view:
             return row
-    text = " ".join(each.of(draft.text) for each in said.fragments[place])
+    text = " ".join(each.of(doc.text) for each in said.fragments[place])
     raise ActionRefusedError(
         f"{text!r} is no entity here", "decide the differences of the entities first"
     )
 
 
-#: By layer, what makes the draft say what the other side says.
+#: By layer, what makes the document say what the other side says.
 THEIRS = {Layer.ENTITY: _take_entity, Layer.RELATION: _take_relation, Layer.LINK: _take_link}

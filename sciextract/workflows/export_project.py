@@ -252,7 +252,7 @@ def _writer(spec: FormatSpec, destination: Any, project: Project, beside: _Besid
 def _said(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
     for number in project.numbers():
         said = said_by(project.connection, number, source_id)
-        document = project.draft(number).stored.document
+        document = project.document_state(number).stored.document
         yield AnnotatedDocument(document, said or Annotations())
 
 

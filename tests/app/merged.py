@@ -59,7 +59,7 @@ def _bens_first(project: Project) -> None:
     actions.invert(1, "encoder tagger2")
     actions.set_label(1, RelationRef("features window"), "FEATURE-OF")
     actions.add_relation(1, study, "clauses", "USED-FOR")
-    [second] = [each.id for each in project.draft(1).clusters if each.id == "of window"]
+    [second] = [each.id for each in project.document_state(1).clusters if each.id == "of window"]
     actions.join(1, "it", second)
     actions.reject(1, LinkRef("of tagger1", "approach"))
 
@@ -67,4 +67,4 @@ def _bens_first(project: Project) -> None:
 def _add(project: Project, number: int, text: str, words: str, which: int, label: str) -> str:
     span = place(words, which, text)
     project.actions.add_entity(number, [Span(span.char_start, span.char_end)], label)
-    return project.draft(number).on_fragments((span,))[0].id
+    return project.document_state(number).on_fragments((span,))[0].id

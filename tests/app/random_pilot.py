@@ -184,7 +184,9 @@ def check_store(project: Project) -> None:
     """The log tells the state, and no abstract breaks a rule."""
     symmetric = project.schema.symmetric_labels
     assert differing(project.connection) == []
-    found = {number: problems(project.draft(number), symmetric) for number in project.numbers()}
+    found = {
+        number: problems(project.document_state(number), symmetric) for number in project.numbers()
+    }
     assert not any(found.values()), found
 
 

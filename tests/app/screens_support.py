@@ -47,7 +47,7 @@ def made_project(folder: Path, predicted: bool = True, name: str = "p") -> Path:
 def states(path: Path, number: int = 1) -> list[str]:
     """States of the entities of an abstract, in text order, as a process that opens the file now sees them."""
     with open_project(path, read=True) as project:
-        return [each.state.value for each in project.draft(number).entities]
+        return [each.state.value for each in project.document_state(number).entities]
 
 
 @asynccontextmanager

@@ -206,7 +206,7 @@ def test_the_sample_project_is_the_person_s_own() -> None:
         sample.actions.flag(1)
     assert sample_project() == path
     with open_project(path) as sample:
-        assert sample.draft(1).progress.flagged  # type: ignore[union-attr]
+        assert sample.document_state(1).progress.flagged  # type: ignore[union-attr]
 
 
 def test_a_project_for_pasted_abstracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

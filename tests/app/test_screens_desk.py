@@ -239,7 +239,7 @@ class TestDialogs:
             await pilot.press(*"hard [1]", "ctrl+s")
             await until(pilot, lambda: app.screen is desk_of(app))
         with open_project(project) as again:
-            progress = again.draft(1).progress
+            progress = again.document_state(1).progress
             assert progress is not None
             assert progress.note == "hard [1]"
 

@@ -55,7 +55,7 @@ async def paste(pilot: Pilot[None], text: str) -> PasteDialog:
 
 def texts(path: Path) -> list[str]:
     with open_project(path, read=True) as project:
-        return [project.draft(number).text for number in project.numbers()]
+        return [project.document_state(number).text for number in project.numbers()]
 
 
 class TestOnTheDesk:

@@ -83,7 +83,7 @@ class TestPredicting:
             model.turn.release(2)
             await until_shown(pilot, "3 abstracts predicted")
         with open_project(project) as again:
-            progress = again.draft(3).progress
+            progress = again.document_state(3).progress
             assert progress is not None
             assert progress.flagged
 
@@ -107,8 +107,8 @@ class TestPredicting:
         assert not bad
         with open_project(project) as again:
             assert not again.unclean
-            assert len(again.draft(1).entities) > 0
-            assert again.draft(3).entities == []
+            assert len(again.document_state(1).entities) > 0
+            assert again.document_state(3).entities == []
 
     async def test_a_missing_model_is_told_and_reading_goes_on(self, project: Path) -> None:
         def load() -> RuleExtractor:

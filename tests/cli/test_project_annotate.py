@@ -37,7 +37,7 @@ def run(command: Command, *words: object, stdin: str = "") -> dict[str, Any]:
 def states(project: Path, number: int = 2) -> dict[str, str]:
     """The text and the state of a document's entities."""
     with open_project(project, read=True) as opened:
-        draft = opened.draft(number)
+        draft = opened.document_state(number)
         return {each.surface(draft.text): str(each.state) for each in draft.entities}
 
 
@@ -68,7 +68,7 @@ def test_a_run_that_was_undone_is_predicted_again(command: Command, project: Pat
 def test_what_was_decided_stays(command: Command, project: Path, fake: RuleExtractor) -> None:
     run(command)
     with open_project(project, "ann") as opened:
-        kernels, proteins, _ = opened.draft(2).entities
+        kernels, proteins, _ = opened.document_state(2).entities
         opened.actions.accept(2, EntityRef(kernels.id))
         opened.actions.reject(2, EntityRef(proteins.id))
     fake.model = ModelId("newer", "e" * 64)
@@ -80,7 +80,9 @@ def test_what_was_decided_stays(command: Command, project: Path, fake: RuleExtra
         "kernels": "undecided",
     }
     with open_project(project, read=True) as opened:
-        sources = {each.state: opened.sources[each.source_id] for each in opened.draft(2).entities}
+        sources = {
+            each.state: opened.sources[each.source_id] for each in opened.document_state(2).entities
+        }
     assert sources[State.ACCEPTED].startswith("model:fake@")
     assert sources[State.UNDECIDED].startswith("model:newer@")
     assert command("status").out.count("source: model:") == 2

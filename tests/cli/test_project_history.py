@@ -17,7 +17,7 @@ from tests.cli.projects import documents, everything, read_lines, view
 def reject_first(project: Path, author: str = "ann") -> None:
     """A decision: the first entity is wrong."""
     with open_project(project, author) as opened:
-        opened.actions.reject(1, EntityRef(opened.draft(1).entities[0].id))
+        opened.actions.reject(1, EntityRef(opened.document_state(1).entities[0].id))
 
 
 def test_log(command: Command, project: Path) -> None:

@@ -28,7 +28,7 @@ def decide(project: Project) -> None:
     actions = project.actions
     actions.accept_above(0.5)
     for number in project.numbers()[:4]:
-        draft = project.draft(number)
+        draft = project.document_state(number)
         waiting = [each for each in draft.entities if each.state is State.UNDECIDED]
         actions.reject(number, EntityRef(waiting[0].id))
         actions.set_label(number, EntityRef(waiting[1].id), "Material")

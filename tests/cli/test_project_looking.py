@@ -43,7 +43,7 @@ def predicted(command: Command, project: Path, fake: object) -> Path:
 def decide(project: Path) -> None:
     """Accepts the first, rejects the second, relabels the third prediction in the plain abstract."""
     with open_project(project, "ann") as opened:
-        first, second, third = (EntityRef(each.id) for each in opened.draft(2).entities)
+        first, second, third = (EntityRef(each.id) for each in opened.document_state(2).entities)
         opened.actions.accept(2, first, seconds=2.0)
         opened.actions.reject(2, second, seconds=4.0)
         opened.actions.set_label(2, third, "Task")

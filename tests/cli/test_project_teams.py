@@ -50,8 +50,8 @@ def ben(command: Command, project: Path, work: Path) -> Path:
 def _work(opened: Any, *, ben: bool) -> None:
     """What both do, and where they differ: types, edges, whole items, relations, clusters."""
     actions = opened.actions
-    lattice, task, it = opened.draft(1).entities
-    [relation] = opened.draft(1).relations
+    lattice, task, it = opened.document_state(1).entities
+    [relation] = opened.document_state(1).relations
     if ben:
         actions.set_label(1, EntityRef(lattice.id), "Task")
         actions.reject(1, RelationRef(relation.id))
@@ -59,7 +59,7 @@ def _work(opened: Any, *, ben: bool) -> None:
     else:
         actions.move_edge(1, task.id, "end", 1)
     for number in (2, 3):
-        text = opened.draft(number).text
+        text = opened.document_state(number).text
         names = (
             ["Kernels", "kernels", "proteins"]
             if number == 2
@@ -68,7 +68,7 @@ def _work(opened: Any, *, ben: bool) -> None:
         label = "Material" if ben else "Method"
         found = [
             actions.add_entity(number, span(text, name), label if name[-1] == "s" else "Task")
-            and opened.draft(number).on_fragments(span(text, name))[0]
+            and opened.document_state(number).on_fragments(span(text, name))[0]
             for name in (names[1:] if ben else names[:-1])
         ]
         actions.add_relation(number, found[0].id, found[1].id, "CONJUNCTION" if ben else "COMPARE")

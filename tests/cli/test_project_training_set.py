@@ -75,7 +75,7 @@ def test_both_go_in_once(command: Command, filled: Path) -> None:
 
 def test_only_what_is_right_goes_in(command: Command, filled: Path) -> None:
     with open_project(filled, "ann") as project:
-        task = project.draft(1).entities[1]
+        task = project.document_state(1).entities[1]
         project.actions.reject(1, EntityRef(task.id))
     _, _, (mine, _) = export(command)
     assert (mine["ner"], mine["relations"]) == ([[[0, 1, "Method"]]], [[]])

@@ -46,6 +46,6 @@ def test_nothing_of_a_paste_is_a_key(tmp_path: Path) -> None:
     finally:
         terminal.close()
     with open_project(tmp_path / "refs.sciextract", read=True) as project:
-        texts = [project.draft(number).text for number in project.numbers()]
+        texts = [project.document_state(number).text for number in project.numbers()]
         assert [event.kind for event in project.log()].count("import") == 2
     assert texts == ["A tagger of ferns.", *TEXT.split("\r\r")]

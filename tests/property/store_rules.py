@@ -19,7 +19,7 @@ from sciextract.documents import annotations as ids
 from sciextract.errors import ActionRefusedError, UndoRefusedError
 from sciextract.store import Project, open_project
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.state_tables import summarise
 from sciextract.store.undo import differing
@@ -107,7 +107,7 @@ class StoreRules(RuleBasedStateMachine):
     def derived_rows_are_fresh(self) -> None:
         project = self.authors[1]
         for number in project.numbers():
-            draft, fresh = project.draft(number), summarise(project.draft(number))
+            doc, fresh = project.document_state(number), summarise(project.document_state(number))
             stored = self.rows(
                 "SELECT entities, relations, clusters, undecided, decided, least_score, uncertainty"
                 f" FROM summary WHERE document_id = {number}"
@@ -119,7 +119,7 @@ class StoreRules(RuleBasedStateMachine):
             tally = self.rows(
                 f"SELECT kind, label, state, number FROM tally WHERE document_id = {number}"
             )
-            assert {row[:3]: row[3] for row in tally} == _counted(draft)
+            assert {row[:3]: row[3] for row in tally} == _counted(doc)
 
     @invariant()
     def listed_documents_are_those_in_the_project(self) -> None:
@@ -134,17 +134,17 @@ class StoreRules(RuleBasedStateMachine):
     def spans_lie_in_the_text(self) -> None:
         project = self.authors[0]
         for number in project.numbers():
-            draft = project.draft(number)
-            for entity in draft.entities:
+            doc = project.document_state(number)
+            for entity in doc.entities:
                 edges = [
                     edge for each in entity.fragments for edge in (each.char_start, each.char_end)
                 ]
-                assert edges == sorted(edges) and edges[0] >= 0 and edges[-1] <= len(draft.text)
+                assert edges == sorted(edges) and edges[0] >= 0 and edges[-1] <= len(doc.text)
                 surface = self.rows(
                     f"""SELECT s.text FROM entity e JOIN surface s ON s.id = e.surface_id
                     WHERE e.document_id = {number} AND e.id = '{entity.id}'"""
                 )
-                shown = entity.surface(draft.text).encode("utf-8", "surrogatepass")
+                shown = entity.surface(doc.text).encode("utf-8", "surrogatepass")
                 assert surface == [(shown.decode("utf-8", "replace"),)]
 
     @invariant()
@@ -228,31 +228,31 @@ class StoreRules(RuleBasedStateMachine):
         numbers = self.authors[0].numbers()
         return data.draw(st.sampled_from(numbers)) if numbers else None
 
-    def some_draft(self, data: st.DataObject) -> Draft | None:
+    def some_draft(self, data: st.DataObject) -> DocumentState | None:
         number = self.some_number(data)
-        return None if number is None else self.authors[0].draft(number)
+        return None if number is None else self.authors[0].document_state(number)
 
-    def some_entity(self, data: st.DataObject) -> tuple[Draft | None, str | None]:
-        draft = self.some_draft(data)
-        if not draft or not draft.entities:
-            return draft, None
-        return draft, data.draw(st.sampled_from([each.id for each in draft.entities]))
+    def some_entity(self, data: st.DataObject) -> tuple[DocumentState | None, str | None]:
+        doc = self.some_draft(data)
+        if not doc or not doc.entities:
+            return doc, None
+        return doc, data.draw(st.sampled_from([each.id for each in doc.entities]))
 
-    def some_item(self, data: st.DataObject, draft: Draft | None) -> ItemRef | None:
-        if not draft:
+    def some_item(self, data: st.DataObject, doc: DocumentState | None) -> ItemRef | None:
+        if not doc:
             return None
         items: list[ItemRef] = [
-            *(EntityRef(each.id) for each in draft.entities),
-            *(RelationRef(each.id) for each in draft.relations),
-            *(LinkRef(each.cluster_id, each.entity_id) for each in draft.links),
+            *(EntityRef(each.id) for each in doc.entities),
+            *(RelationRef(each.id) for each in doc.relations),
+            *(LinkRef(each.cluster_id, each.entity_id) for each in doc.links),
         ]
         return data.draw(st.sampled_from(items)) if items else None
 
 
-def _counted(draft: Draft) -> Counter[tuple[str, str, str]]:
+def _counted(doc: DocumentState) -> Counter[tuple[str, str, str]]:
     items = [
-        *(("entity", each.label, each.state.value) for each in draft.entities),
-        *(("relation", each.label, each.state.value) for each in draft.relations),
-        *(("link", "", each.state.value) for each in draft.links),
+        *(("entity", each.label, each.state.value) for each in doc.entities),
+        *(("relation", each.label, each.state.value) for each in doc.relations),
+        *(("link", "", each.state.value) for each in doc.links),
     ]
     return Counter(items)

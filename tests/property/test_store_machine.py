@@ -56,7 +56,7 @@ class StoreMachine(StoreRules):
         identity = FIRST_MODEL if model else SECOND_MODEL
         before = self.human_rows()
         run = Run(project, identity, {}, background=background and len(set(self.names)) > 1)
-        of = project.draft(number).stored.document
+        of = project.document_state(number).stored.document
         said = data.draw(predictions(of))
         run.add([(number, AnnotatedDocument(of, said, identity))])
         run.finish()
@@ -64,18 +64,18 @@ class StoreMachine(StoreRules):
 
     @rule(data=st.data(), who=st.integers(0, 1), accept=st.booleans(), seconds=seconds)
     def decide(self, data: st.DataObject, who: int, accept: bool, seconds: float | None) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        item = self.some_item(data, draft)
-        if draft and item:
-            number, act = draft.stored.number, actions.accept if accept else actions.reject
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        item = self.some_item(data, doc)
+        if doc and item:
+            number, act = doc.stored.number, actions.accept if accept else actions.reject
             self.attempt(lambda: act(number, item, seconds))
 
     @rule(data=st.data(), who=st.integers(0, 1), label=st.sampled_from((*LABELS, *RELATIONS)))
     def relabel(self, data: st.DataObject, who: int, label: str) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        item = self.some_item(data, draft)
-        if draft and item and not isinstance(item, LinkRef):
-            number, found = draft.stored.number, item
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        item = self.some_item(data, doc)
+        if doc and item and not isinstance(item, LinkRef):
+            number, found = doc.stored.number, item
             self.attempt(lambda: actions.set_label(number, found, label))
 
     @rule(
@@ -85,86 +85,86 @@ class StoreMachine(StoreRules):
         tokens=st.integers(-2, 2),
     )
     def move_edge(self, data: st.DataObject, who: int, edge: str, tokens: int) -> None:
-        draft, entity = self.some_entity(data)
-        if draft and entity:
-            number, actions = draft.stored.number, self.authors[who].actions
+        doc, entity = self.some_entity(data)
+        if doc and entity:
+            number, actions = doc.stored.number, self.authors[who].actions
             self.attempt(lambda: actions.move_edge(number, entity, edge, tokens))
 
     @rule(data=st.data(), who=st.integers(0, 1))
     def set_fragments(self, data: st.DataObject, who: int) -> None:
-        draft, entity = self.some_entity(data)
-        if draft and entity:
-            chosen = data.draw(fragments(draft.stored.document))
-            number, actions = draft.stored.number, self.authors[who].actions
+        doc, entity = self.some_entity(data)
+        if doc and entity:
+            chosen = data.draw(fragments(doc.stored.document))
+            number, actions = doc.stored.number, self.authors[who].actions
             self.attempt(lambda: actions.set_fragments(number, entity, chosen))
 
     @rule(data=st.data(), who=st.integers(0, 1), label=st.sampled_from(LABELS))
     def add_entity(self, data: st.DataObject, who: int, label: str) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        if draft:
-            chosen, number = data.draw(fragments(draft.stored.document)), draft.stored.number
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        if doc:
+            chosen, number = data.draw(fragments(doc.stored.document)), doc.stored.number
             self.attempt(lambda: actions.add_entity(number, chosen, label))
 
     @rule(data=st.data(), who=st.integers(0, 1), label=st.sampled_from(RELATIONS))
     def add_relation(self, data: st.DataObject, who: int, label: str) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        if draft and draft.entities:
-            ids = st.sampled_from([each.id for each in draft.entities])
-            number, head, tail = draft.stored.number, data.draw(ids), data.draw(ids)
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        if doc and doc.entities:
+            ids = st.sampled_from([each.id for each in doc.entities])
+            number, head, tail = doc.stored.number, data.draw(ids), data.draw(ids)
             self.attempt(lambda: actions.add_relation(number, head, tail, label))
 
     @rule(data=st.data(), who=st.integers(0, 1))
     def invert(self, data: st.DataObject, who: int) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        if draft and draft.relations:
-            chosen = data.draw(st.sampled_from([each.id for each in draft.relations]))
-            number = draft.stored.number
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        if doc and doc.relations:
+            chosen = data.draw(st.sampled_from([each.id for each in doc.relations]))
+            number = doc.stored.number
             self.attempt(lambda: actions.invert(number, chosen))
 
     @rule(data=st.data(), who=st.integers(0, 1))
     def join(self, data: st.DataObject, who: int) -> None:
-        draft, entity = self.some_entity(data)
-        if draft and entity and draft.clusters:
-            chosen = data.draw(st.sampled_from([each.id for each in draft.clusters]))
-            number, actions = draft.stored.number, self.authors[who].actions
+        doc, entity = self.some_entity(data)
+        if doc and entity and doc.clusters:
+            chosen = data.draw(st.sampled_from([each.id for each in doc.clusters]))
+            number, actions = doc.stored.number, self.authors[who].actions
             self.attempt(lambda: actions.join(number, entity, chosen))
 
     @rule(data=st.data(), who=st.integers(0, 1))
     def new_cluster(self, data: st.DataObject, who: int) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        if draft and draft.entities:
-            mentions = data.draw(some([each.id for each in draft.entities]))
-            number = draft.stored.number
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        if doc and doc.entities:
+            mentions = data.draw(some([each.id for each in doc.entities]))
+            number = doc.stored.number
             self.attempt(lambda: actions.new_cluster(number, mentions))
 
     @rule(data=st.data(), who=st.integers(0, 1))
     def leave(self, data: st.DataObject, who: int) -> None:
-        draft, entity = self.some_entity(data)
-        if draft and entity:
-            number, actions = draft.stored.number, self.authors[who].actions
+        doc, entity = self.some_entity(data)
+        if doc and entity:
+            number, actions = doc.stored.number, self.authors[who].actions
             self.attempt(lambda: actions.leave(number, entity))
 
     @rule(data=st.data(), who=st.integers(0, 1))
     def merge(self, data: st.DataObject, who: int) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        if draft and draft.clusters:
-            ids = st.sampled_from([each.id for each in draft.clusters])
-            number, one, other = draft.stored.number, data.draw(ids), data.draw(ids)
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        if doc and doc.clusters:
+            ids = st.sampled_from([each.id for each in doc.clusters])
+            number, one, other = doc.stored.number, data.draw(ids), data.draw(ids)
             self.attempt(lambda: actions.merge(number, one, other))
 
     @rule(data=st.data(), who=st.integers(0, 1))
     def split(self, data: st.DataObject, who: int) -> None:
-        draft, actions = self.some_draft(data), self.authors[who].actions
-        if draft and draft.links:
-            link = data.draw(st.sampled_from(draft.links))
-            number = draft.stored.number
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        if doc and doc.links:
+            link = data.draw(st.sampled_from(doc.links))
+            number = doc.stored.number
             self.attempt(lambda: actions.split(number, link.cluster_id, link.entity_id))
 
     @rule(data=st.data(), who=st.integers(0, 1), everywhere=st.booleans())
     def apply_to_identical(self, data: st.DataObject, who: int, everywhere: bool) -> None:
-        draft, entity = self.some_entity(data)
-        if draft and entity:
-            number, actions = draft.stored.number, self.authors[who].actions
+        doc, entity = self.some_entity(data)
+        if doc and entity:
+            number, actions = doc.stored.number, self.authors[who].actions
             self.as_previewed(
                 lambda: actions.preview_identical(number, entity, whole_project=everywhere),
                 lambda: actions.apply_to_identical(number, entity, whole_project=everywhere),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sciextract.metrics.differences import Layer
 from sciextract.store import review
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.project import Project
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import Verdict, documents_of
@@ -53,7 +53,9 @@ class ComparedAbstract:
             mentions are decided before what joins them.
     """
 
-    def __init__(self, draft: Draft, compared: Iterable[BothSides], decisions: Decisions) -> None:
+    def __init__(
+        self, draft: DocumentState, compared: Iterable[BothSides], decisions: Decisions
+    ) -> None:
         self.draft = draft
         self.compared = list(compared)
         decided = decisions.keys(draft.stored.number)
@@ -83,7 +85,7 @@ def read_abstract(
 ) -> ComparedAbstract | None:
     """An abstract beside what others said about it; ``None`` when it is not in the project."""
     try:
-        draft = project.draft(number)
+        draft = project.document_state(number)
     except KeyError:
         return None
     if draft.progress is None:

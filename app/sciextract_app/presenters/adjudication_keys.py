@@ -50,7 +50,7 @@ def _decide(desk: Adjudication, verdict: Verdict) -> Feedback:
         *(desk.project, now.dispute, verdict, wanted, desk.decisions), desk.seconds()
     )
     compared = [decided.compared[each] for each in wanted if each in decided.compared]
-    desk.show(ComparedAbstract(decided.draft, compared, desk.decisions))
+    desk.show(ComparedAbstract(decided.doc, compared, desk.decisions))
     desk.look_at(desk.abstract.from_place(now.place) if desk.abstract else None)
     return Feedback(_message(desk, now, verdict, decided.outcome), changed=True)
 

@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.differences import Difference, Layer, Said, Side, differences
 from sciextract.store import review
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.ingest import said_by
 from sciextract.store.project import Project
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow
@@ -63,7 +63,7 @@ class ModelComparison:
 
 
 def compare_items(
-    draft: Draft,
+    draft: DocumentState,
     theirs: AnnotatedDocument,
     sources: Mapping[int, str],
     symmetric: frozenset[str],
@@ -84,7 +84,7 @@ def compare_items(
     return ModelComparison(mine, theirs, changed, counts)
 
 
-def _outcome(draft: Draft, one: Difference) -> ItemOutcome:
+def _outcome(draft: DocumentState, one: Difference) -> ItemOutcome:
     if one.first is None:
         gone = one.second is not None and _is_rejected(draft, one.layer, one.second)
         return ItemOutcome.REJECTED if gone else ItemOutcome.LEFT_OUT
@@ -94,7 +94,10 @@ def _outcome(draft: Draft, one: Difference) -> ItemOutcome:
 
 
 def _unchanged(
-    draft: Draft, mine: AnnotatedDocument, found: Sequence[Difference], symmetric: frozenset[str]
+    draft: DocumentState,
+    mine: AnnotatedDocument,
+    found: Sequence[Difference],
+    symmetric: frozenset[str],
 ) -> Iterator[tuple[Layer, ItemOutcome]]:
     """Items that both have: kept, or not decided yet."""
     differing = {(each.layer, each.first) for each in found if each.first is not None}
@@ -111,11 +114,11 @@ def _unchanged(
                 yield layer, ItemOutcome.UNDECIDED if waits else ItemOutcome.KEPT
 
 
-def _is_undecided(draft: Draft, layer: Layer, said: Said) -> bool:
+def _is_undecided(draft: DocumentState, layer: Layer, said: Said) -> bool:
     return any(row.state is State.UNDECIDED for row in _rows(draft, layer, said))
 
 
-def _rows(draft: Draft, layer: Layer, said: Said) -> list[Row]:
+def _rows(draft: DocumentState, layer: Layer, said: Said) -> list[Row]:
     """The row of an item of the project; of a link both mentions' places in the cluster."""
     found: list[Row | None] = []
     match layer:
@@ -128,7 +131,7 @@ def _rows(draft: Draft, layer: Layer, said: Said) -> list[Row]:
     return [row for row in found if row is not None]
 
 
-def _is_rejected(draft: Draft, layer: Layer, said: Said) -> bool:
+def _is_rejected(draft: DocumentState, layer: Layer, said: Said) -> bool:
     """Whether the project has the same item as one that a person rejected."""
     if layer is Layer.ENTITY:
         twins = [row for row in draft.on_fragments(said.fragments[0]) if row.label == said.label]
@@ -305,7 +308,7 @@ def compare(
         sources = project.sources
     if newest is None or said is None:
         return None
-    draft = project.draft(number)
+    draft = project.document_state(number)
     theirs = AnnotatedDocument(draft.stored.document, said)
     found = compare_items(draft, theirs, sources, project.schema.symmetric_labels)
     return Comparison(project, number, sources[newest[1]], found, keys)

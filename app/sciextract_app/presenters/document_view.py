@@ -15,7 +15,7 @@ from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.spans import Span
 from sciextract.store import review
 from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.document_state import Draft, in_text_order
+from sciextract.store.document_state import DocumentState, in_text_order
 from sciextract.store.ingest import said_by
 from sciextract.store.rows import EntityRow, LinkRow, ProgressRow, RelationRow
 
@@ -31,7 +31,9 @@ class DocumentView:
         sources: Names of all sources by number.
     """
 
-    def __init__(self, draft: Draft, schema: LabelSchema, sources: Mapping[int, str]) -> None:
+    def __init__(
+        self, draft: DocumentState, schema: LabelSchema, sources: Mapping[int, str]
+    ) -> None:
         self.draft = draft
         self.schema = schema
         self.sources = sources

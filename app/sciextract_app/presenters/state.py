@@ -307,7 +307,7 @@ class ReviewState:
         """Read the open abstract anew; focus and mode stay. Says whether it still is in the project."""
         self.seen = self.project.data_version()
         try:
-            draft = self.project.draft(self.number)
+            draft = self.project.document_state(self.number)
         except KeyError:
             draft = None
         if draft is None or draft.progress is None:

@@ -115,7 +115,7 @@ class ReviewDialogs:
         """Edit the note of the abstract."""
         screen = self._screen
         number = screen.desk.number
-        progress = screen.project.draft(number).progress if number else None
+        progress = screen.project.document_state(number).progress if number else None
         if progress is None:
             return
 

@@ -272,7 +272,7 @@ class Gathering:
 
     def text(self, number: int) -> AnnotatedDocument:
         """An abstract of the project without annotations."""
-        return AnnotatedDocument(self._project.draft(number).stored.document)
+        return AnnotatedDocument(self._project.document_state(number).stored.document)
 
     def _of_gate(self) -> Iterator[Placed]:
         for document in self._gate.documents() if self._gate else ():
@@ -338,8 +338,8 @@ class Gathering:
         return is_free and split_of(known.text_sha256) is Split.TRAIN
 
     def _document(self, number: int) -> TrainingDocument:
-        draft = self._project.draft(number)
-        progress = draft.progress or ProgressRow()
+        doc = self._project.document_state(number)
+        progress = doc.progress or ProgressRow()
         done = (each for each in self._layers if getattr(progress, each) is Completeness.DONE)
-        annotated = whole(draft, self._project.sources)
+        annotated = whole(doc, self._project.sources)
         return TrainingDocument(fitted(annotated, self._layers), frozenset(done), Origin.PROJECT)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from sciextract.documents.spans import Span
 from sciextract.store.actions import bulk, coreference, entities, guard, marks, relations
 from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import Completeness, Layer
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
-Work = Callable[[Draft, Context], object]
+Work = Callable[[DocumentState, Context], object]
 ALL_LAYERS = tuple(Layer)
 
 
@@ -237,22 +237,22 @@ class Actions:
         self, number: int, entity_id: str, whole_project: bool
     ) -> tuple[str, str, bool, list[int]]:
         """String and label of the entity, whether it was rejected, and the documents to look at."""
-        draft = self._project.draft(number)
-        row = guard.entity_of(draft, entity_id)
-        surface = row.surface(draft.text)
+        doc = self._project.document_state(number)
+        row = guard.entity_of(doc, entity_id)
+        surface = row.surface(doc.text)
         numbers = self._project.documents_with(surface) if whole_project else [number]
         return surface, row.label, not row.in_view and row.state == "rejected", numbers
 
 
 def _call(function: Callable[..., object], *arguments: object) -> Work:
     """An action's function with its own arguments, still without document and context."""
-    return lambda draft, context: function(draft, context, *arguments)
+    return lambda doc, context: function(doc, context, *arguments)
 
 
 def _accept(item: ItemRef) -> Work:
     if isinstance(item, LinkRef):
-        return lambda draft, context: coreference.accept_link(
-            draft, context, guard.link_of(draft, item.cluster_id, item.entity_id)
+        return lambda doc, context: coreference.accept_link(
+            doc, context, guard.link_of(doc, item.cluster_id, item.entity_id)
         )
     entity = isinstance(item, EntityRef)
     return _call(entities.accept_entity if entity else relations.accept_relation, item.id)
@@ -260,8 +260,8 @@ def _accept(item: ItemRef) -> Work:
 
 def _reject(item: ItemRef) -> Work:
     if isinstance(item, LinkRef):
-        return lambda draft, context: coreference.reject_link(
-            draft, context, guard.link_of(draft, item.cluster_id, item.entity_id)
+        return lambda doc, context: coreference.reject_link(
+            doc, context, guard.link_of(doc, item.cluster_id, item.entity_id)
         )
     entity = isinstance(item, EntityRef)
     return _call(entities.reject_entity if entity else relations.reject_relation, item.id)

@@ -21,7 +21,7 @@ from sciextract.store.actions.entities import (
 )
 from sciextract.store.actions.relations import accept_relation
 from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import Completeness, EntityRow, Layer
 
 if TYPE_CHECKING:
@@ -31,64 +31,64 @@ if TYPE_CHECKING:
 ALL_LAYERS = frozenset(Layer)
 
 
-def label_identical(draft: Draft, context: Context, surface: str, label: str) -> None:
+def label_identical(doc: DocumentState, context: Context, surface: str, label: str) -> None:
     """Every occurrence of a string is an entity of this type.
 
     Undecided entities on it are accepted with the type; where there is none, one is added. What a person
     or an import has decided stays, rejections too, and so do occurrences inside of other entities.
     """
-    if _is_done(draft, Layer.ENTITIES):
+    if _is_done(doc, Layer.ENTITIES):
         return
-    for span in occurrences(draft, surface):
-        on_span = draft.on_fragments((span,))
+    for span in occurrences(doc, surface):
+        on_span = doc.on_fragments((span,))
         undecided = [row for row in on_span if row.state is State.UNDECIDED]
         rejected = any(row.state is State.REJECTED and row.label == label for row in on_span)
         if rejected or any(row.in_view for row in on_span):
             continue
         if undecided:
             best = min(undecided, key=lambda row: row.label != label)
-            set_entity_label(draft, context, best.id, label)
-        elif not any(_overlaps(row, span) for row in draft.entities):
-            add_entity(draft, context, (span,), label)
+            set_entity_label(doc, context, best.id, label)
+        elif not any(_overlaps(row, span) for row in doc.entities):
+            add_entity(doc, context, (span,), label)
 
 
-def reject_identical(draft: Draft, context: Context, surface: str, label: str) -> None:
+def reject_identical(doc: DocumentState, context: Context, surface: str, label: str) -> None:
     """No undecided entity of this type on this string is right."""
-    if _is_done(draft, Layer.ENTITIES):
+    if _is_done(doc, Layer.ENTITIES):
         return
-    for row in draft.entities:
-        same = row.label == label and row.surface(draft.text) == surface
+    for row in doc.entities:
+        same = row.label == label and row.surface(doc.text) == surface
         if same and row.state is State.UNDECIDED:
-            reject_entity(draft, context, row.id)
+            reject_entity(doc, context, row.id)
 
 
 def accept_above(
-    draft: Draft, context: Context, score: float, layers: Collection[Layer] = ALL_LAYERS
+    doc: DocumentState, context: Context, score: float, layers: Collection[Layer] = ALL_LAYERS
 ) -> None:
     """Accept every undecided item with at least this score; arguments are accepted with their relation."""
     if Layer.ENTITIES in layers:
-        for entity in draft.entities:
+        for entity in doc.entities:
             if _open(entity.state, entity.score, score):
-                accept_entity(draft, context, entity.id)
+                accept_entity(doc, context, entity.id)
     if Layer.RELATIONS in layers:
-        for relation in draft.relations:
+        for relation in doc.relations:
             if _open(relation.state, relation.score, score):
-                accept_relation(draft, context, relation.id)
+                accept_relation(doc, context, relation.id)
     if Layer.COREFERENCE in layers:
-        for link in draft.links:
-            current = draft.link(*link.key)
+        for link in doc.links:
+            current = doc.link(*link.key)
             if current is not None and _open(current.state, current.score, score):
-                accept_link(draft, context, current)
+                accept_link(doc, context, current)
 
 
-def occurrences(draft: Draft, surface: str) -> Iterator[Span]:
+def occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
     """Where a string stands in the text with whole tokens under it."""
-    start = draft.text.find(surface) if surface else -1
+    start = doc.text.find(surface) if surface else -1
     while start >= 0:
         span = Span(start, start + len(surface))
-        if draft.stored.document.tokens.aligned(span) is not None:
+        if doc.stored.document.tokens.aligned(span) is not None:
             yield span
-        start = draft.text.find(surface, start + 1)
+        start = doc.text.find(surface, start + 1)
 
 
 def _open(state: State, found: float | None, least: float) -> bool:
@@ -99,8 +99,8 @@ def _overlaps(row: EntityRow, span: Span) -> bool:
     return row.state is not State.REJECTED and any(span.overlaps(each) for each in row.fragments)
 
 
-def _is_done(draft: Draft, layer: Layer) -> bool:
-    return draft.progress is None or getattr(draft.progress, layer) is Completeness.DONE
+def _is_done(doc: DocumentState, layer: Layer) -> bool:
+    return doc.progress is None or getattr(doc.progress, layer) is Completeness.DONE
 
 
 KIND = "all identical in the project"
@@ -122,10 +122,10 @@ class Decided:
     label: str
     rejected: bool
 
-    def spread(self, draft: Draft, context: Context) -> None:
+    def spread(self, doc: DocumentState, context: Context) -> None:
         """Decide the same for all identical strings of a document."""
         work = reject_identical if self.rejected else label_identical
-        work(draft, context, self.surface, self.label)
+        work(doc, context, self.surface, self.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,9 @@ def decided_about(project: Project, number: int, entity_id: str) -> Decided:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    draft = project.draft(number)
-    row = guard.entity_of(draft, entity_id)
-    return Decided(row.surface(draft.text), row.label, row.state == "rejected")
+    doc = project.document_state(number)
+    row = guard.entity_of(doc, entity_id)
+    return Decided(row.surface(doc.text), row.label, row.state == "rejected")
 
 
 def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:
@@ -171,9 +171,9 @@ def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:
     found: list[int] = []
     yield Count(decided, 0, len(wanted))
     for looked, each in enumerate(wanted, start=1):
-        draft = project.draft(each)
-        decided.spread(draft, context)
-        if draft.changes():
+        doc = project.document_state(each)
+        decided.spread(doc, context)
+        if doc.changes():
             found.append(each)
         last = looked == len(wanted)
         yield Count(decided, looked, len(wanted), tuple(found) if last else (), context.items)
@@ -217,11 +217,11 @@ def _some(project: Project, decided: Decided, numbers: tuple[int, ...], done: Ou
 
 
 def _one(project: Project, number: int, decided: Decided, context: Context) -> bool:
-    draft = project.draft(number)
-    if draft.progress is None:
+    doc = project.document_state(number)
+    if doc.progress is None:
         return False
-    decided.spread(draft, context)
-    return project.save(draft, context)
+    decided.spread(doc, context)
+    return project.save(doc, context)
 
 
 def _begin(project: Project, connection: sqlite3.Connection, decided: Decided) -> int:

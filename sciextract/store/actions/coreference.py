@@ -15,123 +15,123 @@ from sciextract.store.actions.guard import (
     touched,
 )
 from sciextract.store.context import Context
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import ClusterRow, Layer, LinkRow, edited_from
 
 _TWO = 2
 _SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 
 
-def accept_link(draft: Draft, context: Context, link: LinkRow) -> None:
+def accept_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
     """The mention belongs to the cluster; so does the cluster's anchor. Both leave other clusters.
 
     Raises:
         ActionRefusedError: The cluster was taken apart, and its other mentions went elsewhere.
     """
-    anchor = _anchor(draft, link)
+    anchor = _anchor(doc, link)
     for each in {anchor.key: anchor, link.key: link}.values():
-        _leave_others(draft, context, each)
-        accept_mention(draft, context, each.entity_id)
+        _leave_others(doc, context, each)
+        accept_mention(doc, context, each.entity_id)
         if each.state not in _SETTLED:
-            decide(each, State.ACCEPTED, draft, context)
-    _settle(draft, context, link.cluster_id)
-    touched(draft, Layer.COREFERENCE)
+            decide(each, State.ACCEPTED, doc, context)
+    _settle(doc, context, link.cluster_id)
+    touched(doc, Layer.COREFERENCE)
 
 
-def reject_link(draft: Draft, context: Context, link: LinkRow) -> None:
+def reject_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
     """The mention does not belong to the cluster, which goes when only one is left."""
-    _out(draft, context, link)
-    dissolve_if_alone(draft, context, link.cluster_id)
-    touched(draft, Layer.COREFERENCE)
+    _out(doc, context, link)
+    dissolve_if_alone(doc, context, link.cluster_id)
+    touched(doc, Layer.COREFERENCE)
 
 
-def drop_link(draft: Draft, context: Context, link: LinkRow) -> None:
+def drop_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
     """Take a link out without a trace: its mention goes on in another cluster."""
-    draft.drop(link)
+    doc.drop(link)
     context.items += 1
 
 
-def accept_mention(draft: Draft, context: Context, entity_id: str) -> None:
+def accept_mention(doc: DocumentState, context: Context, entity_id: str) -> None:
     """What takes part in something accepted is accepted itself."""
-    entity = entity_of(draft, entity_id)
+    entity = entity_of(doc, entity_id)
     if not entity.in_view:
         if entity.state is State.REJECTED:
-            check_single(draft, entity.fragments, entity.label, entity.id)
-        decide(entity, State.ACCEPTED, draft, context)
-        touched(draft, Layer.ENTITIES)
+            check_single(doc, entity.fragments, entity.label, entity.id)
+        decide(entity, State.ACCEPTED, doc, context)
+        touched(doc, Layer.ENTITIES)
 
 
-def dissolve_if_alone(draft: Draft, context: Context, cluster_id: str) -> None:
+def dissolve_if_alone(doc: DocumentState, context: Context, cluster_id: str) -> None:
     """Take a cluster apart that has fewer than two mentions left."""
-    members = draft.members(cluster_id)
+    members = doc.members(cluster_id)
     if len(members) >= _TWO:
         return
     for link in members:
-        _out(draft, context, link)
-    cluster = draft.cluster(cluster_id)
+        _out(doc, context, link)
+    cluster = doc.cluster(cluster_id)
     if cluster is None:
         return
-    if not any(link.cluster_id == cluster_id for link in draft.links):
-        draft.drop(cluster)
+    if not any(link.cluster_id == cluster_id for link in doc.links):
+        doc.drop(cluster)
     elif cluster.state is not State.REJECTED:
-        draft.put(replace(cluster, state=State.REJECTED, event_id=context.event_id))
+        doc.put(replace(cluster, state=State.REJECTED, event_id=context.event_id))
 
 
-def _anchor(draft: Draft, link: LinkRow) -> LinkRow:
+def _anchor(doc: DocumentState, link: LinkRow) -> LinkRow:
     """The cluster's first mention; of a cluster that was taken apart the first one that is still free."""
-    members = draft.members(link.cluster_id)
+    members = doc.members(link.cluster_id)
     if members:
         return members[0]
-    for entity in draft.entities:
-        companion = draft.link(link.cluster_id, entity.id)
-        at_home = any(each.state is not State.REJECTED for each in draft.links_of(entity.id))
+    for entity in doc.entities:
+        companion = doc.link(link.cluster_id, entity.id)
+        at_home = any(each.state is not State.REJECTED for each in doc.links_of(entity.id))
         free = entity.state is not State.REJECTED and entity.id != link.entity_id and not at_home
         if companion is not None and free:
             return companion
-    name = entity_of(draft, link.entity_id).surface(draft.text)
+    name = entity_of(doc, link.entity_id).surface(doc.text)
     raise ActionRefusedError(
         f"{name!r} would be alone in its cluster", "join another cluster, or make a new one"
     )
 
 
-def _leave_others(draft: Draft, context: Context, link: LinkRow) -> None:
+def _leave_others(doc: DocumentState, context: Context, link: LinkRow) -> None:
     """A mention that was not in this cluster yet leaves all others; one that was, only proposed ones."""
     new = link.state in (State.UNDECIDED, State.REJECTED)
-    for other in draft.links_of(link.entity_id):
+    for other in doc.links_of(link.entity_id):
         leaves = other.state is State.UNDECIDED or (new and other.state is not State.REJECTED)
         if leaves and other.cluster_id != link.cluster_id:
-            reject_link(draft, context, other)
+            reject_link(doc, context, other)
 
 
-def _out(draft: Draft, context: Context, link: LinkRow) -> None:
+def _out(doc: DocumentState, context: Context, link: LinkRow) -> None:
     if link.state is State.ADDED:
-        drop_link(draft, context, link)
+        drop_link(doc, context, link)
     elif link.state is not State.REJECTED:
-        decide(link, State.REJECTED, draft, context)
+        decide(link, State.REJECTED, doc, context)
 
 
-def _settle(draft: Draft, context: Context, cluster_id: str) -> None:
-    cluster: ClusterRow | None = draft.cluster(cluster_id)
+def _settle(doc: DocumentState, context: Context, cluster_id: str) -> None:
+    cluster: ClusterRow | None = doc.cluster(cluster_id)
     if cluster is not None and cluster.state in (State.UNDECIDED, State.REJECTED):
-        draft.put(replace(cluster, state=State.ACCEPTED, event_id=context.event_id))
+        doc.put(replace(cluster, state=State.ACCEPTED, event_id=context.event_id))
 
 
-def join(draft: Draft, context: Context, entity_id: str, cluster_id: str) -> None:
+def join(doc: DocumentState, context: Context, entity_id: str, cluster_id: str) -> None:
     """The mention belongs to this cluster, and to no other one.
 
     Raises:
         ActionRefusedError: The project has no coreference, or one of them is not there.
     """
     _check(context)
-    cluster, others = living_cluster(draft, cluster_id), _homes(draft, entity_id, but=cluster_id)
-    entity_of(draft, entity_id)
+    cluster, others = living_cluster(doc, cluster_id), _homes(doc, entity_id, but=cluster_id)
+    entity_of(doc, entity_id)
     for link in others:
-        reject_link(draft, context, link)
-    _place(draft, context, entity_id, cluster, was=others[0] if others else None)
-    _settle_all(draft, context, cluster)
+        reject_link(doc, context, link)
+    _place(doc, context, entity_id, cluster, was=others[0] if others else None)
+    _settle_all(doc, context, cluster)
 
 
-def new_cluster(draft: Draft, context: Context, mentions: tuple[str, ...]) -> ClusterRow:
+def new_cluster(doc: DocumentState, context: Context, mentions: tuple[str, ...]) -> ClusterRow:
     """These mentions mean the same thing.
 
     Raises:
@@ -141,30 +141,30 @@ def new_cluster(draft: Draft, context: Context, mentions: tuple[str, ...]) -> Cl
     if len(set(mentions)) < _TWO:
         raise ActionRefusedError("a cluster needs at least two mentions")
     cluster = ClusterRow(context.fresh_id(), None, State.ADDED, context.source_id, context.event_id)
-    draft.put(cluster)
+    doc.put(cluster)
     for entity_id in dict.fromkeys(mentions):
-        entity_of(draft, entity_id)
-        for link in _homes(draft, entity_id, but=cluster.id):
-            reject_link(draft, context, link)
-        _place(draft, context, entity_id, cluster)
+        entity_of(doc, entity_id)
+        for link in _homes(doc, entity_id, but=cluster.id):
+            reject_link(doc, context, link)
+        _place(doc, context, entity_id, cluster)
     return cluster
 
 
-def leave(draft: Draft, context: Context, entity_id: str) -> None:
+def leave(doc: DocumentState, context: Context, entity_id: str) -> None:
     """The mention belongs to no cluster; a cluster that is left with one mention goes.
 
     Raises:
         ActionRefusedError: It is in none.
     """
-    homes = _homes(draft, entity_id)
+    homes = _homes(doc, entity_id)
     if not homes:
-        name = entity_of(draft, entity_id).surface(draft.text)
+        name = entity_of(doc, entity_id).surface(doc.text)
         raise ActionRefusedError(f"{name!r} is in no cluster")
     for link in homes:
-        reject_link(draft, context, link)
+        reject_link(doc, context, link)
 
 
-def merge(draft: Draft, context: Context, cluster_id: str, other_id: str) -> None:
+def merge(doc: DocumentState, context: Context, cluster_id: str, other_id: str) -> None:
     """Both clusters mean the same thing: the mentions of the other one move here.
 
     Raises:
@@ -172,15 +172,17 @@ def merge(draft: Draft, context: Context, cluster_id: str, other_id: str) -> Non
     """
     if cluster_id == other_id:
         raise ActionRefusedError("a cluster cannot be merged with itself")
-    cluster, other = living_cluster(draft, cluster_id), living_cluster(draft, other_id)
-    for link in draft.members(other.id):
-        drop_link(draft, context, link)
-        _place(draft, context, link.entity_id, cluster, was=link)
-    dissolve_if_alone(draft, context, other.id)
-    _settle_all(draft, context, cluster)
+    cluster, other = living_cluster(doc, cluster_id), living_cluster(doc, other_id)
+    for link in doc.members(other.id):
+        drop_link(doc, context, link)
+        _place(doc, context, link.entity_id, cluster, was=link)
+    dissolve_if_alone(doc, context, other.id)
+    _settle_all(doc, context, cluster)
 
 
-def split(draft: Draft, context: Context, cluster_id: str, entity_id: str) -> ClusterRow | None:
+def split(
+    doc: DocumentState, context: Context, cluster_id: str, entity_id: str
+) -> ClusterRow | None:
     """This and the later mentions mean something else: they become a cluster of their own.
 
     Returns:
@@ -189,8 +191,8 @@ def split(draft: Draft, context: Context, cluster_id: str, entity_id: str) -> Cl
     Raises:
         ActionRefusedError: The mention is not in the cluster, or it is its first one.
     """
-    cluster_of(draft, cluster_id)
-    members = draft.members(cluster_id)
+    cluster_of(doc, cluster_id)
+    members = doc.members(cluster_id)
     ids = [link.entity_id for link in members]
     if entity_id not in ids[1:]:
         raise ActionRefusedError(
@@ -198,14 +200,14 @@ def split(draft: Draft, context: Context, cluster_id: str, entity_id: str) -> Cl
         )
     moving = members[ids.index(entity_id) :]
     if len(moving) < _TWO:
-        reject_link(draft, context, moving[0])
+        reject_link(doc, context, moving[0])
         return None
     new = ClusterRow(context.fresh_id(), None, State.ADDED, context.source_id, context.event_id)
-    draft.put(new)
+    doc.put(new)
     for link in moving:
-        drop_link(draft, context, link)
-        _place(draft, context, link.entity_id, new, was=link)
-    dissolve_if_alone(draft, context, cluster_id)
+        drop_link(doc, context, link)
+        _place(doc, context, link.entity_id, new, was=link)
+    dissolve_if_alone(doc, context, cluster_id)
     return new
 
 
@@ -217,27 +219,31 @@ def _check(context: Context) -> None:
         )
 
 
-def _homes(draft: Draft, entity_id: str, but: str = "") -> list[LinkRow]:
+def _homes(doc: DocumentState, entity_id: str, but: str = "") -> list[LinkRow]:
     return [
         link
-        for link in draft.links_of(entity_id)
+        for link in doc.links_of(entity_id)
         if link.state is not State.REJECTED and link.cluster_id != but
     ]
 
 
 def _place(
-    draft: Draft, context: Context, entity_id: str, cluster: ClusterRow, was: LinkRow | None = None
+    doc: DocumentState,
+    context: Context,
+    entity_id: str,
+    cluster: ClusterRow,
+    was: LinkRow | None = None,
 ) -> None:
     """Put a mention into a cluster by a person's decision; where it was before is remembered."""
-    accept_mention(draft, context, entity_id)
-    known = draft.link(cluster.id, entity_id)
+    accept_mention(doc, context, entity_id)
+    known = doc.link(cluster.id, entity_id)
     if known is not None:
         settled = known.state in (State.ADDED, State.EDITED)
         state = known.state if settled else State.ACCEPTED
-        draft.put(replace(known, state=state, event_id=context.event_id))
+        doc.put(replace(known, state=state, event_id=context.event_id))
     else:
         moved = was is not None and was.state is not State.ADDED
-        draft.put(
+        doc.put(
             LinkRow(
                 *(cluster.id, entity_id, was.score if was else None),
                 State.EDITED if moved else State.ADDED,
@@ -246,15 +252,15 @@ def _place(
             )
         )
     context.items += 1
-    touched(draft, Layer.COREFERENCE)
+    touched(doc, Layer.COREFERENCE)
 
 
-def _settle_all(draft: Draft, context: Context, cluster: ClusterRow) -> None:
+def _settle_all(doc: DocumentState, context: Context, cluster: ClusterRow) -> None:
     """A cluster that a person has worked on is no guess any more; its anchor is accepted with it."""
-    members = draft.members(cluster.id)
+    members = doc.members(cluster.id)
     anchor = members[0] if members else None
     if anchor is not None and anchor.state is State.UNDECIDED:
-        accept_mention(draft, context, anchor.entity_id)
-        draft.put(replace(anchor, state=State.ACCEPTED, event_id=context.event_id))
+        accept_mention(doc, context, anchor.entity_id)
+        doc.put(replace(anchor, state=State.ACCEPTED, event_id=context.event_id))
     if cluster.state in (State.UNDECIDED, State.REJECTED):
-        draft.put(replace(cluster, state=State.ACCEPTED, event_id=context.event_id))
+        doc.put(replace(cluster, state=State.ACCEPTED, event_id=context.event_id))

@@ -10,7 +10,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.store.context import Context
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,
@@ -27,50 +27,50 @@ Row = TypeVar("Row", EntityRow, RelationRow, ClusterRow, LinkRow)
 DECIDED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
 
 
-def entity_of(draft: Draft, entity_id: str) -> EntityRow:
+def entity_of(doc: DocumentState, entity_id: str) -> EntityRow:
     """The entity.
 
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(draft.entity(entity_id), "entity", entity_id)
+    return _there(doc.entity(entity_id), "entity", entity_id)
 
 
-def relation_of(draft: Draft, relation_id: str) -> RelationRow:
+def relation_of(doc: DocumentState, relation_id: str) -> RelationRow:
     """The relation.
 
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(draft.relation(relation_id), "relation", relation_id)
+    return _there(doc.relation(relation_id), "relation", relation_id)
 
 
-def cluster_of(draft: Draft, cluster_id: str) -> ClusterRow:
+def cluster_of(doc: DocumentState, cluster_id: str) -> ClusterRow:
     """The cluster.
 
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(draft.cluster(cluster_id), "cluster", cluster_id)
+    return _there(doc.cluster(cluster_id), "cluster", cluster_id)
 
 
-def link_of(draft: Draft, cluster_id: str, entity_id: str) -> LinkRow:
+def link_of(doc: DocumentState, cluster_id: str, entity_id: str) -> LinkRow:
     """The mention's link to the cluster.
 
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(draft.link(cluster_id, entity_id), "mention of a cluster", entity_id)
+    return _there(doc.link(cluster_id, entity_id), "mention of a cluster", entity_id)
 
 
-def living_cluster(draft: Draft, cluster_id: str) -> ClusterRow:
+def living_cluster(doc: DocumentState, cluster_id: str) -> ClusterRow:
     """The cluster, if it still has mentions.
 
     Raises:
         ActionRefusedError: It is not there (any more), or it was taken apart.
     """
-    row = cluster_of(draft, cluster_id)
-    if not draft.members(cluster_id):
+    row = cluster_of(doc, cluster_id)
+    if not doc.members(cluster_id):
         raise gone("cluster", cluster_id)
     return row
 
@@ -93,7 +93,7 @@ def check_entity_label(schema: LabelSchema, label: str) -> None:
         raise _unknown("entity type", label, schema.entity_labels)
 
 
-def check_fragments(draft: Draft, fragments: tuple[Span, ...]) -> None:
+def check_fragments(doc: DocumentState, fragments: tuple[Span, ...]) -> None:
     """Refuse fragments that are no ascending, non-empty ranges of the text.
 
     Raises:
@@ -101,17 +101,19 @@ def check_fragments(draft: Draft, fragments: tuple[Span, ...]) -> None:
     """
     end = 0
     for each in fragments:
-        if not end <= each.char_start < each.char_end <= len(draft.text):
+        if not end <= each.char_start < each.char_end <= len(doc.text):
             raise ActionRefusedError(
                 f"the span [{each.char_start}, {each.char_end}) is no part of the text; allowed are "
-                f"non-empty ranges from {end} to {len(draft.text)}, ascending"
+                f"non-empty ranges from {end} to {len(doc.text)}, ascending"
             )
         end = each.char_end
     if not fragments:
         raise ActionRefusedError("an entity needs at least one span")
 
 
-def check_single(draft: Draft, fragments: tuple[Span, ...], label: str, but: str = "") -> None:
+def check_single(
+    doc: DocumentState, fragments: tuple[Span, ...], label: str, but: str = ""
+) -> None:
     """Refuse an entity that is there already, accepted or still undecided.
 
     Args:
@@ -120,14 +122,14 @@ def check_single(draft: Draft, fragments: tuple[Span, ...], label: str, but: str
     Raises:
         ActionRefusedError: It is.
     """
-    for twin in draft.on_fragments(fragments):
+    for twin in doc.on_fragments(fragments):
         if twin.label == label and twin.id != but and twin.state is not State.REJECTED:
-            name = twin.surface(draft.text)
+            name = twin.surface(doc.text)
             how = "already" if twin.in_view else "by a proposal that is still undecided"
             raise ActionRefusedError(f"{name!r} is a {label} {how}", "accept one, reject the other")
 
 
-def check_pair(draft: Draft, schema: LabelSchema, label: str, head: str, tail: str) -> None:
+def check_pair(doc: DocumentState, schema: LabelSchema, label: str, head: str, tail: str) -> None:
     """Refuse a relation that the schema does not know or does not allow between these entities.
 
     Raises:
@@ -137,7 +139,7 @@ def check_pair(draft: Draft, schema: LabelSchema, label: str, head: str, tail: s
         raise _unknown("relation type", label, schema.relation_labels)
     if head == tail:
         raise ActionRefusedError("a relation needs two entities, head and tail are the same")
-    types = entity_of(draft, head).label, entity_of(draft, tail).label
+    types = entity_of(doc, head).label, entity_of(doc, tail).label
     known = set(schema.entity_labels)
     if set(types) <= known and not schema.relation(label).allows(*types):
         legal = ", ".join(schema.legal_relations(*types)) or "none"
@@ -148,26 +150,26 @@ def check_pair(draft: Draft, schema: LabelSchema, label: str, head: str, tail: s
         )
 
 
-def touched(draft: Draft, layer: Layer) -> None:
+def touched(doc: DocumentState, layer: Layer) -> None:
     """A decision was made in a layer: it is in progress now, unless it is done."""
-    progress = draft.progress or ProgressRow()
+    progress = doc.progress or ProgressRow()
     if getattr(progress, layer) is Completeness.UNTOUCHED:
         changed = {layer.value: Completeness.IN_PROGRESS}
-        draft.put(replace(progress, **changed))  # type: ignore[arg-type]
+        doc.put(replace(progress, **changed))  # type: ignore[arg-type]
 
 
 def decide(
-    row: EntityRow | RelationRow | LinkRow, state: State, draft: Draft, context: Context
+    row: EntityRow | RelationRow | LinkRow, state: State, doc: DocumentState, context: Context
 ) -> None:
     """Put a row into a state by this event, and count it."""
-    draft.put(replace(row, state=state, event_id=context.event_id))
+    doc.put(replace(row, state=state, event_id=context.event_id))
     context.items += 1
 
 
 def edit(
     old: EntityRow | RelationRow,
     new: EntityRow | RelationRow,
-    draft: Draft,
+    doc: DocumentState,
     context: Context,
 ) -> None:
     """Put a changed row in the place of the old one, and count it.
@@ -176,7 +178,7 @@ def edit(
     """
     added = old.state is State.ADDED
     state, was = (State.ADDED, None) if added else (State.EDITED, edited_from(old))
-    draft.put(replace(new, state=state, was=was, event_id=context.event_id))
+    doc.put(replace(new, state=state, was=was, event_id=context.event_id))
     context.items += 1
 
 

@@ -12,7 +12,7 @@ from sciextract.errors import ProjectDamagedError
 from sciextract.store import connection as session
 from sciextract.store import documents, events, migrations, project_settings, state_tables, undo
 from sciextract.store.connection import problems, snapshot
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.maintenance import findings, values
 from sciextract.store.maintenance.findings import Finding, Severity
 from sciextract.store.maintenance.salvage import UNREADABLE
@@ -156,57 +156,57 @@ def _wrong_with(connection: sqlite3.Connection, number: int) -> list[str]:
     try:
         with snapshot(connection):
             stored = documents.load(connection, number)
-            draft = Draft(stored, load_rows(connection, number))
+            doc = DocumentState(stored, load_rows(connection, number))
             tests = {
                 "sources": values.sources_hold(connection, number),
-                "text": _text_holds(connection, draft),
-                "tokens": not stored.document.tokens.problems(len(draft.text)),
-                "spans": _spans_hold(draft),
+                "text": _text_holds(connection, doc),
+                "tokens": not stored.document.tokens.problems(len(doc.text)),
+                "spans": _spans_hold(doc),
                 "log": undo.agrees(connection, number),
-                "mentions": _mentions_hold(connection, draft),
-                "summary": _summary_holds(connection, draft),
+                "mentions": _mentions_hold(connection, doc),
+                "summary": _summary_holds(connection, doc),
             }
     except UNREADABLE:
         return ["unreadable"]
     return [name for name, holds in tests.items() if not holds]
 
 
-def _text_holds(connection: sqlite3.Connection, draft: Draft) -> bool:
+def _text_holds(connection: sqlite3.Connection, doc: DocumentState) -> bool:
     row = connection.execute(
-        "SELECT sha256 FROM document WHERE id = ?", (draft.stored.number,)
+        "SELECT sha256 FROM document WHERE id = ?", (doc.stored.number,)
     ).fetchone()
-    return bool(row[0] == draft.stored.document.text_sha256)
+    return bool(row[0] == doc.stored.document.text_sha256)
 
 
-def _spans_hold(draft: Draft) -> bool:
-    end = len(draft.text)
-    spans = (span for each in draft.entities for span in each.fragments)
+def _spans_hold(doc: DocumentState) -> bool:
+    end = len(doc.text)
+    spans = (span for each in doc.entities for span in each.fragments)
     return all(0 <= span.char_start < span.char_end <= end for span in spans)
 
 
-def _mentions_hold(connection: sqlite3.Connection, draft: Draft) -> bool:
+def _mentions_hold(connection: sqlite3.Connection, doc: DocumentState) -> bool:
     rows = connection.execute(
         "SELECT e.id, s.text FROM entity e JOIN surface s ON s.id = e.surface_id WHERE document_id = ?",
-        (draft.stored.number,),
+        (doc.stored.number,),
     )
     indexed = dict(rows)
-    return indexed == {each.id: _storable(each.surface(draft.text)) for each in draft.entities}
+    return indexed == {each.id: _storable(each.surface(doc.text)) for each in doc.entities}
 
 
 def _storable(surface: str) -> str:
     return surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-def _summary_holds(connection: sqlite3.Connection, draft: Draft) -> bool:
-    number = draft.stored.number
+def _summary_holds(connection: sqlite3.Connection, doc: DocumentState) -> bool:
+    number = doc.stored.number
     kept = connection.execute(
         """SELECT entities, relations, clusters, items, undecided, decided, least_score, greatest_score, uncertainty
         FROM summary WHERE document_id = ?""",
         (number,),
     ).fetchone()
-    if draft.progress is None:
+    if doc.progress is None:
         return kept is None
-    now = state_tables.summarise(draft)
+    now = state_tables.summarise(doc)
     exact = (
         *(now.entities, now.relations, now.clusters, now.items),
         *(now.undecided, now.decided, now.least_score, now.greatest_score),
@@ -216,7 +216,7 @@ def _summary_holds(connection: sqlite3.Connection, draft: Draft) -> bool:
     )
     tallied = {tuple(key): count for *key, count in rows}
     near = kept is not None and isclose(kept[-1], now.uncertainty, abs_tol=1e-9)
-    return near and kept[:-1] == exact and tallied == state_tables.tally(draft)
+    return near and kept[:-1] == exact and tallied == state_tables.tally(doc)
 
 
 def _index_holds(connection: sqlite3.Connection, name: str) -> bool:

@@ -215,7 +215,7 @@ def _rebuilt(project: Project, numbers: Iterable[int]) -> Iterator[int]:
 
 def _count(project: Project, numbers: Iterable[int]) -> None:
     for number in numbers:
-        state_tables.refresh(project.connection, project.draft(number))
+        state_tables.refresh(project.connection, project.document_state(number))
 
 
 def _index(connection: sqlite3.Connection) -> None:

@@ -16,7 +16,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectDamagedError, SchemaError
 from sciextract.store import documents, events, project_settings, undo
 from sciextract.store.context import Context
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_tokens
 from sciextract.store.ingest import BATCH
 from sciextract.store.opening import create_project
@@ -355,11 +355,11 @@ def _add(project: Project, context: Context, found: Found, result: Salvaged) -> 
     source_id = context.source_of(found.source or _SOURCE)
     item = AnnotatedDocument(found.document)
     documents.add_record(project.connection, stored, item, source_id, context.event_id)
-    draft = Draft(stored, [])
+    doc = DocumentState(stored, [])
     for row in found.rows:
-        draft.put(_moved(row, context, found.sources))
+        doc.put(_moved(row, context, found.sources))
         result.items += isinstance(row, EntityRow | RelationRow | LinkRow)
-    project.save(draft, context)
+    project.save(doc, context)
     result.documents += 1
     result.altered += found.altered
     return stored.number

@@ -247,7 +247,7 @@ def _open_part(
 ) -> Iterator[Decision]:
     if number not in pool.touched:
         return considered
-    return settled(project.draft(number)).left(considered)
+    return settled(project.document_state(number)).left(considered)
 
 
 def _open_votes(
@@ -256,7 +256,7 @@ def _open_votes(
     votes = votes_of(found, symmetric)
     if number not in pool.touched:
         return votes
-    known = settled(project.draft(number))
+    known = settled(project.document_state(number))
     return {place: answer for place, answer in votes.items() if known.is_open(place[0], place[1])}
 
 

@@ -18,7 +18,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.spans import Span
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import Completeness, EntityRow
 
 
@@ -256,25 +256,25 @@ class Settled:
         return (each for each in decisions if self.is_open(each.task, each.place))
 
 
-def settled(draft: Draft) -> Settled:
+def settled(doc: DocumentState) -> Settled:
     """What has been answered in an abstract: imported and decided items, and layers that are done."""
-    entities = {each.id: each for each in draft.all_entities}
+    entities = {each.id: each for each in doc.all_entities}
     decided = [each for each in entities.values() if each.state is not State.UNDECIDED]
     places = {(Task.ENTITY, each.fragments) for each in decided}
-    for relation in draft.relations:
+    for relation in doc.relations:
         if relation.state is not State.UNDECIDED and {relation.head, relation.tail} <= set(
             entities
         ):
             places.add((Task.RELATION, _pair(entities[relation.head], entities[relation.tail])))
-    for link in draft.links:
+    for link in doc.links:
         if link.state is not State.UNDECIDED and link.entity_id in entities:
             places.add((Task.COREFERENCE, entities[link.entity_id].fragments))
     rejected = {span for each in decided if each.state is State.REJECTED for span in each.fragments}
-    return Settled(frozenset(_done(draft)), frozenset(places), frozenset(rejected))
+    return Settled(frozenset(_done(doc)), frozenset(places), frozenset(rejected))
 
 
-def _done(draft: Draft) -> Iterator[Task]:
-    progress = draft.progress
+def _done(doc: DocumentState) -> Iterator[Task]:
+    progress = doc.progress
     if progress is not None:
         layers = (progress.entities, progress.relations, progress.coreference)
         yield from (

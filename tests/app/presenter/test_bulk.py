@@ -75,7 +75,7 @@ def test_who_waits_is_asked_with_the_numbers(desk: Desk) -> None:
     assert desk.press("enter").request == bulk.DO
     assert all_state(project_of(desk)) == before  # the key itself decides nothing
     assert do(desk).message == "‹graph tagger›: 20 items in 10 abstracts decided; u takes all back"
-    assert all(len(project_of(desk).draft(n).entities) == 2 for n in range(2, 12))
+    assert all(len(project_of(desk).document_state(n).entities) == 2 for n in range(2, 12))
     assert differing(project_of(desk).connection) == []
 
 
@@ -162,7 +162,7 @@ def test_stopped_half_way_undo_takes_back_what_was_done(desk: Desk) -> None:
     count(desk)
     desk.press("enter")
     assert "stopped; u takes that back" in do(desk, steps=1).message
-    decided = [n for n in range(2, 12) if project_of(desk).draft(n).entities]
+    decided = [n for n in range(2, 12) if project_of(desk).document_state(n).entities]
     assert decided == [2, 3, 4, 5]
     desk.refresh()
     press(desk, "u")
@@ -198,7 +198,7 @@ def test_keys_in_between_are_kept(desk: Desk) -> None:
         for _ in spreading(mine, spread.number, spread.entity_id, spread.count):
             press(desk, "F")
     assert differing(project_of(desk).connection) == []
-    assert len(project_of(desk).draft(11).entities) == 2
+    assert len(project_of(desk).document_state(11).entities) == 2
 
 
 def test_what_was_decided_meanwhile_stays(desk: Desk) -> None:
@@ -207,11 +207,11 @@ def test_what_was_decided_meanwhile_stays(desk: Desk) -> None:
     count(desk)
     desk.press("enter")
     project = project_of(desk)
-    span = project.draft(3).stored.document.tokens.spans[1:3]
+    span = project.document_state(3).stored.document.tokens.spans[1:3]
     whole = type(span[0])(span[0].char_start, span[1].char_end)
     project.actions.add_entity(3, [whole], "Task")
     do(desk)
-    labels = {row.label for row in project.draft(3).entities if row.fragments == (whole,)}
+    labels = {row.label for row in project.document_state(3).entities if row.fragments == (whole,)}
     assert labels == {"Task"}
 
 
@@ -226,7 +226,7 @@ def test_another_decision_on_the_mention_is_not_spread(desk: Desk) -> None:
     project_of(desk).actions.reject(spread.number, desk.focus or pytest.fail("no focus"))
     with pytest.raises(ActionRefusedError, match="not as it was"):
         next(spreading(project_of(desk), spread.number, spread.entity_id, spread.count))
-    assert not project_of(desk).draft(2).entities
+    assert not project_of(desk).document_state(2).entities
 
 
 def test_a_rejection_is_spread_too(tmp_path: Path) -> None:
@@ -237,7 +237,9 @@ def test_a_rejection_is_spread_too(tmp_path: Path) -> None:
     assert "decide 1 item in 1 abstract?" in count(desk).message
     desk.press("enter")
     do(desk)
-    rejected = [row.id for row in project_of(desk).draft(1).entities if row.state is State.REJECTED]
+    rejected = [
+        row.id for row in project_of(desk).document_state(1).entities if row.state is State.REJECTED
+    ]
     assert sorted(rejected) == ["corpus", "corpus2"]
 
 

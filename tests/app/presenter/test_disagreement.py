@@ -63,7 +63,7 @@ def disagreement_of(project: Project) -> dict[object, float]:
 
 
 def surface(project: Project, item: EntityRef) -> str:
-    draft = project.draft(1)
+    draft = project.document_state(1)
     return next(row.surface(draft.text) for row in draft.entities if row.id == item.id)
 
 
@@ -86,7 +86,7 @@ def test_what_two_models_differ_on(project: Project) -> None:
     names = {surface(project, item) for item in found if isinstance(item, EntityRef)}
     assert names == {"lattice encoder", "label lexicon"}
     relations = [item for item in found if isinstance(item, RelationRef)]
-    rows = [project.draft(1).relation(each.id) for each in relations]
+    rows = [project.document_state(1).relation(each.id) for each in relations]
     assert sorted((row.label, row.tail) for row in rows if row) == [
         *(("PART-OF", "tagger2"), ("USED-FOR", "task"))  # of the lexicon, and the one turned around
     ]

@@ -129,7 +129,7 @@ def test_finish_abstract(tmp_path: Path) -> None:
     desk = settled(desk_of(tmp_path))
     assert press(desk, "D") == 1
     assert desk.number == 2
-    progress = desk.state.project.draft(1).progress
+    progress = desk.state.project.document_state(1).progress
     assert progress is not None
     assert {progress.entities, progress.relations, progress.coreference} == {Completeness.DONE}
 

@@ -69,7 +69,7 @@ def play(original: Path, keys: Callable[[Desk], Iterator[str]], order: Order) ->
         desk.press("escape")
         assert desk.mode is Mode.REVIEW
         assert differing(project.connection) == []
-        assert not any(problems(project.draft(n), SYMMETRIC) for n in project.numbers())
+        assert not any(problems(project.document_state(n), SYMMETRIC) for n in project.numbers())
         take_all_back(desk)
         assert all_state(project) == begin
 

@@ -56,10 +56,10 @@ def _migrating(path: Path) -> Iterator[int]:
     yield 0
 
 
-def _accept_all(draft, context) -> None:  # type: ignore[no-untyped-def]
+def _accept_all(doc, context) -> None:  # type: ignore[no-untyped-def]
     from sciextract.store.actions.bulk import accept_above
 
-    accept_above(draft, context, 0.0)
+    accept_above(doc, context, 0.0)
 
 
 def _abstract(number: int) -> AnnotatedDocument:

@@ -131,7 +131,7 @@ def show_mode(path: str) -> None:
 
     try:
         with open_project(path, "reader") as project:
-            progress = project.draft(1).progress
+            progress = project.document_state(1).progress
             _say(f"{project.mode} {progress.note if progress else 'none'}")
             project.actions.note(1, "never")
     except ProjectError as error:

@@ -13,7 +13,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
 from sciextract.documents.spans import Span
 from sciextract.store import Project, create_project, open_project
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.ingest import Import, ImportCounts, Run
 from sciextract.store.undo import State as StateRows
 from sciextract.store.undo import all_numbers, current_state
@@ -153,7 +153,7 @@ def predict(
 ) -> Run:
     """One run of a model on one document."""
     run = Run(project, model, {"entities": 0.5}, background=background)
-    text = project.draft(number).stored.document
+    text = project.document_state(number).stored.document
     run.add([(number, AnnotatedDocument(text, said(*items), model))])
     run.finish()
     return run
@@ -178,11 +178,11 @@ def guess_cluster(cluster_id: str, *mentions: str, score: float = 0.6) -> Cluste
     return Cluster(cluster_id, mentions, score, mention_scores=(score,) * len(mentions))
 
 
-def states(draft: Draft) -> dict[str, State]:
+def states(doc: DocumentState) -> dict[str, State]:
     """The state of every entity and relation by id, of every link by ``cluster entity``."""
-    found = {each.id: each.state for each in draft.entities}
-    found |= {each.id: each.state for each in draft.relations}
-    return found | {f"{each.cluster_id} {each.entity_id}": each.state for each in draft.links}
+    found = {each.id: each.state for each in doc.entities}
+    found |= {each.id: each.state for each in doc.relations}
+    return found | {f"{each.cluster_id} {each.entity_id}": each.state for each in doc.links}
 
 
 def all_state(project: Project) -> dict[int, StateRows]:

@@ -66,7 +66,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> type[_Clock]:
 
 
 def _note(project: Project) -> str:
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     return progress.note if progress else "not there"
 
 

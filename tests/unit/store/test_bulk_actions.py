@@ -33,20 +33,20 @@ NETS = tuple(place("net", occurrence) for occurrence in (0, 1, 3))
 
 
 def surfaces(project: Project, number: int = 1) -> list[tuple[int, str, str, State]]:
-    draft = project.draft(number)
-    return [(e.char_start, e.surface(draft.text), e.label, e.state) for e in draft.entities]
+    doc = project.document_state(number)
+    return [(e.char_start, e.surface(doc.text), e.label, e.state) for e in doc.entities]
 
 
 def progress(project: Project) -> ProgressRow:
-    found = project.draft(1).progress
+    found = project.document_state(1).progress
     assert found is not None
     return found
 
 
 def test_occurrences_have_whole_tokens_under_them(project: Project) -> None:
     put(project)
-    assert tuple(occurrences(project.draft(1), "net")) == NETS
-    assert list(occurrences(project.draft(1), "")) == []
+    assert tuple(occurrences(project.document_state(1), "net")) == NETS
+    assert list(occurrences(project.document_state(1), "")) == []
 
 
 def test_identical_strings_get_the_label(project: Project) -> None:
@@ -66,7 +66,7 @@ def test_a_proposal_that_has_the_label_already_is_accepted(project: Project) -> 
     put(project, entity("E1", NETS[0], "Task"))
     predict(project, guess("P1", NETS[1], "Method"), guess("P2", NETS[1], "Task"))
     project.actions.apply_to_identical(1, "E1")
-    found = states(project.draft(1))
+    found = states(project.document_state(1))
     assert (found["P1"], found["P2"]) == (State.UNDECIDED, State.ACCEPTED)
 
 
@@ -81,7 +81,7 @@ def test_a_rejected_occurrence_does_not_come_back(project: Project) -> None:
     put(project, *(entity(f"E{n}", net, "Task") for n, net in enumerate(NETS)))
     project.actions.reject(1, EntityRef("E2"))
     project.actions.apply_to_identical(1, "E0")
-    assert states(project.draft(1))["E2"] is State.REJECTED
+    assert states(project.document_state(1))["E2"] is State.REJECTED
 
 
 def test_a_rejection_holds_for_all_identical_proposals_of_that_type(project: Project) -> None:
@@ -91,7 +91,7 @@ def test_a_rejection_holds_for_all_identical_proposals_of_that_type(project: Pro
     project.actions.reject(1, EntityRef("P0"))
     assert project.actions.preview_identical(1, "P0").items == 1
     project.actions.apply_to_identical(1, "P0")
-    assert list(states(project.draft(1)).values()) == [
+    assert list(states(project.document_state(1)).values()) == [
         State.REJECTED,
         State.REJECTED,
         State.UNDECIDED,
@@ -157,7 +157,7 @@ def test_everything_above_a_score_is_accepted_and_arguments_go_along(project: Pr
     proposals(project)
     previewed = project.actions.preview_accept_above(0.6, 1)
     done = project.actions.accept_above(0.6, 1)
-    found = states(project.draft(1))
+    found = states(project.document_state(1))
     accepted = {item for item, state in found.items() if state is State.ACCEPTED}
     assert accepted == {"E1", "E2", "R1"}
     assert (previewed.documents, previewed.items) == (done.documents, done.items) == (1, 3)
@@ -166,7 +166,7 @@ def test_everything_above_a_score_is_accepted_and_arguments_go_along(project: Pr
 def test_only_the_named_layers_are_accepted(project: Project) -> None:
     proposals(project)
     project.actions.accept_above(0.0, None, [Layer.ENTITIES])
-    found = states(project.draft(1))
+    found = states(project.document_state(1))
     assert {item for item, state in found.items() if state is State.UNDECIDED} == {
         "R1",
         "C1 E1",
@@ -188,7 +188,7 @@ def test_done_is_refused_while_something_waits(project: Project) -> None:
 def test_done_decides_what_waits(project: Project, undecided: str, state: State) -> None:
     proposals(project)
     project.actions.mark_done(1, undecided=undecided)  # type: ignore[arg-type]
-    assert set(states(project.draft(1)).values()) == {state}
+    assert set(states(project.document_state(1)).values()) == {state}
     done = Completeness.DONE
     assert progress(project) == ProgressRow(done, done, done)
 
@@ -198,7 +198,7 @@ def test_one_layer_is_done_without_the_others(project: Project) -> None:
     project.actions.mark_done(1, [Layer.RELATIONS], "reject")
     assert progress(project).relations is Completeness.DONE
     assert progress(project).coreference is Completeness.UNTOUCHED
-    assert states(project.draft(1))["E1"] is State.UNDECIDED
+    assert states(project.document_state(1))["E1"] is State.UNDECIDED
 
 
 def test_completeness_flag_and_note_can_be_set_and_taken_back(project: Project) -> None:

@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def _note(project: Project) -> str:
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     return progress.note if progress else "not there"
 
 

@@ -40,7 +40,7 @@ def guessed(project: Project, *mentions: str) -> None:
 def test_accepting_a_link_accepts_its_mention_and_the_anchor(project: Project) -> None:
     guessed(project, "E1", "E2", "E3")
     project.actions.accept(1, LinkRef("C1", "E3"))
-    found = states(project.draft(1))
+    found = states(project.document_state(1))
     accepted = {item for item, state in found.items() if state is State.ACCEPTED}
     assert accepted == {"E1", "E3", "C1 E1", "C1 E3"}
     assert clusters(project) == [("E1", "E3")]
@@ -51,14 +51,14 @@ def test_an_accepted_anchor_keeps_a_companion_to_decide(project: Project) -> Non
     project.actions.accept(1, LinkRef("C1", "E1"))
     assert clusters(project) == []
     predict(project, GUESSED[0], GUESSED[1])
-    assert states(project.draft(1))["C1 E2"] is State.UNDECIDED
+    assert states(project.document_state(1))["C1 E2"] is State.UNDECIDED
 
 
 def test_rejecting_a_link_leaves_the_others(project: Project) -> None:
     put(project, *FIVE, cluster("C1", "E1", "E2", "E3"))
     project.actions.reject(1, LinkRef("C1", "E2"))
     assert clusters(project) == [("E1", "E3")]
-    assert states(project.draft(1))["E2"] is State.IMPORTED
+    assert states(project.document_state(1))["E2"] is State.IMPORTED
 
 
 def test_a_cluster_of_two_that_was_taken_apart_can_be_accepted_again(project: Project) -> None:
@@ -91,7 +91,7 @@ def test_joining_moves_a_mention_and_remembers_where_it_was(project: Project) ->
     put(project, *FIVE, cluster("C1", "E1", "E2", "E3"), cluster("C2", "E4", "E5"))
     project.actions.join(1, "E3", "C2")
     assert clusters(project) == [("E1", "E2"), ("E3", "E4", "E5")]
-    link = project.draft(1).link("C2", "E3")
+    link = project.document_state(1).link("C2", "E3")
     assert link is not None
     assert (link.state, json.loads(link.was or "")) == (State.EDITED, {"cluster": "C1"})
 
@@ -100,7 +100,7 @@ def test_joining_a_proposed_cluster_settles_its_anchor(project: Project) -> None
     guessed(project, "E1", "E2")
     project.actions.join(1, "E5", "C1")
     assert clusters(project) == [("E1", "E5")]
-    assert states(project.draft(1))["C1 E2"] is State.UNDECIDED
+    assert states(project.document_state(1))["C1 E2"] is State.UNDECIDED
 
 
 def test_joining_a_cluster_that_was_taken_apart_is_refused(project: Project) -> None:
@@ -116,7 +116,7 @@ def test_joining_again_does_not_forget_an_edit(project: Project) -> None:
     put(project, *FIVE, cluster("C1", "E1", "E2", "E3"), cluster("C2", "E4", "E5"))
     project.actions.join(1, "E3", "C2")
     project.actions.join(1, "E3", "C2")
-    assert states(project.draft(1))["C2 E3"] is State.EDITED
+    assert states(project.document_state(1))["C2 E3"] is State.EDITED
 
 
 def test_a_new_cluster_takes_its_mentions_out_of_others(project: Project) -> None:
@@ -136,7 +136,7 @@ def test_leaving_a_cluster_of_two_takes_it_apart(project: Project) -> None:
     put(project, *FIVE)
     project.actions.new_cluster(1, ["E1", "E2"])
     project.actions.leave(1, "E2")
-    assert project.draft(1).clusters == []
+    assert project.document_state(1).clusters == []
     with pytest.raises(ActionRefusedError, match="'net' is in no cluster"):
         project.actions.leave(1, "E2")
 
@@ -145,7 +145,7 @@ def test_merging_moves_all_mentions(project: Project) -> None:
     put(project, *FIVE, cluster("C1", "E1", "E3"), cluster("C2", "E2", "E4", "E5"))
     project.actions.merge(1, "C1", "C2")
     assert clusters(project) == [("E1", "E2", "E3", "E4", "E5")]
-    assert [each.id for each in project.draft(1).clusters] == ["C1"]
+    assert [each.id for each in project.document_state(1).clusters] == ["C1"]
 
 
 def test_merging_refuses_itself_and_what_is_gone(project: Project) -> None:
@@ -173,7 +173,7 @@ def test_splitting_after_the_first_mention_takes_the_old_cluster_apart(project: 
     put(project, *FIVE, cluster("C1", "E1", "E2", "E3"))
     project.actions.split(1, "C1", "E2")
     assert clusters(project) == [("E2", "E3")]
-    assert states(project.draft(1))["C1 E1"] is State.REJECTED
+    assert states(project.document_state(1))["C1 E1"] is State.REJECTED
 
 
 @pytest.mark.parametrize("mention", ["E1", "E5", "E9"])

@@ -30,7 +30,7 @@ GRAPH, NET, LEARNS = place("graph"), place("net"), place("learns")
 
 
 def row(project: Project, entity_id: str) -> EntityRow:
-    found = project.draft(1).entity(entity_id)
+    found = project.document_state(1).entity(entity_id)
     assert found is not None
     return found
 
@@ -45,7 +45,7 @@ def test_accepting_a_proposal_begins_the_layer(project: Project) -> None:
     done = project.actions.accept(1, EntityRef("E1"), seconds=2.5)
     assert row(project, "E1").state is State.ACCEPTED
     assert (done.documents, done.items, done.warnings) == (1, 1, ())
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     assert progress is not None
     assert progress.entities is Completeness.IN_PROGRESS
     assert progress.relations is Completeness.UNTOUCHED
@@ -69,7 +69,7 @@ def test_rejecting_takes_relations_and_cluster_links_along_as_one_event(project:
     )
     events = len(project.log())
     done = project.actions.reject(1, EntityRef("E1"))
-    found = states(project.draft(1))
+    found = states(project.document_state(1))
     gone = {item for item, state in found.items() if state is State.REJECTED}
     assert gone == {"E1", "R1", "R2", "C1 E1"}
     assert done.items == 4
@@ -79,7 +79,7 @@ def test_rejecting_takes_relations_and_cluster_links_along_as_one_event(project:
 def test_rejecting_one_of_two_mentions_takes_the_cluster_apart(project: Project) -> None:
     put(project, entity("E1", GRAPH), entity("E2", NET), cluster("C1", "E1", "E2"))
     project.actions.reject(1, EntityRef("E1"))
-    found = states(project.draft(1))
+    found = states(project.document_state(1))
     assert found["C1 E2"] is State.REJECTED
     assert found["E2"] is State.IMPORTED
     assert project.document(1).annotations.clusters == ()
@@ -88,27 +88,27 @@ def test_rejecting_one_of_two_mentions_takes_the_cluster_apart(project: Project)
 def test_what_a_person_added_goes_without_trace_when_rejected(project: Project) -> None:
     put(project)
     project.actions.add_entity(1, [NET], "Method")
-    added = project.draft(1).entities[0]
+    added = project.document_state(1).entities[0]
     assert added.state is State.ADDED
     project.actions.reject(1, EntityRef(added.id))
-    assert project.draft(1).entities == []
+    assert project.document_state(1).entities == []
 
 
 def test_proposals_about_an_added_entity_go_with_it(project: Project) -> None:
     put(project)
     project.actions.add_entity(1, [NET], "Method")
-    added = project.draft(1).entities[0]
+    added = project.document_state(1).entities[0]
     predict(
         project,
         *(guess("P1", NET), guess("P2", LEARNS, "Task")),
         *(guess_relation("R1", "P1", "P2"), guess_cluster("C1", "P1", "P2")),
     )
-    assert project.draft(1).relations[0].head == added.id
+    assert project.document_state(1).relations[0].head == added.id
     project.actions.reject(1, EntityRef(added.id))
-    draft = project.draft(1)
-    assert draft.entity(added.id) is None
-    assert draft.relations == []
-    assert all(state is State.REJECTED for item, state in states(draft).items() if " " in item)
+    doc = project.document_state(1)
+    assert doc.entity(added.id) is None
+    assert doc.relations == []
+    assert all(state is State.REJECTED for item, state in states(doc).items() if " " in item)
 
 
 def test_an_edited_entity_keeps_what_it_was_over_further_edits(project: Project) -> None:
@@ -126,7 +126,7 @@ def test_an_edited_entity_keeps_what_it_was_over_further_edits(project: Project)
 def test_an_added_entity_stays_added_when_edited(project: Project) -> None:
     put(project)
     project.actions.add_entity(1, [NET], "Method")
-    added = project.draft(1).entities[0].id
+    added = project.document_state(1).entities[0].id
     project.actions.set_label(1, EntityRef(added), "Task")
     edited = row(project, added)
     assert (edited.state, edited.label, edited.was) == (State.ADDED, "Task", None)
@@ -151,7 +151,7 @@ def test_a_label_that_makes_relations_illegal_only_warns(project: Project) -> No
     put(project, entity("E1", GRAPH), entity("E2", NET, "Task"), relation("R1", "E1", "E2"))
     done = project.actions.set_label(1, EntityRef("E1"), "Task")
     assert done.warnings == ("Uses from Task to Task is no legal pair any more",)
-    assert states(project.draft(1))["R1"] is State.IMPORTED
+    assert states(project.document_state(1))["R1"] is State.IMPORTED
 
 
 def test_the_same_entity_is_refused(project: Project) -> None:
@@ -185,7 +185,7 @@ def test_adding_what_was_rejected_or_proposed_accepts_it(project: Project) -> No
     project.actions.reject(1, EntityRef("E1"))
     project.actions.add_entity(1, [NET], "Method")
     project.actions.add_entity(1, [GRAPH], "Method")
-    found = project.draft(1).entities
+    found = project.document_state(1).entities
     assert [(each.id, each.state) for each in found] == [
         ("E2", State.ACCEPTED),
         ("E1", State.ACCEPTED),
@@ -237,8 +237,8 @@ def test_an_item_that_is_not_there_is_refused_with_a_reason(project: Project) ->
 
 def test_a_refusal_changes_nothing(project: Project) -> None:
     put(project, entity("E1", NET))
-    before = project.draft(1), len(project.log())
+    before = project.document_state(1), len(project.log())
     with pytest.raises(ActionRefusedError):
         project.actions.set_label(1, EntityRef("E1"), "Dog")
-    assert states(project.draft(1)) == states(before[0])
+    assert states(project.document_state(1)) == states(before[0])
     assert len(project.log()) == before[1]

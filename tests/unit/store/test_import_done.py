@@ -15,7 +15,7 @@ def _import(project: Project, *done: Layer) -> None:
 
 
 def _completeness(project: Project) -> dict[Layer, Completeness]:
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     assert progress is not None
     return {layer: getattr(progress, layer) for layer in Layer}
 

@@ -97,11 +97,11 @@ def test_an_import_decides_what_was_undecided(project: Project) -> None:
     predict(project, *items, guess_relation("R9", "P1", "P2"), guess_cluster("C9", "P1", "P2"))
     items = (entity("E1", GRAPH), entity("E2", NET, "Task"))
     counts = put(project, *items, relation("R1", "E1", "E2"), cluster("C1", "E1", "E2"))
-    draft = project.draft(1)
-    assert set(states(draft).values()) == {State.IMPORTED}
-    assert (counts.items, len(draft.entities), len(draft.clusters)) == (5, 2, 1)
-    assert draft.clusters[0].state is State.IMPORTED
-    assert project.sources[draft.entities[0].source_id] == "import:gold.jsonl"
+    doc = project.document_state(1)
+    assert set(states(doc).values()) == {State.IMPORTED}
+    assert (counts.items, len(doc.entities), len(doc.clusters)) == (5, 2, 1)
+    assert doc.clusters[0].state is State.IMPORTED
+    assert project.sources[doc.entities[0].source_id] == "import:gold.jsonl"
 
 
 def test_an_undecided_cluster_decides_nothing(project: Project) -> None:
@@ -117,7 +117,7 @@ def test_proposed_clusters_give_way_to_imported_ones(project: Project) -> None:
     items = [guess(f"P{n}", span) for n, span in enumerate((GRAPH, NET, LEARNS))]
     predict(project, *items, guess_cluster("C9", "P0", "P1"))
     put(project, entity("E1", GRAPH), entity("E2", LEARNS), cluster("C1", "E1", "E2"))
-    assert [each.id for each in project.draft(1).clusters] == ["C1"]
+    assert [each.id for each in project.document_state(1).clusters] == ["C1"]
 
 
 def test_what_a_person_rejected_stays_so_and_is_counted(project: Project) -> None:
@@ -127,9 +127,9 @@ def test_what_a_person_rejected_stays_so_and_is_counted(project: Project) -> Non
     assert (
         counts.against_decisions == 5
     )  # the mention, its two relations, its place in a cluster of two
-    assert {item for item, s in states(project.draft(1)).items() if s is State.REJECTED} == {
-        *("E2", "R1", "R2", "C3 E2", "C3 E3")
-    }
+    assert {
+        item for item, s in states(project.document_state(1)).items() if s is State.REJECTED
+    } == {*("E2", "R1", "R2", "C3 E2", "C3 E3")}
 
 
 def test_new_relations_of_a_rejected_mention_are_left_out(project: Project) -> None:
@@ -138,22 +138,22 @@ def test_new_relations_of_a_rejected_mention_are_left_out(project: Project) -> N
     project.actions.reject(1, EntityRef("E2"))
     counts = put(project, *items, relation("R1", "E1", "E2"), cluster("C1", "E1", "E2"))
     assert counts.against_decisions == 3
-    assert project.draft(1).relations == []
-    assert project.draft(1).clusters == []
+    assert project.document_state(1).relations == []
+    assert project.document_state(1).clusters == []
 
 
 def test_what_a_person_edited_does_not_come_back_as_it_was(project: Project) -> None:
     put(project, entity("E1", NET))
     project.actions.set_label(1, EntityRef("E1"), "Task")
     assert put(project, entity("X1", NET), source="import:b.jsonl").against_decisions == 1
-    assert [each.label for each in project.draft(1).entities] == ["Task"]
+    assert [each.label for each in project.document_state(1).entities] == ["Task"]
 
 
 def test_what_is_decided_decides_the_mentions_that_it_needs(project: Project) -> None:
     und = State.UNDECIDED
     items = (entity("E1", GRAPH, state=und), entity("E2", NET, "Task", state=und))
     put(project, *items, relation("R1", "E1", "E2"))
-    assert set(states(project.draft(1)).values()) == {State.IMPORTED}
+    assert set(states(project.document_state(1)).values()) == {State.IMPORTED}
 
 
 def test_gold_is_never_changed_or_refused_only_flagged(project: Project) -> None:
@@ -164,11 +164,11 @@ def test_gold_is_never_changed_or_refused_only_flagged(project: Project) -> None
     )
     counts = put(project, *broken, warnings=("unknown entity label 'Dog'",))
     assert counts.flagged == 1
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     assert progress is not None
     assert (progress.flagged, progress.warned) == (True, 1)
-    assert set(states(project.draft(1)).values()) == {State.IMPORTED}
-    assert len(project.draft(1).entities) == 2
+    assert set(states(project.document_state(1)).values()) == {State.IMPORTED}
+    assert len(project.document_state(1).entities) == 2
 
 
 def test_a_flag_that_a_person_cleared_is_not_set_again_by_the_same_warnings(
@@ -177,27 +177,27 @@ def test_a_flag_that_a_person_cleared_is_not_set_again_by_the_same_warnings(
     put(project, warnings=("unknown entity label 'Dog'",))
     project.actions.flag(1, False)
     put(project, warnings=("unknown entity label 'Dog'",))
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     assert progress is not None and not progress.flagged
 
 
 def test_two_imports_of_gold_both_stay(project: Project) -> None:
     put(project, entity("E1", NET, "Task"), source="import:a.jsonl")
     put(project, entity("E1", NET, "Method"), source="import:b.jsonl")
-    found = project.draft(1).entities
+    found = project.document_state(1).entities
     assert sorted(each.label for each in found) == ["Method", "Task"]
     assert len({each.id for each in found}) == 2
 
 
 def test_a_relation_without_its_entities_is_left_out(project: Project) -> None:
     put(project, entity("E1", NET), relation("R1", "E1", "E9"), cluster("C1", "E8", "E9"))
-    assert states(project.draft(1)) == {"E1": State.IMPORTED}
+    assert states(project.document_state(1)) == {"E1": State.IMPORTED}
 
 
 @pytest.mark.parametrize("bad", ["", "\ud800"])
 def test_ids_that_cannot_be_kept_are_replaced(project: Project, bad: str) -> None:
     put(project, entity(bad, NET), entity("E2", GRAPH, "Task"), relation("R1", bad, "E2"))
-    (made,) = project.draft(1).relations
+    (made,) = project.document_state(1).relations
     assert made.head not in ("", "\ud800")
 
 
@@ -213,7 +213,7 @@ def test_names_of_files_that_are_no_text_are_shown_as_escapes(project: Project) 
 )
 def test_texts_are_kept_exactly(project: Project, text: str) -> None:
     put(project, text=text, doc_key="k\ud800")
-    stored = project.draft(1).stored.document
+    stored = project.document_state(1).stored.document
     assert stored == document(text, "k\ud800")
     assert documents.find(project.connection, document(text)) is not None
 
@@ -228,14 +228,14 @@ def test_two_records_of_one_text_are_both_kept(project: Project) -> None:
         ("b", "import:b.ris"),
     ]
     assert project.numbers() == [1]
-    fields = project.draft(1).stored.document.fields
+    fields = project.document_state(1).stored.document.fields
     assert fields == {"doi": "10.1000/x", "year": 2001, "pmid": "77"}
 
 
 def test_bibliographic_fields_with_lone_surrogates_do_not_stop_an_import(project: Project) -> None:
     fields = {"title": "T \ud800", "journal": "J \ud800", "doi": "10.1000/\ud800", "pmid": "1"}
     put_all(project, [(document(TEXT, "a", **fields), [])])
-    assert project.draft(1).stored.document.fields == fields
+    assert project.document_state(1).stored.document.fields == fields
 
 
 def test_all_or_nothing_of_a_batch(project: Project) -> None:

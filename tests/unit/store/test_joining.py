@@ -37,10 +37,10 @@ def test_a_new_abstract_comes_with_everything(tmp_path: Path, theirs: Project) -
     theirs.actions.note(1, "odd")
     with new_project(tmp_path) as mine:
         counts, compared = merged(mine, theirs)
-        draft = mine.draft(1)
+        doc = mine.document_state(1)
         assert (counts.documents, counts.taken, compared) == (1, 0, [])
-        assert states(draft) == {"e": State.REJECTED}
-        assert draft.progress is not None and draft.progress.note == "odd"
+        assert states(doc) == {"e": State.REJECTED}
+        assert doc.progress is not None and doc.progress.note == "odd"
 
 
 def test_an_abstract_nobody_worked_on_here_takes_their_decisions(
@@ -51,8 +51,8 @@ def test_an_abstract_nobody_worked_on_here_takes_their_decisions(
         put(mine, entity("mine", place("net")), guess("guess", place("graph")))
         counts, compared = merged(mine, theirs)
         assert (counts.taken, compared) == (1, [])
-        assert states(mine.draft(1)) == {"mine": State.ACCEPTED}
-        progress = mine.draft(1).progress
+        assert states(mine.document_state(1)) == {"mine": State.ACCEPTED}
+        progress = mine.document_state(1).progress
         assert progress is not None and progress.entities is Completeness.IN_PROGRESS
 
 
@@ -63,7 +63,7 @@ def test_where_both_worked_mine_stays_and_theirs_waits(tmp_path: Path, theirs: P
         mine.actions.accept(1, EntityRef("e"))
         counts, compared = merged(mine, theirs)
         assert (counts.compared, compared) == (1, [1])
-        assert states(mine.draft(1)) == {"e": State.ACCEPTED}
+        assert states(mine.document_state(1)) == {"e": State.ACCEPTED}
 
 
 def test_decisions_that_contradict_what_was_imported_here_wait(
@@ -78,7 +78,7 @@ def test_decisions_that_contradict_what_was_imported_here_wait(
         put(mine, *mine_has)
         counts, compared = merged(mine, theirs)
         assert (counts.taken, counts.compared, compared) == (0, 1, [1])
-        assert set(states(mine.draft(1)).values()) == {State.IMPORTED}
+        assert set(states(mine.document_state(1)).values()) == {State.IMPORTED}
 
 
 def test_merging_again_changes_nothing_and_undo_takes_it_back(
@@ -90,9 +90,9 @@ def test_merging_again_changes_nothing_and_undo_takes_it_back(
     theirs.actions.accept(1, EntityRef("e"))
     with new_project(tmp_path) as mine:
         merged(mine, theirs)
-        first = [states(mine.draft(number)) for number in mine.numbers()]
+        first = [states(mine.document_state(number)) for number in mine.numbers()]
         assert merged(mine, theirs)[0].items == 0
-        assert [states(mine.draft(number)) for number in mine.numbers()] == first
+        assert [states(mine.document_state(number)) for number in mine.numbers()] == first
         with open_project(mine.path, "ann") as again:
             again.undo()
             again.undo()

@@ -13,7 +13,7 @@ from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError, SciextractError
 from sciextract.store import Project, documents, open_project
 from sciextract.store.actions.api import EntityRef, LinkRef
-from sciextract.store.document_state import Draft
+from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import EntityRow, LinkRow
 from sciextract.store.state_tables import load_rows
 from tests.app.presenter.abstracts import AGAIN, SCIERC, TEXT, gold, project_with
@@ -25,23 +25,23 @@ def project(tmp_path: Path) -> Iterator[Project]:
         yield found
 
 
-def fresh(project: Project, number: int) -> Draft:
+def fresh(project: Project, number: int) -> DocumentState:
     """What is in the file."""
     connection = project.connection
-    return Draft(documents.load(connection, number), load_rows(connection, number))
+    return DocumentState(documents.load(connection, number), load_rows(connection, number))
 
 
 def check(project: Project) -> None:
     for number in project.numbers():
-        kept, read = project.draft(number), fresh(project, number)
+        kept, read = project.document_state(number), fresh(project, number)
         assert kept.before == read.before
         assert kept.stored == read.stored
 
 
 def test_an_action_reads_nothing_that_it_does_not_change(project: Project) -> None:
-    first = project.draft(1).entity("task")
+    first = project.document_state(1).entity("task")
     project.actions.accept(1, EntityRef("tagger1"))
-    after = project.draft(1)
+    after = project.document_state(1)
     assert after.entity("task") is first
     assert after.entity("tagger1") == fresh(project, 1).entity("tagger1")
 
@@ -50,7 +50,7 @@ def test_changes_of_others_are_seen(project: Project) -> None:
     check(project)
     with open_project(project.path, "bob") as other:
         other.actions.reject(1, EntityRef("task"))
-    found = project.draft(1).entity("task")
+    found = project.document_state(1).entity("task")
     assert found is not None
     assert found.state is State.REJECTED
     check(project)
@@ -64,15 +64,15 @@ def test_what_others_write_without_the_log_is_seen(project: Project) -> None:
 
 
 def test_what_was_not_done_is_not_kept(project: Project) -> None:
-    project.draft(1)
+    project.document_state(1)
     with pytest.raises(ZeroDivisionError), project.writing():
-        work = project.draft(1)
+        work = project.document_state(1)
         row = work.entity("task")
         assert row is not None
         work.drop(row)
         project.save(work, project.context(1))
         raise ZeroDivisionError
-    assert project.draft(1).entity("task") == row
+    assert project.document_state(1).entity("task") == row
     check(project)
 
 
@@ -83,11 +83,11 @@ def test_a_refusal_leaves_no_trace(project: Project) -> None:
 
 
 def test_a_draft_that_is_changed_changes_no_other(project: Project) -> None:
-    mine = project.draft(1)
+    mine = project.document_state(1)
     row = mine.entity("task")
     assert row is not None
     mine.drop(row)
-    assert project.draft(1).entity("task") == row
+    assert project.document_state(1).entity("task") == row
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -99,14 +99,14 @@ def test_actions_undo_and_redo_at_random(project: Project, seed: int) -> None:
 
 
 def _act(project: Project, chance: random.Random) -> None:
-    draft = project.draft(1)
-    rows: list[EntityRow] = list(draft.all_entities)
+    doc = project.document_state(1)
+    rows: list[EntityRow] = list(doc.all_entities)
     gone = [LinkRow("gone", "gone", None, State.ADDED, 0, 0)]
     if not rows:
         with suppress(SciextractError):
             project.undo()
         return
-    entity, link = chance.choice(rows).id, chance.choice(draft.links or gone)
+    entity, link = chance.choice(rows).id, chance.choice(doc.links or gone)
     actions = project.actions
     deeds: list[Callable[[], object]] = [
         lambda: actions.accept(1, EntityRef(entity)),
@@ -115,9 +115,7 @@ def _act(project: Project, chance: random.Random) -> None:
         lambda: actions.move_edge(1, entity, "end", chance.choice((-1, 1))),
         lambda: actions.leave(1, entity),
         lambda: actions.reject(1, LinkRef(link.cluster_id, link.entity_id)),
-        lambda: actions.invert(
-            1, (chance.choice(draft.relations).id if draft.relations else "gone")
-        ),
+        lambda: actions.invert(1, (chance.choice(doc.relations).id if doc.relations else "gone")),
         lambda: actions.apply_to_identical(1, entity, whole_project=True),
         lambda: actions.accept_above(0.5, 2),
         project.undo,

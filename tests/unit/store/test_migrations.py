@@ -179,7 +179,7 @@ def test_copy_of_an_earlier_version_with_its_log(path: Path, tmp_path: Path) -> 
         for end in ("", "-wal"):
             shutil.copyfile(f"{path}{end}", tmp_path / f"copy.sciextract{end}")
     with later_release(), open_project(tmp_path / "copy.sciextract") as project:
-        progress = project.draft(1).progress
+        progress = project.document_state(1).progress
         assert progress is not None
         assert progress.note == "written before the end"
 

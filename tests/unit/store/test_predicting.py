@@ -40,35 +40,35 @@ ALL = (*TWO, guess_relation("R1", "E1", "E2"), guess_cluster("C1", "E1", "E2"))
 
 
 def labels(project: Project) -> list[tuple[str, str, State]]:
-    draft = project.draft(1)
-    return [(each.surface(draft.text), each.label, each.state) for each in draft.entities]
+    doc = project.document_state(1)
+    return [(each.surface(doc.text), each.label, each.state) for each in doc.entities]
 
 
 def test_predictions_wait_undecided_and_are_not_in_view(project: Project) -> None:
     put(project)
     predict(project, *ALL)
-    assert set(states(project.draft(1)).values()) == {State.UNDECIDED}
+    assert set(states(project.document_state(1)).values()) == {State.UNDECIDED}
     assert project.document(1).annotations.entities == ()
-    assert project.draft(1).entities[0].score == 0.8
+    assert project.document_state(1).entities[0].score == 0.8
 
 
 def test_the_same_run_again_changes_scores_only(project: Project) -> None:
     put(project)
     predict(project, *ALL)
-    before = states(project.draft(1))
+    before = states(project.document_state(1))
     again = (guess("X1", GRAPH, score=0.4), guess("X2", NET, "Task", score=0.3))
     predict(project, *again, guess_relation("X3", "X1", "X2"), guess_cluster("X4", "X1", "X2"))
-    draft = project.draft(1)
-    assert states(draft) == before
-    assert [each.score for each in draft.entities] == [0.4, 0.3]
+    doc = project.document_state(1)
+    assert states(doc) == before
+    assert [each.score for each in doc.entities] == [0.4, 0.3]
 
 
 def test_what_a_newer_model_does_not_repeat_goes(project: Project) -> None:
     put(project)
     predict(project, *ALL)
     predict(project, guess("E9", GRAPH), model=SECOND_MODEL)
-    assert list(states(project.draft(1))) == ["E1"]
-    assert project.draft(1).clusters == []
+    assert list(states(project.document_state(1))) == ["E1"]
+    assert project.document_state(1).clusters == []
 
 
 def test_human_decisions_are_never_changed(project: Project) -> None:
@@ -91,7 +91,7 @@ def test_what_was_rejected_stays_rejected_and_takes_no_relations(project: Projec
     predict(project, *ALL)
     project.actions.reject(1, EntityRef("E2"))
     predict(project, *ALL, model=SECOND_MODEL)
-    found = states(project.draft(1))
+    found = states(project.document_state(1))
     assert found["E2"] is found["R1"] is found["C1 E1"] is found["C1 E2"] is State.REJECTED
     assert len(found) == 5
 
@@ -107,22 +107,22 @@ def test_what_was_edited_is_not_proposed_again_as_it_was(project: Project) -> No
         ("A graph", "Task", State.EDITED),
         ("net", "Task", State.ACCEPTED),
     ]
-    assert [each.id for each in project.draft(1).relations] == ["R1"]
+    assert [each.id for each in project.document_state(1).relations] == ["R1"]
 
 
 def test_another_label_for_what_is_decided_is_left_out(project: Project) -> None:
     put(project, entity("E1", NET, "Task"), entity("E2", GRAPH), relation("R1", "E2", "E1"))
     items = (guess("P1", NET, "Method"), guess("P2", GRAPH), guess_relation("R9", "P2", "P1"))
     predict(project, *items)
-    assert [each.id for each in project.draft(1).entities] == ["E2", "E1"]
-    assert [each.id for each in project.draft(1).relations] == ["R1"]
+    assert [each.id for each in project.document_state(1).entities] == ["E2", "E1"]
+    assert [each.id for each in project.document_state(1).relations] == ["R1"]
 
 
 def test_a_symmetric_relation_in_the_other_direction_is_the_same(project: Project) -> None:
     put(project, entity("E1", GRAPH), entity("E2", NET), relation("R1", "E2", "E1", "Like"))
     items = (guess("E1", GRAPH), guess("E2", NET), guess_relation("R9", "E1", "E2", "Like"))
     predict(project, *items)
-    assert [each.id for each in project.draft(1).relations] == ["R1"]
+    assert [each.id for each in project.document_state(1).relations] == ["R1"]
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,10 @@ def test_a_symmetric_relation_in_the_other_direction_is_the_same(project: Projec
 def test_a_done_layer_stays_as_it_is(project: Project, layer: Layer, touched: set[str]) -> None:
     put(project)
     predict(project, *ALL)
-    before = states(project.draft(1))
+    before = states(project.document_state(1))
     project.actions.set_completeness(1, Completeness.DONE, [layer])
     predict(project, guess("N1", LEARNS), model=SECOND_MODEL)
-    gone = before.keys() - states(project.draft(1)).keys()
+    gone = before.keys() - states(project.document_state(1)).keys()
     assert gone == touched
     assert ("learns" in [word for word, _, _ in labels(project)]) == (layer is not Layer.ENTITIES)
 
@@ -148,8 +148,8 @@ def test_a_mention_joins_the_cluster_that_is_decided(project: Project) -> None:
     put(project, entity("E1", GRAPH), entity("E2", NET), cluster("G1", "E1", "E2"))
     items = (guess("E1", GRAPH), guess("E2", NET), guess("E3", LEARNS))
     predict(project, *items, guess_cluster("C1", "E1", "E3"))
-    assert states(project.draft(1))["G1 E3"] is State.UNDECIDED
-    assert len(project.draft(1).clusters) == 1
+    assert states(project.document_state(1))["G1 E3"] is State.UNDECIDED
+    assert len(project.document_state(1).clusters) == 1
 
 
 def test_a_mention_that_is_placed_is_not_pulled_elsewhere(project: Project) -> None:
@@ -157,8 +157,12 @@ def test_a_mention_that_is_placed_is_not_pulled_elsewhere(project: Project) -> N
     project.actions.new_cluster(1, ["E0", "E1"])
     items = [guess(f"P{n}", span) for n, span in enumerate((GRAPH, NET, LEARNS))]
     predict(project, *items, guess_cluster("C1", "P1", "P2"))
-    (home,) = project.draft(1).clusters
-    assert [each.entity_id for each in project.draft(1).members(home.id)] == ["E0", "E1", "E2"]
+    (home,) = project.document_state(1).clusters
+    assert [each.entity_id for each in project.document_state(1).members(home.id)] == [
+        "E0",
+        "E1",
+        "E2",
+    ]
 
 
 def test_a_pair_that_a_person_took_apart_is_not_proposed_again(project: Project) -> None:
@@ -166,7 +170,9 @@ def test_a_pair_that_a_person_took_apart_is_not_proposed_again(project: Project)
     predict(project, *TWO, guess_cluster("C1", "E1", "E2"))
     project.actions.reject(1, LinkRef("C1", "E2"))
     predict(project, *TWO, guess_cluster("C9", "E1", "E2"), model=SECOND_MODEL)
-    found = {item: state for item, state in states(project.draft(1)).items() if " " in item}
+    found = {
+        item: state for item, state in states(project.document_state(1)).items() if " " in item
+    }
     assert found == {"C1 E1": State.REJECTED, "C1 E2": State.REJECTED}
 
 
@@ -177,8 +183,8 @@ def test_a_mention_that_left_is_not_proposed_there_again(project: Project) -> No
     project.actions.accept(1, LinkRef("C1", "E2"))
     project.actions.reject(1, LinkRef("C1", "E3"))
     predict(project, *three, model=SECOND_MODEL)
-    assert states(project.draft(1))["C1 E3"] is State.REJECTED
-    assert len(project.draft(1).links) == 3
+    assert states(project.document_state(1))["C1 E3"] is State.REJECTED
+    assert len(project.document_state(1).links) == 3
 
 
 def test_every_run_keeps_what_it_said_with_its_candidates(project: Project) -> None:
@@ -227,7 +233,7 @@ def test_predictions_for_a_document_that_was_taken_back_are_kept_but_not_shown(
     project: Project,
 ) -> None:
     put(project)
-    text = project.draft(1).stored.document
+    text = project.document_state(1).stored.document
     project.undo()
     run = Run(project, FIRST_MODEL, {})
     run.add([(1, AnnotatedDocument(text, said(*TWO), FIRST_MODEL))])

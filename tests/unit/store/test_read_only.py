@@ -114,7 +114,7 @@ def test_read_only_medium_with_a_log_is_not_read_without_it(path: Path) -> None:
     _leave_log(path)
     assert mode_for(path) == "read"
     with open_project(path) as project:
-        progress = project.draft(1).progress
+        progress = project.document_state(1).progress
         assert progress is not None
         assert progress.note == "written before the end"
         with pytest.raises(ProjectReadOnlyError):

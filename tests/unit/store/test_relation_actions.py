@@ -27,7 +27,7 @@ OTHER = entity("O", place("learns"))
 
 
 def only_relation(project: Project) -> RelationRow:
-    (found,) = project.draft(1).relations
+    (found,) = project.document_state(1).relations
     return found
 
 
@@ -39,14 +39,14 @@ def test_accepting_a_relation_accepts_its_arguments(project: Project) -> None:
         guess_relation("R1", "M", "T"),
     )
     done = project.actions.accept(1, RelationRef("R1"))
-    assert set(states(project.draft(1)).values()) == {State.ACCEPTED}
+    assert set(states(project.document_state(1)).values()) == {State.ACCEPTED}
     assert done.items == 3
 
 
 def test_rejecting_a_relation_leaves_its_arguments(project: Project) -> None:
     put(project, METHOD, TASK, relation("R1", "M", "T"))
     project.actions.reject(1, RelationRef("R1"))
-    assert states(project.draft(1)) == {
+    assert states(project.document_state(1)) == {
         "M": State.IMPORTED,
         "T": State.IMPORTED,
         "R1": State.REJECTED,
@@ -58,7 +58,7 @@ def test_an_added_relation_goes_without_trace_when_rejected(project: Project) ->
     project.actions.add_relation(1, "M", "T", "Uses")
     assert only_relation(project).state is State.ADDED
     project.actions.reject(1, RelationRef(only_relation(project).id))
-    assert project.draft(1).relations == []
+    assert project.document_state(1).relations == []
 
 
 def test_an_illegal_pair_is_refused_with_the_legal_ones(project: Project) -> None:
@@ -67,7 +67,7 @@ def test_an_illegal_pair_is_refused_with_the_legal_ones(project: Project) -> Non
         project.actions.add_relation(1, "T", "M", "Uses")
     assert refusal.value.message == "Uses may not lead from Task to Method; allowed there: Like"
     assert refusal.value.hint == "the other way round: Uses, Like"
-    assert project.draft(1).relations == []
+    assert project.document_state(1).relations == []
 
 
 def test_inverting_into_an_illegal_pair_is_refused(project: Project) -> None:
@@ -141,7 +141,7 @@ def test_editing_a_proposed_relation_accepts_its_arguments(project: Project) -> 
         guess_relation("R1", "M", "T"),
     )
     project.actions.set_label(1, RelationRef("R1"), "Like")
-    assert states(project.draft(1)) == {
+    assert states(project.document_state(1)) == {
         "M": State.ACCEPTED,
         "T": State.ACCEPTED,
         "R1": State.EDITED,
@@ -161,8 +161,8 @@ def test_a_relation_of_a_rejected_mention_brings_the_mention_back(project: Proje
     put(project, METHOD, TASK, relation("R1", "M", "T"))
     project.actions.reject(1, EntityRef("T"))
     project.actions.accept(1, RelationRef("R1"))
-    assert set(states(project.draft(1)).values()) == {State.IMPORTED, State.ACCEPTED}
-    assert states(project.draft(1))["T"] is State.ACCEPTED
+    assert set(states(project.document_state(1)).values()) == {State.IMPORTED, State.ACCEPTED}
+    assert states(project.document_state(1))["T"] is State.ACCEPTED
 
 
 def test_a_rejected_relation_does_not_come_back_beside_its_twin(project: Project) -> None:

@@ -127,11 +127,11 @@ def test_text_that_was_altered_is_flagged(path: Path) -> None:
     assert saved.altered == 1
     with open_project(saved.path) as project:
         (flagged,) = [n for n in project.numbers() if _flagged(project, n)]
-        assert "altered" in project.draft(flagged).progress.note  # type: ignore[union-attr]
+        assert "altered" in project.document_state(flagged).progress.note  # type: ignore[union-attr]
 
 
 def _flagged(project: Project, number: int) -> bool:
-    progress = project.draft(number).progress
+    progress = project.document_state(number).progress
     return progress is not None and progress.flagged
 
 
@@ -181,7 +181,7 @@ class TestBelongings:
             assert before is not None and after is not None
             assert (after.words, after.sort, after.seed) == ("lattice", "random", 7)
             keys = [
-                [project.draft(number).stored.document.doc_key for number in queue.numbers]
+                [project.document_state(number).stored.document.doc_key for number in queue.numbers]
                 for project, queue in ((old, before), (new, after))
             ]
             assert keys[0] == keys[1]

@@ -148,7 +148,7 @@ def test_killed_writer_does_not_stand_in_the_way(path: Path, impatient: float) -
 
 
 def _note(project: Project) -> str:
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     return progress.note if progress else "not there"
 
 

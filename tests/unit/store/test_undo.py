@@ -110,10 +110,10 @@ def test_undo_of_a_run_and_of_an_import(project: Project) -> None:
 
 def test_an_import_after_its_undo_brings_everything_back(project: Project) -> None:
     put(project, *FIVE, *TWO_CLUSTERS)
-    before = states(project.draft(1))
+    before = states(project.document_state(1))
     project.undo()
     assert put(project, *FIVE, *TWO_CLUSTERS).documents == 1
-    assert states(project.draft(1)) == before
+    assert states(project.document_state(1)) == before
 
 
 def test_undo_goes_back_to_the_beginning_and_redo_to_the_end_over_restarts(
@@ -187,7 +187,7 @@ def test_an_old_event_can_be_undone_by_number_when_nothing_depends_on_it(project
     event = project.actions.reject(1, EntityRef("E1")).event_id
     project.actions.reject(1, EntityRef("E2"))
     project.undo(event)
-    assert states(project.draft(1))["E1"] is State.IMPORTED
+    assert states(project.document_state(1))["E1"] is State.IMPORTED
     with pytest.raises(UndoRefusedError, match=f"event {event} .* is undone already"):
         project.undo(event)
 
@@ -207,9 +207,9 @@ def test_a_run_in_the_background_can_be_undone_by_number_and_redone(project: Pro
     predict(project, guess("E1", place("net")), background=True)
     event = project.log(1)[0].id
     project.undo(event)
-    assert project.draft(1).entities == []
+    assert project.document_state(1).entities == []
     project.redo()
-    assert states(project.draft(1)) == {"E1": State.UNDECIDED}
+    assert states(project.document_state(1)) == {"E1": State.UNDECIDED}
 
 
 def test_what_happened_in_between_and_was_taken_back_does_not_stand_in_the_way(
@@ -228,11 +228,11 @@ def test_completeness_comes_back(project: Project) -> None:
     proposals(project)
     project.actions.mark_done(1, [Layer.ENTITIES], "accept")
     project.undo()
-    assert set(states(project.draft(1)).values()) == {State.UNDECIDED}
+    assert set(states(project.document_state(1)).values()) == {State.UNDECIDED}
     project.redo()
     project.actions.accept(1, LinkRef("C1", "E3"))
     project.undo()
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     assert progress is not None
     assert (progress.entities, progress.coreference) == ("done", "untouched")
 
@@ -245,7 +245,7 @@ def test_a_layer_that_others_began_since_is_no_reason_to_refuse(
     project.undo()
     bob.actions.accept(1, EntityRef("E2"))
     project.redo()
-    assert states(project.draft(1))["E1"] is State.ACCEPTED
+    assert states(project.document_state(1))["E1"] is State.ACCEPTED
 
 
 def test_a_layer_stays_begun_while_later_decisions_hold(project: Project, bob: Project) -> None:
@@ -253,10 +253,10 @@ def test_a_layer_stays_begun_while_later_decisions_hold(project: Project, bob: P
     project.actions.accept(1, EntityRef("E1"))
     bob.actions.accept(1, EntityRef("E2"))
     project.undo()
-    progress = project.draft(1).progress
+    progress = project.document_state(1).progress
     assert progress is not None
     assert progress.entities == "in progress"
-    assert states(project.draft(1))["E2"] is State.ACCEPTED
+    assert states(project.document_state(1))["E2"] is State.ACCEPTED
 
 
 def test_what_was_said_of_a_layer_itself_is_turned_exactly(project: Project, bob: Project) -> None:

@@ -70,7 +70,7 @@ def test_what_a_refusal_advises_works(project: Project, bob: Project) -> None:
     event = bob.actions.set_label(1, EntityRef("E1"), "Task").event_id
     project.undo(event)
     project.undo()
-    assert states(project.draft(1))["E1"] is State.IMPORTED
+    assert states(project.document_state(1))["E1"] is State.IMPORTED
 
 
 def test_an_import_that_others_built_on_is_not_undone(project: Project, bob: Project) -> None:
@@ -84,7 +84,9 @@ def test_an_entity_that_a_relation_needs_is_not_taken_away(project: Project, bob
     put(project, *FIVE)
     bob.actions.note(1, "the layer is in progress")
     project.actions.add_entity(1, [place("parts")], "Task")
-    added = next(each.id for each in project.draft(1).entities if each.state is State.ADDED)
+    added = next(
+        each.id for each in project.document_state(1).entities if each.state is State.ADDED
+    )
     bob.actions.add_relation(1, "E1", added, "Uses")
     with pytest.raises(
         UndoRefusedError, match=r"person:bob did 'add relation'.*\(a relation needs"
@@ -107,7 +109,7 @@ def test_a_join_is_not_undone_when_it_would_leave_a_mention_alone(
 ) -> None:
     put(project, *FIVE)
     project.actions.new_cluster(1, ["E1", "E2"])
-    home = project.draft(1).clusters[0].id
+    home = project.document_state(1).clusters[0].id
     project.actions.join(1, "E3", home)
     bob.actions.leave(1, "E2")
     with pytest.raises(UndoRefusedError, match=r"person:bob did 'leave'.* needs two mentions"):

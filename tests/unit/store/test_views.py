@@ -104,7 +104,7 @@ def test_documents_are_streamed_in_their_order(project: Project) -> None:
 
 def test_counts_of_a_document(project: Project) -> None:
     mixed(project)
-    found = summarise(project.draft(1))
+    found = summarise(project.document_state(1))
     assert (found.entities, found.relations, found.clusters) == (3, 2, 1)
     assert (found.undecided, found.decided) == (3, 3)
     assert found.least_score == 0.6

@@ -55,7 +55,7 @@ def test_nothing_to_decide_is_no_event(project: Project) -> None:
 def test_taking_everything_makes_both_equal(project: Project) -> None:
     decide_document(project, 1, project.source_id(BEN), "theirs")
     sides = {each.name: each for each in other_sides(project, Decisions(project))}
-    both = both_sides(project, project.draft(1), sides[BEN].source_ids[0])
+    both = both_sides(project, project.document_state(1), sides[BEN].source_ids[0])
     assert both is not None and both.disputes == ()
 
 
@@ -67,8 +67,8 @@ def test_a_mention_goes_to_the_cluster_that_is_more_like_theirs(project: Project
     ]
     assert len(link.company) == 3
     adjudicate.decide(project, link, "theirs")
-    draft = project.draft(1)
-    assert [each.entity_id for each in draft.members("of window")] == ["it", "window", "baseline2"]
+    doc = project.document_state(1)
+    assert [each.entity_id for each in doc.members("of window")] == ["it", "window", "baseline2"]
 
 
 class TestDecisions:

@@ -45,7 +45,7 @@ def theirs(tmp_path: Path) -> Project:
 def keys(project: Project, name: str) -> list[str]:
     queue = read_queue(project, name)
     assert queue is not None
-    return [project.draft(number).stored.document.text for number in queue.numbers]
+    return [project.document_state(number).stored.document.text for number in queue.numbers]
 
 
 class TestQueues:

@@ -87,7 +87,7 @@ def test_bad_records_are_counted() -> None:
 def test_escapes_are_kept_and_harm_nothing(project: Project) -> None:
     text = "Graphs \x1b[31mof\x1b[0m moss\x07 [12].\n\nA\x00 parser."
     import_pasted(project, text, today=TODAY)
-    assert [project.draft(n).text for n in project.numbers()] == text.split("\n\n")
+    assert [project.document_state(n).text for n in project.numbers()] == text.split("\n\n")
 
 
 def test_one_step_takes_it_back(project: Project) -> None:

@@ -18,7 +18,9 @@ def path(tmp_path: Path) -> Path:
     """The first abstract is done: one entity accepted, one of another label, one rejected, 12 seconds in all."""
     path = made_project(tmp_path)
     with open_project(path, "ann") as project:
-        first, second, third = [EntityRef(each.id) for each in project.draft(1).entities[:3]]
+        first, second, third = [
+            EntityRef(each.id) for each in project.document_state(1).entities[:3]
+        ]
         project.actions.accept(1, first, seconds=2)
         project.actions.set_label(1, second, "Task", seconds=4)
         project.actions.reject(1, third, seconds=6)

@@ -75,7 +75,7 @@ class TestSides:
     def test_accepting_what_is_only_there(self, desk: Adjudication, project: Project) -> None:
         look_at(desk, "mention: only there")
         desk.press("enter")
-        found = [each.text_of(project.draft(1).text) for each in entities(project)]
+        found = [each.text_of(project.document_state(1).text) for each in entities(project)]
         assert "error study" in found
 
     def test_rejecting_what_is_only_there_changes_nothing(
@@ -129,7 +129,7 @@ def test_another_cluster(desk: Adjudication, project: Project) -> None:
     assert desk.view().here.said == ("nothing", "cluster b: ‹window baseline›, ‹baseline›")
     assert desk.view().there.said[1] == "cluster b: ‹It›, ‹window baseline›, ‹baseline›"
     desk.press("enter")
-    homes = {each.cluster_id for each in project.draft(1).links_of("it") if each.in_view}
+    homes = {each.cluster_id for each in project.document_state(1).links_of("it") if each.in_view}
     assert homes == {"of window"}
 
 
@@ -193,7 +193,7 @@ class TestUndo:
         project.actions.flag(1)
         feedback = desk.press("u")
         assert feedback.problem and "'flag'" in feedback.message and "Esc" in feedback.message
-        progress = project.draft(1).progress
+        progress = project.document_state(1).progress
         assert progress is not None and progress.flagged
 
     def test_nothing_to_undo(self, path: Path) -> None:

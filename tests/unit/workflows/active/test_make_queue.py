@@ -95,7 +95,7 @@ def extractor(parsing: KnownModel, monkeypatch: pytest.MonkeyPatch) -> Watched:
 def stored(project: Project, model: KnownModel, scores: dict[int, float]) -> None:
     run = Run(project, ModelId(model.name, model.hash), {})
     for number, score in scores.items():
-        text = project.draft(number).stored.document
+        text = project.document_state(number).stored.document
         run.add([(number, AnnotatedDocument(text, considered(score)))])
     run.finish()
 
@@ -121,13 +121,13 @@ def test_only_what_is_missing_is_predicted_and_nothing_of_it_kept(
 ) -> None:
     stored(project, parsing, {1: 0.6, 3: 0.99})
     stored(project, other, {2: 0.5, 4: 0.5})
-    before = [project.draft(number).changes() for number in project.numbers()]
+    before = [project.document_state(number).changes() for number in project.numbers()]
     events = len(project.log())
     found = made(project, By.ENTROPY, parsing)
     assert sorted(extractor.seen) == ["d2", "d4"] and found.predicted == 2
     assert found.queue.numbers == (1, 2, 4, 3)
     assert len(project.log()) == events
-    assert before == [project.draft(number).changes() for number in project.numbers()]
+    assert before == [project.document_state(number).changes() for number in project.numbers()]
 
 
 def test_an_undone_run_does_not_count(
@@ -142,7 +142,7 @@ def test_what_is_decided_counts_no_longer(
     project: Project, parsing: KnownModel, extractor: Watched
 ) -> None:
     stored(project, parsing, {1: 0.5, 2: 0.6, 3: 0.7, 4: 0.8})
-    [item] = project.draft(1).entities
+    [item] = project.document_state(1).entities
     project.actions.accept(1, EntityRef(item.id))
     assert made(project, By.ENTROPY, parsing).queue.numbers == (2, 3, 4, 1)
 

@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def left(project: Project) -> list[tuple[Task, tuple[Span, ...]]]:
-    return [(each.task, each.place) for each in settled(project.draft(1)).left(ASKED)]
+    return [(each.task, each.place) for each in settled(project.document_state(1)).left(ASKED)]
 
 
 def test_nothing_is_settled_at_first(project: Project) -> None:

@@ -73,9 +73,9 @@ def by_word(annotations: Annotations, text: str = TEXT) -> dict[str, State]:
 
 def test_every_item_goes_in_with_its_state(project: Project, tmp_path: Path) -> None:
     number = proposed(project)
-    first, *_ = project.draft(number).entities
+    first, *_ = project.document_state(number).entities
     project.actions.accept(number, EntityRef(first.id))
-    last = next(e for e in project.draft(number).entities if e.surface(TEXT) == "number")
+    last = next(e for e in project.document_state(number).entities if e.surface(TEXT) == "number")
     project.actions.reject(number, EntityRef(last.id))
     found = built(project, tmp_path)
     assert sorted(each.state for each in found.entities) == sorted(
@@ -89,10 +89,10 @@ def test_a_mention_that_was_sent_out_of_a_cluster_stays_in_as_rejected(
     project: Project, tmp_path: Path
 ) -> None:
     number = proposed(project)
-    draft = project.draft(number)
-    third = draft.entities[-1]
-    (link,) = draft.links_of(third.id)
-    project.actions.accept(number, LinkRef(link.cluster_id, draft.entities[1].id))
+    doc = project.document_state(number)
+    third = doc.entities[-1]
+    (link,) = doc.links_of(third.id)
+    project.actions.accept(number, LinkRef(link.cluster_id, doc.entities[1].id))
     project.actions.reject(number, LinkRef(link.cluster_id, third.id))
     (found,) = built(project, tmp_path).clusters
     states = dict(zip(found.mentions, found.mention_states, strict=True))
@@ -105,8 +105,8 @@ def test_lines_are_exchange_records_whose_scierc_fields_leave_out_what_is_reject
     project: Project, tmp_path: Path
 ) -> None:
     number = proposed(project)
-    third = project.draft(number).entities[-1]
-    (link,) = project.draft(number).links_of(third.id)
+    third = project.document_state(number).entities[-1]
+    (link,) = project.document_state(number).links_of(third.id)
     project.actions.reject(number, LinkRef(link.cluster_id, third.id))
     build_snapshot(project, tmp_path / "s")
     record = json.loads((tmp_path / "s" / "train.jsonl").read_text("utf-8"))
@@ -121,7 +121,7 @@ def test_a_cluster_that_was_rejected_as_a_whole_stays_in(project: Project, tmp_p
     put(project, text=TEXT)
     pair = (guess("A", place("net", 0, TEXT)), guess("B", place("net", 1, TEXT)))
     predict(project, *pair, guess_cluster("X", "A", "B"))
-    (link, _) = project.draft(1).links
+    (link, _) = project.document_state(1).links
     project.actions.reject(1, LinkRef(*link.key))
     (found,) = built(project, tmp_path).clusters
     assert (found.state, found.mention_states, len(found.mentions)) == (State.REJECTED, (), 2)
@@ -154,7 +154,7 @@ def test_a_schema_without_coreference_has_no_such_layer(tmp_path: Path) -> None:
 
 def test_the_manifest_counts(project: Project, tmp_path: Path) -> None:
     number = proposed(project)
-    first = project.draft(number).entities[0]
+    first = project.document_state(number).entities[0]
     project.actions.accept(number, EntityRef(first.id))
     put_gold(project, texts(Split.GATE)[0])
     manifest = build_snapshot(project, tmp_path / "s")
@@ -236,7 +236,7 @@ def test_a_failure_leaves_the_earlier_snapshot(project: Project, tmp_path: Path)
 
 def test_nothing_positive_is_a_warning(project: Project, tmp_path: Path) -> None:
     number = proposed(project)
-    for row in project.draft(number).entities:
+    for row in project.document_state(number).entities:
         project.actions.reject(number, EntityRef(row.id))
     manifest = build_snapshot(project, tmp_path / "s")
     assert "nothing positive" in manifest.warnings[0]
@@ -270,7 +270,7 @@ def test_labels_that_the_schema_lost(project: Project, tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match=r"'Gene' \(1\).*it has Method, Task") as caught:
         build_snapshot(project, tmp_path / "s")
     assert "sciextract search --label" in caught.value.hint
-    project.actions.reject(1, EntityRef(project.draft(1).entities[0].id))
+    project.actions.reject(1, EntityRef(project.document_state(1).entities[0].id))
     assert build_snapshot(project, tmp_path / "s").splits[Split.TRAIN].documents == 1
 
 

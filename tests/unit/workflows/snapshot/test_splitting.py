@@ -43,9 +43,9 @@ def test_nothing_moves_when_documents_come_and_decisions_change(
     for text in [*texts(Split.GATE, 3, "bees"), *texts(Split.TRAIN, 4, "bees")]:
         put_gold(project, text)
     for number in numbers:
-        row = project.draft(number).entities[0]
+        row = project.document_state(number).entities[0]
         project.actions.set_label(number, EntityRef(row.id), "Task")
-        project.actions.reject(number, EntityRef(project.draft(number).entities[1].id))
+        project.actions.reject(number, EntityRef(project.document_state(number).entities[1].id))
         project.actions.mark_done(number, tuple(Layer))
     build_snapshot(project, tmp_path / "two")
     after = placed(read_snapshot(tmp_path / "two"))
@@ -61,7 +61,7 @@ def test_a_document_enters_with_its_first_decision(project: Project, tmp_path: P
     build_snapshot(project, tmp_path / "one")
     assert text not in placed(read_snapshot(tmp_path / "one"))
 
-    row = project.draft(2).entities[0]
+    row = project.document_state(2).entities[0]
     project.actions.reject(2, EntityRef(row.id))
     build_snapshot(project, tmp_path / "two")
     snapshot = read_snapshot(tmp_path / "two")
