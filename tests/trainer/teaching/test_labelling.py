@@ -6,7 +6,7 @@ import errno
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -214,14 +214,14 @@ def test_a_full_disk_leaves_what_is_finished_and_says_how_to_go_on(
     teacher: Pipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real: Callable[..., None] = np.savez_compressed
-    written: list[Path] = []
+    written: list[BinaryIO] = []
 
-    def fills_up(path: Path, **arrays: Any) -> None:
-        written.append(path)
+    def fills_up(stream: BinaryIO, **arrays: Any) -> None:
+        written.append(stream)
         if len(written) == 2:
-            path.write_bytes(b"half of a shard")
+            stream.write(b"half of a shard")
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(path, **arrays)
+        real(stream, **arrays)
 
     monkeypatch.setattr(np, "savez_compressed", fills_up)
     with pytest.raises(OutputError, match=r"soft-0001\.npz.*the disk is full") as caught:
