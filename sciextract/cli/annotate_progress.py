@@ -9,25 +9,25 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from sciextract.cli.console import ProgressLine, say
+from sciextract.cli.console import ProgressLine, counted, say
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError, InputMissingError, SciextractError
+from sciextract.errors import FormatError, InputMissingError, SciextractError, as_command
 from sciextract.formats.base import leads_outside, shown
 from sciextract.formats.inputs import expand_inputs, results_in
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, readable, recognise
 from sciextract.scale.interface import ChunkResult, Counts, Problem
-from sciextract.scale.request import ManyListener
+from sciextract.scale.request import RunListener
 from sciextract.workflows.annotate import AnnotateSummary, Listener
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sciextract.scale.request import ManyReport
-    from sciextract.workflows.annotate_job import Report, Target
+    from sciextract.scale.request import RunReport
+    from sciextract.workflows.annotate_job import ProjectReport, Report, Target
 
 
-class Found(Protocol):
+class AnnotationCounts(Protocol):
     """Counts of annotations."""
 
     @property
@@ -50,7 +50,7 @@ class Found(Protocol):
 def interrupted(target: Target, documents: int) -> tuple[str, str]:
     """What was done before Ctrl-C, and how to go on."""
     if target.path is None:
-        return f"interrupted after {counted(documents, 'abstract')}", ""
+        return f"interrupted after {_plural(documents, 'abstract')}", ""
     return (
         f"interrupted; {target.path} ends with a complete line, {documents} of them from this run",
         "to go on: the same command with --resume" + (" instead of --force" * target.force),
@@ -58,43 +58,62 @@ def interrupted(target: Target, documents: int) -> tuple[str, str]:
 
 
 def in_words(report: Report) -> str:
-    """A run of one process."""
-    words = f"{_found(report.summary)}; {report.seconds:.1f} s, {report.model}"
+    """The summary of a run in one process."""
+    words = f"{_predicted(report.summary)}; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"
     if report.summary.bad:
-        words += f"; {counted(report.summary.bad, 'bad record')} left out"
+        words += f"; {_plural(report.summary.bad, 'bad record')} left out"
     return words + _lost(report.losses, report.target.export)
 
 
-def many_in_words(report: ManyReport) -> str:
-    """A run of several workers."""
+def workers_in_words(report: RunReport) -> str:
+    """The summary of a run of several workers."""
     bad, quarantined = report.left_out
-    words = f"{_found(report.counts)}; {report.seconds:.1f} s, {report.model}"
+    words = f"{_predicted(report.counts)}; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"
     if bad:
-        words += f"; {counted(bad, 'bad record')} left out"
+        words += f"; {_plural(bad, 'bad record')} left out"
     if quarantined:
         kept = f": {report.quarantine}" if report.quarantine else ""
         words += f"; {quarantined} quarantined{kept}"
     return words + _lost(report.losses, report.export)
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
+def project_in_words(done: ProjectReport) -> str:
+    """The summary of a run on a project."""
+    words = ""
+    if done.imported is not None:
+        words = f"{counted(done.imported.counts.documents, 'new abstract')}; "
+        if done.imported.bad:
+            words += f"{counted(done.imported.bad, 'bad record')} left out; "
+    words += f"{counted(done.predicted.documents, 'abstract')} predicted by {done.predicted.model}"
+    if done.predicted.skipped:
+        words += f", {done.predicted.skipped:,} did not need it"
+    if done.exported is None:
+        project = as_command("--project", done.project)
+        return f"{words}; next: sciextract export, or sciextract status, {project}"
+    words += f"; {counted(done.exported.documents, 'abstract')} exported"
+    for kind, count in done.exported.losses.items():
+        words += f"; {done.exported.format} cannot hold {kind}: {count}"
+    return words
+
+
+def _plural(count: int, one: str, many: str = "") -> str:
+    """A number with its noun, without separators of thousands, unlike :func:`.console.counted`."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
-def _found(counts: Found) -> str:
-    found = ", ".join(
+def _predicted(counts: AnnotationCounts) -> str:
+    predicted = ", ".join(
         [
-            counted(counts.entities, "entity", "entities"),
-            counted(counts.relations, "relation"),
-            counted(counts.clusters, "cluster"),
+            _plural(counts.entities, "entity", "entities"),
+            _plural(counts.relations, "relation"),
+            _plural(counts.clusters, "cluster"),
         ]
     )
-    return f"{counted(counts.documents, 'abstract')}: {found}"
+    return f"{_plural(counts.documents, 'abstract')}: {predicted}"
 
 
 def _lost(losses: Mapping[str, int], export: str | None) -> str:
@@ -205,11 +224,11 @@ def _rows_in(file: str) -> int:
     return max(0, rows - 1)
 
 
-_MOST_WARNED = 5
+_MOST_WARNINGS = 5
 
 
-class Narration:
-    """Tells of a run.
+class RunMessages:
+    """Messages and the progress line of a run.
 
     Args:
         inputs: What is read, to know how much is left.
@@ -223,7 +242,7 @@ class Narration:
     def __init__(self, inputs: list[str], input_format: str | None, *, progress: bool) -> None:
         self.documents = 0
         self._warned = 0
-        self._told = 0
+        self._shown = 0
         self._counter = TotalCounter(inputs, input_format)
         self._progress = ProgressLine(progress, lambda: self._counter.total)
         if progress:
@@ -231,14 +250,14 @@ class Narration:
 
     def note(self, message: str) -> None:
         """Say it."""
-        self.tell("Note", message)
+        self.show("Note", message)
 
     def warn(self, documents: int, warnings: Sequence[str]) -> None:
         """Count documents with warnings, and say the warnings of the first few."""
         self._warned += documents
-        for warning in warnings[: _MOST_WARNED - self._told]:
-            self._told += 1
-            self.tell("Warning", warning)
+        for warning in warnings[: _MOST_WARNINGS - self._shown]:
+            self._shown += 1
+            self.show("Warning", warning)
 
     def progressed(self, done: int, before: int) -> None:
         """Draw how many records are done, those of an earlier run among them."""
@@ -247,24 +266,24 @@ class Narration:
     def end(self) -> None:
         """Clear the progress line and say how many warnings were not shown."""
         self._progress.clear()
-        more, self._warned, self._told = self._warned - self._told, 0, 0
+        more, self._warned, self._shown = self._warned - self._shown, 0, 0
         if more > 0:
-            self.tell("Warning", f"{more} more with warnings; see `warnings` in --export jsonl")
+            self.show("Warning", f"{more} more with warnings; see `warnings` in --export jsonl")
 
-    def tell(self, kind: str, message: str, hint: str = "") -> None:
+    def show(self, kind: str, message: str, hint: str = "") -> None:
         """Say something above the progress line."""
         self._progress.clear()
         say(kind, message, hint)
 
 
-class Screen(Narration, Listener):
-    """Narrates a run; see :class:`Narration` for arguments and attributes."""
+class RunScreen(RunMessages, Listener):
+    """The messages of a run in one process; see :class:`RunMessages` for arguments and attributes."""
 
     _skipped = 0
 
     def bad_record(self, error: FormatError) -> None:
         """Say which record is left out and why."""
-        self.tell("Bad record", error.message, error.hint)
+        self.show("Bad record", error.message, error.hint)
 
     def skipped(self) -> None:
         """Count it as done, without having taken time."""
@@ -283,15 +302,15 @@ class Screen(Narration, Listener):
 _KINDS = {"bad": "Bad record", "quarantined": "Quarantined"}
 
 
-class ManyScreen(Narration, ManyListener):
-    """Narrates a run; see :class:`Narration` for arguments and attributes."""
+class WorkersScreen(RunMessages, RunListener):
+    """The messages of a run in one process; see :class:`RunMessages` for arguments and attributes."""
 
     _before = 0
     _done = 0
 
     def problem(self, problem: Problem) -> None:
         """Say which record is left out and why."""
-        self.tell(_KINDS[problem.kind], problem.message, problem.hint)
+        self.show(_KINDS[problem.kind], problem.message, problem.hint)
 
     def before(self, records: int) -> None:
         """Count them as done, without having taken time."""

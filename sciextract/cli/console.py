@@ -8,7 +8,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from dataclasses import MISSING, fields
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar, get_type_hints
 
 import typer
 
@@ -204,6 +207,39 @@ def _terminal_width() -> int:
         return max(_NARROWEST, os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH)
     except (OSError, ValueError):
         return _USUAL_WIDTH
+
+
+_Options = TypeVar("_Options")
+
+
+def command_with(
+    options: type[_Options],
+) -> Callable[[Callable[[_Options], None]], Callable[..., None]]:
+    """Makes a command of a function that takes all its options as one dataclass.
+
+    Typer reads the parameters of a command from its signature: here they are the fields of the dataclass.
+    """
+
+    def decorate(run: Callable[[_Options], None]) -> Callable[..., None]:
+        @wraps(run)
+        def command(**values: Any) -> None:
+            run(options(**values))
+
+        types = get_type_hints(options, include_extras=True)
+        parameters = [
+            Parameter(
+                each.name,
+                Parameter.KEYWORD_ONLY,
+                default=Parameter.empty if each.default is MISSING else each.default,
+                annotation=types[each.name],
+            )
+            for each in fields(options)  # type: ignore[arg-type]
+        ]
+        command.__annotations__ = {each.name: types[each.name] for each in fields(options)}  # type: ignore[arg-type]
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        return command
+
+    return decorate
 
 
 ProjectOption = Annotated[

@@ -20,11 +20,10 @@ from sciextract.cli.console import (
     warn_of_network,
 )
 from sciextract.errors import FormatError, as_command
-from sciextract.workflows.import_files import ImportListener
 
 if TYPE_CHECKING:
     from sciextract.workflows.export_project import ExportReport
-    from sciextract.workflows.import_files import ImportReport
+    from sciextract.workflows.import_files import ImportListener, ImportReport
 
 
 def init(
@@ -227,7 +226,7 @@ _MOST_WARNED = 5
 
 
 class ImportScreen:
-    """Narrates an import.
+    """Messages and the progress line of an import.
 
     Args:
         shown: Whether to draw a progress line.
@@ -242,8 +241,10 @@ class ImportScreen:
         self._warned = 0
 
     def listener(self) -> ImportListener:
-        """What hears of the import."""
-        return ImportListener(self._bad_record, self._warn, self._line.update, self._told)
+        """The functions that an import calls."""
+        from sciextract.workflows.import_files import ImportListener
+
+        return ImportListener(self._bad_record, self._warn, self._line.update, self._note)
 
     def end(self) -> None:
         """Clear the progress line and say how many remarks were not shown."""
@@ -260,7 +261,7 @@ class ImportScreen:
         if self._warned <= _MOST_WARNED:
             self._say("Warning", f"{doc_key!r}: {'; '.join(warnings)}")
 
-    def _told(self, note: str) -> None:
+    def _note(self, note: str) -> None:
         self._say("", note, "--fields gold or --fields predicted decides which are imported")
 
     def _say(self, kind: str, message: str, hint: str = "") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -84,20 +84,25 @@ class BuildReport:
         }
 
 
+def _ignore(*_: object) -> None:
+    """The default of a listener."""
+
+
+@dataclass(frozen=True, slots=True)
 class Listener:
-    """Hears what happens during a build; override what is of interest."""
+    """Functions that a build calls.
 
-    def bad_record(self, error: FormatError) -> None:
-        """A record could not be read; the build goes on."""
+    Attributes:
+        bad_record: Called with the error of a record that could not be read; the build goes on.
+        progress: Called with the number of abstracts read.
+        kept: Called with the number of abstracts that are on disk or were known: a killed build keeps them.
+        deriving: Called when everything is read; nodes and edges follow.
+    """
 
-    def progress(self, done: int) -> None:
-        """So many abstracts are read."""
-
-    def kept(self, done: int) -> None:
-        """So many are on disk, or were known: what is killed now keeps them."""
-
-    def deriving(self) -> None:
-        """Everything is read; nodes and edges follow."""
+    bad_record: Callable[[FormatError], None] = _ignore
+    progress: Callable[[int], None] = _ignore
+    kept: Callable[[int], None] = _ignore
+    deriving: Callable[[], None] = _ignore
 
 
 def build_graph(
@@ -114,7 +119,7 @@ def build_graph(
         graph: The file.
         reading: The input.
         understanding: What the facts mean, those of earlier builds too; the usual when ``None``.
-        listener: Hears of progress.
+        listener: What is called on the way.
 
     Raises:
         GraphError: The file cannot be used, or the disk is full.

@@ -92,7 +92,7 @@ def _auto(choice: ModelChoice, notes: tuple[str, ...]) -> Identified:
     return Identified(choice, both.model, both.model_of, both.config, notes)
 
 
-class ManyListener:
+class RunListener:
     """Hears what happens during a run; override what is of interest."""
 
     def note(self, message: str) -> None:
@@ -112,7 +112,7 @@ class ManyListener:
 
 
 @dataclass(frozen=True, slots=True)
-class ManyReport:
+class RunReport:
     """What a run did.
 
     Attributes:
@@ -189,7 +189,7 @@ class Request:
     predictor: str = PREDICTOR
     identified: Identified | None = None
 
-    def model(self, listener: ManyListener) -> Identified:
+    def model(self, listener: RunListener) -> Identified:
         """The model, found and verified.
 
         Raises:
@@ -217,7 +217,7 @@ class Request:
             self.predictor,
         )
 
-    def last_notes(self, counts: Counts, listener: ManyListener) -> None:
+    def last_notes(self, counts: Counts, listener: RunListener) -> None:
         """What is worth a remark when all is done."""
         if self.choice.model == AUTO and counts.models:
             chosen = ", ".join(

@@ -19,7 +19,7 @@ from sciextract.scale.interface import CHUNK_SIZE, ChunkResult, Counts, Engine, 
 from sciextract.scale.manifest import Manifest, encoder
 from sciextract.scale.parts_folder import PartsFolder, open_parts
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import ManyListener, ManyReport, Request
+from sciextract.scale.request import Request, RunListener, RunReport
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate_job import Target
 from sciextract.workflows.resume import EarlierRun
@@ -30,9 +30,9 @@ def annotate_into_parts(
     engine: Engine,
     folder: str,
     export: str,
-    listener: ManyListener,
+    listener: RunListener,
     chunk_size: int = CHUNK_SIZE,
-) -> ManyReport:
+) -> RunReport:
     """Annotate everything that the folder does not hold yet.
 
     Args:
@@ -74,7 +74,7 @@ def _opened(
     return open_parts(Path(place), manifest, inputs)
 
 
-def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: ManyListener) -> Counts:
+def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: RunListener) -> Counts:
     """What this run does."""
     counts = Counts()
     before = parts.before
@@ -95,9 +95,9 @@ def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: ManyListen
 
 def _report(
     parts: PartsFolder, counts: Counts, seconds: float, work: Work, export: str
-) -> ManyReport:
+) -> RunReport:
     whole = parts.counts
-    return ManyReport(
+    return RunReport(
         counts,
         parts.before.documents,
         (whole.bad, whole.quarantined),
@@ -114,8 +114,8 @@ _EXPORT = "jsonl"
 
 
 def annotate_into_stream(
-    request: Request, engine: Engine, target: Target, ordered: bool, listener: ManyListener
-) -> ManyReport:
+    request: Request, engine: Engine, target: Target, ordered: bool, listener: RunListener
+) -> RunReport:
     """Annotate everything into lines of ``--export jsonl``.
 
     Args:
@@ -143,7 +143,7 @@ def annotate_into_stream(
     if rest is not None:
         rest.check_end()
     request.last_notes(counts, listener)
-    return ManyReport(
+    return RunReport(
         counts,
         earlier.documents if earlier else 0,
         (counts.bad, counts.quarantined + (rest.left_out if rest else 0)),
@@ -165,7 +165,7 @@ def _check(target: Target, ordered: bool) -> None:
 
 
 def _written(
-    results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: ManyListener
+    results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: RunListener
 ) -> Counts:
     """Lines as they come; without one, the stream is left alone."""
     counts = Counts()
@@ -192,7 +192,7 @@ def _fitted(engine: Engine, rest: _Rest | None, records_a_call: int) -> tuple[En
 class _Rest:
     """Leaves out the records whose lines a file has already, and those that are kept aside."""
 
-    def __init__(self, earlier: EarlierRun, kept_aside: set[str], listener: ManyListener) -> None:
+    def __init__(self, earlier: EarlierRun, kept_aside: set[str], listener: RunListener) -> None:
         self.left_out = 0
         self._earlier = earlier
         self._kept_aside = kept_aside
@@ -244,7 +244,7 @@ class _Quarantine:
             self._path.unlink(missing_ok=True)
         self.place = str(self._path) if self.earlier else ""
 
-    def add(self, result: ChunkResult, listener: ManyListener) -> None:
+    def add(self, result: ChunkResult, listener: RunListener) -> None:
         for problem in result.problems:
             listener.problem(problem)
             if problem.kind == "quarantined" and self._path is not None:

@@ -277,11 +277,6 @@ def _model_of(predictor: Extractor | AutoExtractor) -> Callable[[Document], Mode
     return lambda document: predictor.model
 
 
-def output_path(word: str | None) -> str | None:
-    """The file that ``--output`` means: ``-`` is standard output."""
-    return None if word == STDIN else word
-
-
 def _ignore(_: str) -> None:
     """Nobody listens."""
 

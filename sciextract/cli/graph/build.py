@@ -20,10 +20,9 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.graph.group import GraphOption
 from sciextract.errors import ExitCode, FormatError
-from sciextract.graph.building import Listener
 
 if TYPE_CHECKING:
-    from sciextract.graph.building import BuildReport
+    from sciextract.graph.building import BuildReport, Listener
 
 
 def build(
@@ -120,7 +119,7 @@ def build(
     understanding = Understanding(acronym_share, directions)
     screen = BuildScreen(not quiet and is_terminal(sys.stderr))
     try:
-        found = build_graph(graph, reading, understanding, screen)
+        found = build_graph(graph, reading, understanding, screen.listener())
     except KeyboardInterrupt:
         screen.end()
         say("", f"interrupted; {screen.on_disk:,} abstracts are kept", "the same command goes on")
@@ -132,12 +131,12 @@ def build(
             "Warning", "no entity was found in any of the abstracts",
             "a graph is built from predictions: sciextract annotate FILE --export jsonl --output out.jsonl",
         )  # fmt: skip
-    _tell_unknown(graph, [label for label in symmetric or () if label])
+    _warn_of_unknown(graph, [label for label in symmetric or () if label])
     report(found.to_json(), _in_words(found), as_json=as_json, aside=False, quiet=quiet)
     raise typer.Exit(found.exit_code)
 
 
-def _tell_unknown(graph: Path, symmetric: Sequence[str]) -> None:
+def _warn_of_unknown(graph: Path, symmetric: Sequence[str]) -> None:
     """Warns of types without direction that the graph does not have: of typing errors, most often."""
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import relation_types
@@ -147,8 +146,8 @@ def _tell_unknown(graph: Path, symmetric: Sequence[str]) -> None:
     with open_graph(graph) as connection:
         known = relation_types(connection)
     for label in sorted(set(symmetric) - set(known)):
-        told = f"--symmetric {label}: the graph has no relation of this type"
-        say("Warning", told, f"it has {', '.join(known) or 'none'}")
+        problem = f"--symmetric {label}: the graph has no relation of this type"
+        say("Warning", problem, f"it has {', '.join(known) or 'none'}")
 
 
 def _in_words(found: BuildReport) -> str:
@@ -173,38 +172,44 @@ def _in_words(found: BuildReport) -> str:
     return "; ".join(words)
 
 
-class BuildScreen(Listener):
+class BuildScreen:
     """Progress on a terminal, and bad records.
 
     Args:
         shown: Whether to show progress.
+
+    Attributes:
+        on_disk: Abstracts that a killed build keeps.
     """
 
     def __init__(self, shown: bool) -> None:
-        self.done = self.on_disk = 0
+        self.on_disk = self._done = 0
         self._shown = shown
         self._line = ProgressLine(shown, lambda: None)
 
-    def bad_record(self, error: FormatError) -> None:
-        """Named at once; the build goes on."""
-        self._line.clear()
-        say("Warning", f"left out: {error.message}", error.hint)
+    def listener(self) -> Listener:
+        """The functions that a build calls."""
+        from sciextract.graph.building import Listener
 
-    def progress(self, done: int) -> None:
-        """So many abstracts are read."""
-        self.done = done
-        self._line.update(done)
-
-    def kept(self, done: int) -> None:
-        """So many are on disk, or were known."""
-        self.on_disk = done
-
-    def deriving(self) -> None:
-        """The second half, which tells no progress."""
-        self._line.clear()
-        if self._shown:
-            say("", f"{self.done:,} abstracts read; making nodes and edges")
+        return Listener(self._bad_record, self._progress, self._kept, self._deriving)
 
     def end(self) -> None:
         """Leave an empty line."""
         self._line.clear()
+
+    def _bad_record(self, error: FormatError) -> None:
+        self._line.clear()
+        say("Warning", f"left out: {error.message}", error.hint)
+
+    def _progress(self, done: int) -> None:
+        self._done = done
+        self._line.update(done)
+
+    def _kept(self, done: int) -> None:
+        self.on_disk = done
+
+    def _deriving(self) -> None:
+        """Deriving shows no progress, only its start."""
+        self._line.clear()
+        if self._shown:
+            say("", f"{self._done:,} abstracts read; making nodes and edges")

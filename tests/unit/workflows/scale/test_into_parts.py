@@ -29,7 +29,7 @@ from sciextract.formats import read
 from sciextract.scale.interface import Engine, InputChangedError
 from sciextract.scale.parts_folder import locked
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import ManyListener, ManyReport, Request
+from sciextract.scale.request import Request, RunListener, RunReport
 from sciextract.scale.run import annotate_into_parts
 from tests.shared_data import ROOT
 from tests.unit.workflows.scale.predictors import IDENTIFIED
@@ -53,9 +53,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def run(request: Request, folder: Path, engine: Engine | None = None) -> ManyReport:
+def run(request: Request, folder: Path, engine: Engine | None = None) -> RunReport:
     return annotate_into_parts(
-        request, engine or InProcess(), str(folder), "jsonl", ManyListener(), chunk_size=5
+        request, engine or InProcess(), str(folder), "jsonl", RunListener(), chunk_size=5
     )
 
 
@@ -176,7 +176,7 @@ def test_places_that_cannot_be(tmp_path: Path, source: str) -> None:
         run(request_for(str(tmp_path / "none")), tmp_path / "out")
     with pytest.raises(UsageError, match="parts cannot be 'brat'"):
         annotate_into_parts(
-            request_for(source), InProcess(), str(tmp_path / "out"), "brat", ManyListener()
+            request_for(source), InProcess(), str(tmp_path / "out"), "brat", RunListener()
         )
     assert not (tmp_path / "out").exists()
 
@@ -227,7 +227,7 @@ def test_quarantined_records_can_be_tried_again(tmp_path: Path, folder: Path) ->
 
 def test_parquet_parts_hold_the_same_documents(source: str, folder: Path) -> None:
     pytest.importorskip("pyarrow")
-    annotate_into_parts(request_for(source), InProcess(), str(folder), "parquet", ManyListener())
+    annotate_into_parts(request_for(source), InProcess(), str(folder), "parquet", RunListener())
     [part] = folder.glob("part-*.parquet")
     assert [item.document.doc_key for item in read([part])] == [f"d{n}" for n in range(22)]  # type: ignore[union-attr]
 

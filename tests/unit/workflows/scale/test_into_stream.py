@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.errors import ExitCode, OutputError, UsageError
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import ManyListener, ManyReport
+from sciextract.scale.request import RunListener, RunReport
 from sciextract.scale.run import annotate_into_stream
 from sciextract.workflows.annotate_job import Target
 from tests.unit.workflows.scale.support import (
@@ -23,13 +23,13 @@ from tests.unit.workflows.scale.support import (
 
 def run(
     source: str, path: Path, predictor: str = "rule", *, resume: bool = False, ordered: bool = True
-) -> ManyReport:
+) -> RunReport:
     return annotate_into_stream(
         request_for(source, predictor=predictor),
         ProcessEngine(2),
         Target("jsonl", str(path), resume),
         ordered,
-        ManyListener(),
+        RunListener(),
     )
 
 
@@ -72,8 +72,8 @@ def test_what_does_not_fit_together(tmp_path: Path) -> None:
         run(source, path, resume=True, ordered=False)
     target = Target("scierc", str(path))
     with pytest.raises(UsageError, match="several workers write lines"):
-        annotate_into_stream(request_for(source), InProcess(), target, True, ManyListener())
+        annotate_into_stream(request_for(source), InProcess(), target, True, RunListener())
     path.write_bytes(expected(work_of([source])))
     with pytest.raises(UsageError, match="cannot go on with a file"):
         target = Target("jsonl", str(path), resume=True)
-        annotate_into_stream(request_for(source), InProcess(), target, True, ManyListener())
+        annotate_into_stream(request_for(source), InProcess(), target, True, RunListener())
