@@ -1,4 +1,4 @@
-"""Files that are whole on the disk, or not there; ``quarantine.jsonl`` is one: records that ended their process, to be tried again."""
+"""Durable files, and ``quarantine.jsonl``: records that ended their process, to be tried again."""
 
 from __future__ import annotations
 

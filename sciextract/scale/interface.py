@@ -1,4 +1,4 @@
-"""What engines, jobs and sinks share: shards of the input, chunks of a shard, results of a chunk.
+"""The interface of engines: shards of the input, chunks of a shard, results of a chunk.
 
 The inputs alone decide shards and chunks, so that their keys are the same for every engine and any number
 of workers: a run that one engine began, another can go on with.
@@ -67,7 +67,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much of what; adds up.
+    """Counts of records and annotations; they can be added.
 
     Attributes:
         documents: Documents predicted and written.
@@ -93,7 +93,7 @@ class Counts:
 
     @property
     def records(self) -> int:
-        """All records, whatever became of them."""
+        """All records."""
         return self.documents + self.bad + self.quarantined
 
     def __add__(self, other: Counts) -> Counts:
@@ -134,7 +134,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class ChunkResult:
-    """What became of a chunk.
+    """The result of a chunk.
 
     Attributes:
         shard: Number of the shard.
@@ -164,12 +164,12 @@ class ChunkResult:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an engine is to do; picklable.
+    """The work of an engine; picklable.
 
     Attributes:
         shards: What to read, in order.
         choice: The model, as a folder where one is named; ``threads`` is 1.
-        model: What the parent found it to be; a worker that finds another one refuses.
+        model: Its name and hash in the parent; a worker that loads another one refuses.
         input_format: Format of the inputs; their content decides when ``None``.
         given: Whether the input's entities stay, and only relations between them are predicted.
         chunk_size: Records of a chunk.
@@ -211,7 +211,7 @@ class Engine(Protocol):
 
 
 class WorkersFailedError(SciextractError):
-    """Workers cannot be started, or do nothing but die."""
+    """Workers cannot be started, or fail one after the other."""
 
 
 class InputChangedError(SciextractError):
@@ -219,7 +219,7 @@ class InputChangedError(SciextractError):
 
 
 class WorkerRefusedError(SciextractError):
-    """A worker found that the work cannot be done; carries its message and exit code.
+    """A worker cannot do the work; carries the message and exit code of its error.
 
     Args:
         message: What is wrong.

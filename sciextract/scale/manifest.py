@@ -1,4 +1,4 @@
-"""``manifest.json``: what a folder of parts was made of and with; another run of the same goes on with it."""
+"""``manifest.json``: inputs, model and settings of a folder of parts; a run with the same ones continues it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Manifest:
     Attributes:
         version: Of sciextract.
         model: Name and hash.
-        settings: What was said about the model and its task.
+        settings: Those of the model and its task.
         schema: Name and hash of the labels.
         export: Format of the parts.
         schema_version: Version of the exchange format.
@@ -60,11 +60,11 @@ class Manifest:
 
     @classmethod
     def of(cls, work: Work, schema: Mapping[str, str], export: str) -> Manifest:
-        """That of a work that is about to begin."""
+        """The manifest of a work that is about to begin."""
         return cls(
             __version__,
             {"name": work.model.name, "hash": work.model.hash},
-            {**_said(work.choice), "given_entities": work.given},
+            {**_settings(work.choice), "given_entities": work.given},
             dict(schema),
             export,
             SCHEMA_VERSION,
@@ -75,7 +75,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest | None:
-        """That of a folder, ``None`` where there is none.
+        """The manifest of a folder, ``None`` where there is none.
 
         Raises:
             OutputError: It cannot be read, or is of a newer version.
@@ -140,7 +140,7 @@ class Manifest:
         for what, then, now in self._compared(earlier):
             if then != now:
                 raise OutputError(
-                    f"{folder} holds results of {what} {_words(then)}, this run has {_words(now)}",
+                    f"{folder} holds results of {what} {_printable(then)}, this run has {_printable(now)}",
                     "repeat the command of the first run, or choose another folder",
                 )
         self._check_inputs(earlier, folder)
@@ -175,10 +175,10 @@ class Manifest:
         )
 
 
-def _said(choice: ModelChoice) -> dict[str, Any]:
-    """All that was said about the model, except which one it is and how fast; as JSON gives it back."""
-    said = {each.name: getattr(choice, each.name) for each in fields(choice)}
-    kept = {name: value for name, value in said.items() if name not in _NO_SETTINGS}
+def _settings(choice: ModelChoice) -> dict[str, Any]:
+    """The choice without the model's name and its speed, as JSON returns it."""
+    values = {each.name: getattr(choice, each.name) for each in fields(choice)}
+    kept = {name: value for name, value in values.items() if name not in _NO_SETTINGS}
     as_read: dict[str, Any] = json.loads(json.dumps(kept, default=sorted, sort_keys=True))
     return as_read
 
@@ -208,7 +208,7 @@ def _listed(word: str, paths: Sequence[str]) -> str:
     return f"{word}: {paths[0]}{more}"
 
 
-def _words(value: object) -> str:
+def _printable(value: object) -> str:
     if value is None:
         return "none named"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)

@@ -1,4 +1,4 @@
-"""A folder of parts behind a URL, in an object store.
+"""A folder of parts in an object store, named by a URL.
 
 Objects are put there whole or not at all, so that a part needs no temporary name; but nothing can be added to them.
 What grows line by line (the journal, the quarantine) therefore grows in a mirror on this machine, and goes up as a
@@ -24,12 +24,12 @@ from sciextract.scale.interface import ChunkResult
 from sciextract.scale.manifest import Manifest, encoder
 from sciextract.scale.parts_folder import PartsFolder
 
-SENT_SECONDS = 10.0
-"""Most of a run that its journal does not know of when the machine dies."""
+UPLOAD_SECONDS = 10.0
+"""Most of a run that a machine failure loses: the journal is uploaded that often."""
 
 
-class FarFolder:
-    """A folder behind a URL.
+class ObjectStoreFolder:
+    """A folder in an object store.
 
     Args:
         url: Where.
@@ -89,59 +89,59 @@ class FarFolder:
             raise OutputError(problem, hint) from error
 
 
-class PartsBehindUrl(PartsFolder):
-    """An open folder of parts behind a URL; made by :func:`open_behind_url`.
+class ObjectStoreParts(PartsFolder):
+    """An open folder of parts in an object store; made by :func:`open_object_store`.
 
     Args:
-        far: The folder.
+        store: The folder.
         mirror: A folder of this machine: the journal, and for every part an empty file of its size.
         manifest: Of this run.
         earlier: Of the run that it goes on with, if there was one.
     """
 
-    STAND_INS = True
+    HAS_PLACEHOLDERS = True
 
     def __init__(
-        self, far: FarFolder, mirror: Path, manifest: Manifest, earlier: Manifest | None
+        self, store: ObjectStoreFolder, mirror: Path, manifest: Manifest, earlier: Manifest | None
     ) -> None:
         super().__init__(mirror, manifest, earlier)
-        self.place = far.url
-        self._far = far
+        self.place = store.url
+        self._store = store
         self._sent = time.monotonic()
 
     def put(self, result: ChunkResult) -> None:
         """Keep a result: see :meth:`PartsFolder.put`."""
         super().put(result)
-        if time.monotonic() - self._sent > SENT_SECONDS:
-            self.send_lines()
+        if time.monotonic() - self._sent > UPLOAD_SECONDS:
+            self.upload_logs()
 
     def finish(self) -> None:
-        """Say in the manifest that all is done."""
+        """Mark the manifest complete."""
         super().finish()
-        self.send_lines()
-        self._far.put(MANIFEST, (self.path / MANIFEST).read_bytes())
+        self.upload_logs()
+        self._store.put(MANIFEST, (self.path / MANIFEST).read_bytes())
 
-    def send_lines(self) -> None:
-        """Put up what has grown.
+    def upload_logs(self) -> None:
+        """Upload the journal and the quarantine.
 
         Raises:
             OutputError: It cannot be written.
         """
         for name in (QUARANTINE, JOURNAL):
             if (self.path / name).exists():
-                self._far.put(name, (self.path / name).read_bytes())
+                self._store.put(name, (self.path / name).read_bytes())
         self._sent = time.monotonic()
 
     def _write_part(self, name: str, data: bytes) -> None:
-        self._far.put(name, data)
-        _stand_in(self.path / name, len(data))
+        self._store.put(name, data)
+        _placeholder(self.path / name, len(data))
 
 
 @contextmanager
-def open_behind_url(
+def open_object_store(
     url: str, manifest: Manifest, inputs: Sequence[str]
-) -> Iterator[PartsBehindUrl]:
-    """A folder of parts behind a URL, made or gone on with; see :func:`~.parts.open_parts`.
+) -> Iterator[ObjectStoreParts]:
+    """Open a folder of parts in an object store; see :func:`~.parts.open_parts`.
 
     Raises:
         UsageError: The folder would be read as input, or parts have no such format.
@@ -150,43 +150,43 @@ def open_behind_url(
         SciextractError: The file system of the URL cannot be had.
     """
     encoder(manifest.export)
-    far = FarFolder(url)
-    _check_apart(far.url, inputs)
+    store = ObjectStoreFolder(url)
+    _check_apart(store.url, inputs)
     with TemporaryDirectory(prefix="sciextract-parts-") as folder:
         mirror = Path(folder)
-        earlier = _mirrored(far, mirror)
+        earlier = _mirrored(store, mirror)
         if earlier is None:
             manifest.write(mirror)
-            far.put(MANIFEST, (mirror / MANIFEST).read_bytes())
+            store.put(MANIFEST, (mirror / MANIFEST).read_bytes())
         else:
-            manifest.check(earlier, far.url)
-        parts = PartsBehindUrl(far, mirror, manifest, earlier)
+            manifest.check(earlier, store.url)
+        parts = ObjectStoreParts(store, mirror, manifest, earlier)
         try:
             yield parts
         except BaseException:
             with contextlib.suppress(SciextractError):
-                parts.send_lines()
+                parts.upload_logs()
             raise
 
 
-def _mirrored(far: FarFolder, mirror: Path) -> Manifest | None:
-    """Fetches what is about the parts, and makes stand-ins for them; the manifest, if there is one."""
-    sizes = far.sizes()
+def _mirrored(store: ObjectStoreFolder, mirror: Path) -> Manifest | None:
+    """Download everything but the parts, and make placeholders for them; the manifest, if there is one."""
+    sizes = store.sizes()
     if sizes and MANIFEST not in sizes:
         raise OutputError(
-            f"{far.url} has files in it and is no folder of parts: {min(sizes)}",
+            f"{store.url} has files in it and is no folder of parts: {min(sizes)}",
             "choose a new or an empty folder",
         )
     for name, size in sizes.items():
         if name in (MANIFEST, JOURNAL, QUARANTINE):
-            (mirror / name).write_bytes(far.get(name))
+            (mirror / name).write_bytes(store.get(name))
         else:
-            _stand_in(mirror / Path(name).name, size)
+            _placeholder(mirror / Path(name).name, size)
     return Manifest.read(mirror)
 
 
-def _stand_in(path: Path, size: int) -> None:
-    """A file of a size that takes no room on the disk."""
+def _placeholder(path: Path, size: int) -> None:
+    """A sparse file of a size."""
     with open(path, "wb") as stream:
         os.truncate(stream.fileno(), size)
 

@@ -77,12 +77,12 @@ class Journal:
 
     Args:
         folder: The folder.
-        stand_ins: Whether files of the same sizes stand there for the parts.
+        placeholders: Whether it holds empty files of the same sizes in place of the parts.
     """
 
-    def __init__(self, folder: Path, *, stand_ins: bool = False) -> None:
+    def __init__(self, folder: Path, *, placeholders: bool = False) -> None:
         self._folder = folder
-        self._stand_ins = stand_ins
+        self._placeholders = placeholders
         self._path = folder / JOURNAL
 
     def entries(self) -> list[Entry]:
@@ -125,7 +125,7 @@ class Journal:
         path = self._folder / entry.part
         if not path.is_file() or path.stat().st_size != entry.size:
             return False
-        if self._stand_ins:
+        if self._placeholders:
             return True
         with open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest() == entry.sha256
@@ -182,15 +182,15 @@ class PartsFolder:
         before: What it held when it was opened.
     """
 
-    #: Whether other files stand in the folder for the parts, which are elsewhere.
-    STAND_INS: ClassVar[bool] = False
+    #: Whether the folder holds empty files of the same sizes in place of the parts, which are in an object store.
+    HAS_PLACEHOLDERS: ClassVar[bool] = False
 
     def __init__(self, path: Path, manifest: Manifest, earlier: Manifest | None) -> None:
         self.path = path
         self.place = str(path)
         self._manifest = manifest
         self._encode = encoder(manifest.export)
-        self._journal = Journal(path, stand_ins=self.STAND_INS)
+        self._journal = Journal(path, placeholders=self.HAS_PLACEHOLDERS)
         self._entries = {entry.key: entry for entry in self._journal.entries()}
         self.losses: Counter[str] = Counter()
         for entry in self._entries.values():
@@ -211,7 +211,7 @@ class PartsFolder:
         return tuple(shard for shard in shards if shard.number not in done or STDIN in shard.paths)
 
     def put(self, result: ChunkResult) -> None:
-        """Keep a result: first its part, then what it lacks, then its line in the journal.
+        """Keep a result: first its part, then quarantined records, then its line in the journal.
 
         Raises:
             OutputError: The disk is full; the folder is as it was before.

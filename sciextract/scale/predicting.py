@@ -1,4 +1,4 @@
-"""What a worker does with records: parse, predict, encode. All engines do it with this."""
+"""Parsing, predicting and encoding of records in a worker, for every engine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Counts, Pro
 from sciextract.workflows.annotate import AnnotateSummary, Relating, annotate, relate
 
 MOST_WARNINGS = 5
-"""Warnings of a chunk that are told in words; the others are counted."""
+"""Warnings of a chunk that are shown; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a record.
+    """The result of a record.
 
     Attributes:
         line: Its line with the line feed; empty when it is missing.
@@ -42,8 +42,8 @@ def load_predictor(work: Work) -> Relating:
     return cast(Relating, work.choice.load())
 
 
-class Predicting:
-    """Predicts the records of a work.
+class RecordPredictor:
+    """Predicts records.
 
     Args:
         work: Which model, which settings.
@@ -65,7 +65,7 @@ class Predicting:
             )
 
     def outcomes(self, items: Sequence[LazyItem]) -> list[Outcome]:
-        """What becomes of records, in their order; a record that raises an error is quarantined."""
+        """The outcomes of records, in their order; a record that raises an error is quarantined."""
         try:
             return self._together(items)
         except SciextractError:
@@ -75,21 +75,17 @@ class Predicting:
                 return [each for item in items for each in self.outcomes([item])]
             return [quarantined(items[0], f"{type(error).__name__}: {shown(str(error))}")]
 
-    def chunk_result(self, chunk: Chunk) -> ChunkResult:
-        """What becomes of a whole chunk."""
-        return joined(chunk, self.outcomes(chunk.items))
-
     def _together(self, items: Sequence[LazyItem]) -> list[Outcome]:
         read = [item.read() for item in items]
         documents = [each for each in read if not isinstance(each, BadRecord)]
-        kept = _Kept(self._candidates)
+        kept = _OutcomeWriter(self._candidates)
         self._annotate(documents, self._predictor, kept)
         predicted = iter(kept.outcomes)
         return [_bad(each) if isinstance(each, BadRecord) else next(predicted) for each in read]
 
 
-class _Kept:
-    """A writer that keeps every line by itself."""
+class _OutcomeWriter:
+    """A writer that keeps the line of every document apart."""
 
     def __init__(self, candidates: bool) -> None:
         self.losses: Counter[str] = Counter()
@@ -111,7 +107,7 @@ def quarantined(item: LazyItem, reason: str) -> Outcome:
     return Outcome(b"", Counts(quarantined=1), problem)
 
 
-def joined(chunk: Chunk, outcomes: Sequence[Outcome]) -> ChunkResult:
+def chunk_result(chunk: Chunk, outcomes: Sequence[Outcome]) -> ChunkResult:
     """The result of a chunk, of the outcomes of its records in their order."""
     warnings = [each.warning for each in outcomes if each.warning]
     return ChunkResult(
@@ -163,13 +159,13 @@ class Task:
         chunk: The chunk.
         start: Index of the first record in it.
         items: The records; one, but where a graph takes batches.
-        strikes: How often a process has ended while it had them.
+        attempts: How often a process has ended while it had them.
     """
 
     chunk: ChunkKey
     start: int
     items: Sequence[LazyItem]
-    strikes: int = 0
+    attempts: int = 0
 
     def seconds(self, timeout: float) -> float:
         """What it may take: for each record ``timeout``, and as much for every ``LONG_TEXT`` characters more."""
@@ -195,4 +191,4 @@ def tasks_of(chunk: Chunk, size: int) -> Iterator[Task]:
 
 
 Result = Done | Exception | str
-"""What a slot reports: outcomes, the error that ends the run, or a remark."""
+"""What a worker reports: outcomes, the error that ends the run, or a note."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Results, Work
-from sciextract.scale.predicting import Done, Outcome, joined, tasks_of
+from sciextract.scale.predicting import Done, Outcome, chunk_result, tasks_of
 from sciextract.scale.shards import Pass, remaining_chunks
 from sciextract.scale.worker_pool import Pool
 
@@ -21,7 +21,7 @@ class _Open:
     missing: int
 
     def result(self) -> ChunkResult:
-        return joined(self.chunk, [each for each in self.outcomes if each is not None])
+        return chunk_result(self.chunk, [each for each in self.outcomes if each is not None])
 
 
 @dataclass(slots=True)
@@ -82,8 +82,8 @@ class ProcessEngine:
     Attributes:
         workers: How many.
         timeout: Seconds that a record may take, from its own start.
-        note: Hears that a worker was replaced.
-        under_way: Hears how many records are done whose chunks have not been given back.
+        note: Called when a worker was replaced.
+        under_way: Called with the number of records that are done and whose chunks have not been given back.
         through: What records go through before they are cut into chunks.
     """
 

@@ -1,4 +1,4 @@
-"""What a run over many abstracts is asked for, and the work that an engine makes of it."""
+"""The request of a run over many abstracts, the work for an engine that follows from it, and its report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Identified:
         model: Name and hash.
         model_of: The model that predicts a document.
         config: What it predicts.
-        notes: What the user may want to know about it.
+        notes: For the user.
     """
 
     choice: ModelChoice
@@ -93,19 +93,19 @@ def _auto(choice: ModelChoice, notes: tuple[str, ...]) -> Identified:
 
 
 class RunListener:
-    """Hears what happens during a run; override what is of interest."""
+    """Called during a run; override what is of interest."""
 
     def note(self, message: str) -> None:
-        """Something that the user may want to know."""
+        """A note for the user."""
 
     def problem(self, problem: Problem) -> None:
         """A record is missing from the results."""
 
     def before(self, records: int) -> None:
-        """So many records were done by an earlier run."""
+        """An earlier run did so many records."""
 
     def under_way(self, records: int) -> None:
-        """So many more are done, and not written yet."""
+        """So many further records are done and not written yet."""
 
     def done(self, result: ChunkResult, counts: Counts) -> None:
         """A chunk was written; with it, this run has done so much."""
@@ -113,10 +113,10 @@ class RunListener:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did.
+    """The report of a run.
 
     Attributes:
-        counts: What this run did.
+        counts: Of this run.
         resumed: Documents that an earlier run had done.
         left_out: Records that are missing from the results of all runs: bad ones, quarantined ones.
         seconds: From the start of the workers to the last result.
@@ -217,8 +217,8 @@ class Request:
             self.predictor,
         )
 
-    def last_notes(self, counts: Counts, listener: RunListener) -> None:
-        """What is worth a remark when all is done."""
+    def final_notes(self, counts: Counts, listener: RunListener) -> None:
+        """Notes when all is done."""
         if self.choice.model == AUTO and counts.models:
             chosen = ", ".join(
                 f"{count} by {name}" for name, count in sorted(counts.models.items())

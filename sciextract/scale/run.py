@@ -1,4 +1,4 @@
-"""A run into a folder of parts; the same call again goes on."""
+"""Runs over many abstracts: into a folder of parts, where the same call goes on, or into a stream of lines."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def annotate_into_parts(
 
     Args:
         request: What to annotate.
-        engine: Who predicts.
+        engine: What predicts.
         folder: Where the parts go.
         export: Their format, ``jsonl`` or ``parquet``.
-        listener: Hears what happens.
+        listener: Called on the way.
         chunk_size: Records of a part.
 
     Raises:
@@ -59,7 +59,7 @@ def annotate_into_parts(
         counts = _filled(parts, work, engine, listener)
         seconds = time.monotonic() - started
         parts.finish()
-    request.last_notes(parts.counts, listener)
+    request.final_notes(parts.counts, listener)
     return _report(parts, counts, seconds, work, export)
 
 
@@ -68,14 +68,14 @@ def _opened(
 ) -> AbstractContextManager[PartsFolder]:
     place = without_file_scheme(folder)
     if is_url(place):
-        from sciextract.scale.object_store import open_behind_url
+        from sciextract.scale.object_store import open_object_store
 
-        return open_behind_url(place, manifest, inputs)
+        return open_object_store(place, manifest, inputs)
     return open_parts(Path(place), manifest, inputs)
 
 
 def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: RunListener) -> Counts:
-    """What this run does."""
+    """Fill the folder; the counts of this run."""
     counts = Counts()
     before = parts.before
     if before.records:
@@ -120,10 +120,10 @@ def annotate_into_stream(
 
     Args:
         request: What to annotate.
-        engine: Who predicts.
+        engine: What predicts.
         target: Where the lines go.
         ordered: Whether they keep the order of the input.
-        listener: Hears what happens.
+        listener: Called on the way.
 
     Raises:
         SciextractError: Nothing could be done, or the run cannot go on; written lines are complete.
@@ -142,7 +142,7 @@ def annotate_into_stream(
         counts = _written(results, cast(TextIO, stream), kept, listener)
     if rest is not None:
         rest.check_end()
-    request.last_notes(counts, listener)
+    request.final_notes(counts, listener)
     return RunReport(
         counts,
         earlier.documents if earlier else 0,
@@ -167,7 +167,7 @@ def _check(target: Target, ordered: bool) -> None:
 def _written(
     results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: RunListener
 ) -> Counts:
-    """Lines as they come; without one, the stream is left alone."""
+    """Write lines as they come."""
     counts = Counts()
     for result in results:
         if result.data:
@@ -179,7 +179,7 @@ def _written(
 
 
 def _fitted(engine: Engine, rest: _Rest | None, records_a_call: int) -> tuple[Engine, int]:
-    """The engine for a stream, and its chunk size: processes give line by line back."""
+    """The engine for a stream, and its chunk size: processes return line by line."""
     if isinstance(engine, ProcessEngine):
         through = engine.through if rest is None else rest
         return replace(engine, through=through), records_a_call
@@ -236,7 +236,7 @@ class _Quarantine:
     """
 
     def __init__(self, target: Target) -> None:
-        self._path = _beside(target.path)
+        self._path = _quarantine_path(target.path)
         self.earlier: set[str] = set()
         if self._path is not None and target.resume:
             self.earlier = durable.digests(self._path)
@@ -252,7 +252,7 @@ class _Quarantine:
                 self.place = str(self._path)
 
 
-def _beside(path: str | None) -> Path | None:
+def _quarantine_path(path: str | None) -> Path | None:
     if path is None or not (Path(path).is_file() or not Path(path).exists()):
         return None
     return Path(path).with_name(f"{Path(path).stem}.{QUARANTINE}")

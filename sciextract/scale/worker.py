@@ -32,11 +32,11 @@ def main() -> None:
 
 def serve(connection: Connection) -> None:
     """Load what the work names, then answer tasks."""
-    from sciextract.scale.predicting import Predicting
+    from sciextract.scale.predicting import RecordPredictor
 
     work: Work = connection.recv()
     try:
-        predicting = Predicting(work)
+        predictor = RecordPredictor(work)
     except SciextractError as error:
         connection.send(_refusal(error))
         return
@@ -44,7 +44,7 @@ def serve(connection: Connection) -> None:
     tasks = _received(connection)
     while True:
         try:
-            connection.send((READY, predicting.outcomes(tasks.get())))
+            connection.send((READY, predictor.outcomes(tasks.get())))
         except SciextractError as error:
             connection.send(_refusal(error))
             return

@@ -23,8 +23,8 @@ MOST_FAILURES = 20
 """Attempts in a row, of all workers together, that may fail: more poison than that is no poison of single records."""
 
 
-class Health:
-    """Counts failures of all workers."""
+class FailureLimits:
+    """Counts failures of all workers in a row, and ends the run when there are too many."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -36,8 +36,8 @@ class Health:
         with self._lock:
             self._starts = 0
 
-    def answered(self, outcomes: Sequence[Outcome]) -> None:
-        """A worker has answered; that every record raised an error is a failure, too.
+    def received(self, outcomes: Sequence[Outcome]) -> None:
+        """A worker has sent outcomes; that every record raised an error is a failure, too.
 
         Raises:
             WorkersFailedError: There were too many in a row.
@@ -78,25 +78,25 @@ class Health:
                 )
 
 
-UNDER_WAY = 2
-"""Tasks that a process has at a time: it works on one while the answer to the other is taken from it."""
+PREFETCHED = 2
+"""Tasks that a process has at a time: it works on one while the outcomes of the other are received."""
 
-MOST_STRIKES = 2
-"""Processes that a record may take with it; one may have been ended by somebody else."""
+MOST_ATTEMPTS = 2
+"""Processes that may end at one record before it is quarantined; one may have been ended by somebody else."""
 
 START_SECONDS = 300.0
 """Time for a worker to load its model."""
 
 
-class Slot(threading.Thread):
-    """Takes tasks from a queue until it gives ``None``, and puts what becomes of them into another.
+class Worker(threading.Thread):
+    """Has the tasks of a queue done by a process until the queue gives ``None``; replaces a process that dies or hangs.
 
     Args:
         start: Starts a worker process.
         tasks: What is to be done.
-        results: Where results go, remarks, and the error that ends the run.
+        results: Takes outcomes, notes, and the error that ends the run.
         timeout: Seconds that a record may take, from its own start.
-        health: Counts deaths.
+        limits: Counts failures.
     """
 
     def __init__(
@@ -105,14 +105,14 @@ class Slot(threading.Thread):
         tasks: queue.SimpleQueue[Task | None],
         results: queue.SimpleQueue[Result],
         timeout: float,
-        health: Health,
+        limits: FailureLimits,
     ) -> None:
         super().__init__(daemon=True)
         self._start_process = start
         self._tasks = tasks
         self._results = results
         self._timeout = timeout
-        self._health = health
+        self._limits = limits
         self._under_way: deque[Task] = deque()
         self._handed_over = 0
         self._lock = threading.Lock()  # of all below, which other threads use, too
@@ -126,18 +126,18 @@ class Slot(threading.Thread):
         try:
             while self._has_work():
                 self._work()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the run must not wait for this slot
+        except Exception as error:  # noqa: BLE001 - whatever it is, the run must not wait for this worker
             if not self._closing:
                 self._results.put(error)
         finally:
-            self._bury()
+            self._drop_process()
 
     def check(self, now: float, paused: float = 0.0) -> None:
         """End the process when it has taken too long; another thread calls this from time to time.
 
         Args:
             now: ``time.monotonic()``.
-            paused: Seconds since the last look in which nothing could run.
+            paused: Seconds since the last check in which nothing could run.
         """
         with self._lock:
             self._deadline += paused
@@ -146,7 +146,7 @@ class Slot(threading.Thread):
                 self._process.kill()
 
     def abandon(self) -> None:
-        """End the process; nothing becomes of its tasks any more."""
+        """End the process and drop its tasks."""
         with self._lock:
             self._closing = True
             if self._process is not None:
@@ -154,67 +154,67 @@ class Slot(threading.Thread):
 
     def _has_work(self) -> bool:
         """Take as many tasks as a process may have; wait only for the first one."""
-        while len(self._under_way) < UNDER_WAY:
+        while len(self._under_way) < PREFETCHED:
             try:
                 task = self._tasks.get(block=not self._under_way)
             except queue.Empty:
                 break
             if task is None:
-                self._tasks.put(None)  # for the other slots, and for this one when it is done
+                self._tasks.put(None)  # for the other workers, and for this one when it is done
                 break
             self._under_way.append(task)
         return bool(self._under_way) and not self._closing
 
     def _work(self) -> None:
-        """Bring the first task to its end, or its process."""
-        process = self._process or self._fresh()
+        """Hand over the tasks, and wait for the outcomes of the first one."""
+        process = self._process or self._ready_process()
         if process is None:
             return
         task = self._under_way[0]
-        self._give_until(task.seconds(self._timeout))
+        self._set_deadline(task.seconds(self._timeout))
         try:
             for each in list(self._under_way)[self._handed_over :]:
                 process.send(each.items)
             self._handed_over = len(self._under_way)
             outcomes = process.receive()
         except WorkerDiedError as death:
-            self._struck(task, self._bury() or str(death))
+            self._failed_attempt(task, self._drop_process() or str(death))
             return
-        self._give_until(math.inf)
-        self._health.answered(outcomes)
+        self._set_deadline(math.inf)
+        self._limits.received(outcomes)
         self._finish(Done(task, outcomes))
 
-    def _fresh(self) -> WorkerProcess | None:
-        """A new process, when it comes to be ready."""
+    def _ready_process(self) -> WorkerProcess | None:
+        """A new process whose model is loaded; ``None`` when it ended before."""
         with self._lock:
             if self._closing:
                 return None
             process = self._process = self._start_process()
             self._overdue, self._handed_over = False, 0
-        self._give_until(START_SECONDS)
+        self._set_deadline(START_SECONDS)
         try:
             process.ready()
         except WorkerDiedError as death:
-            how = self._bury() or str(death)
+            how = self._drop_process() or str(death)
             if not self._closing:
-                self._health.failed_to_start(how)
+                self._limits.failed_to_start(how)
             return None
-        self._health.started()
+        self._limits.started()
         return process
 
-    def _struck(self, task: Task, how: str) -> None:
-        """Cut a task that took its process with it into single records; a single one goes after another strike."""
+    def _failed_attempt(self, task: Task, how: str) -> None:
+        """Cut a task whose process ended into single records; quarantine a single one after its last attempt."""
         if self._closing:
             return
-        self._health.failed(how)
+        self._limits.failed(how)
         if len(task.items) > 1:
             self._under_way.popleft()
             self._under_way.extendleft(reversed(task.single()))
             return
-        task.strikes += 1
+        task.attempts += 1
         [item] = task.items
-        if task.strikes >= MOST_STRIKES:
-            reason = f"{how}, {task.strikes} times at this record"
+        if task.attempts >= MOST_ATTEMPTS:
+            reason = f"{how}, {task.attempts} times at this record"
             self._finish(Done(task, [quarantined(item, reason)]))
         else:
             self._results.put(f"{item.place}: {how}; a new one tries again")
@@ -224,12 +224,12 @@ class Slot(threading.Thread):
         self._handed_over -= 1
         self._results.put(done)
 
-    def _give_until(self, seconds: float) -> None:
+    def _set_deadline(self, seconds: float) -> None:
         with self._lock:
             self._deadline = time.monotonic() + seconds
 
-    def _bury(self) -> str:
-        """Forget the process; what it died of, if it was made to die."""
+    def _drop_process(self) -> str:
+        """End and forget the process; why it was ended, if it was overdue."""
         with self._lock:
             process, self._process = self._process, None
             overdue, self._overdue = self._overdue, False
@@ -238,19 +238,19 @@ class Slot(threading.Thread):
         return "the process was ended because it took too long" if overdue else ""
 
 
-_LOOK_SECONDS = 0.1
+_CHECK_SECONDS = 0.1
 _PAUSE_SECONDS = 1.0
-"""A look that is so late tells that the whole run was stopped meanwhile, or the machine slept."""
+"""A check that is so late means that the whole run was stopped meanwhile, or that the machine slept."""
 
 
 class Pool:
-    """Slots that share a queue. A process is started with its slot's first task; all are ended on leaving.
+    """Workers that share a queue; each starts its process with its first task; all are ended on leaving.
 
     Args:
         work: What the workers do.
         workers: How many.
         timeout: Seconds that a record may take.
-        note: Hears remarks, in the thread that takes results.
+        note: Called with notes, in the thread that takes results.
     """
 
     def __init__(
@@ -260,15 +260,15 @@ class Pool:
         self._results: queue.SimpleQueue[Result] = queue.SimpleQueue()
         self._note = note
         self._left = threading.Event()
-        health = Health()
-        self._slots = [
-            Slot(lambda: WorkerProcess(work), self._tasks, self._results, timeout, health)
+        limits = FailureLimits()
+        self._workers = [
+            Worker(lambda: WorkerProcess(work), self._tasks, self._results, timeout, limits)
             for _ in range(workers)
         ]
 
     def __enter__(self) -> Self:
-        for slot in self._slots:
-            slot.start()
+        for worker in self._workers:
+            worker.start()
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
@@ -279,11 +279,11 @@ class Pool:
         trace: TracebackType | None,
     ) -> None:
         self._left.set()
-        for slot in self._slots:
-            slot.abandon()
+        for worker in self._workers:
+            worker.abandon()
         self._tasks.put(None)
-        for slot in self._slots:
-            slot.join()
+        for worker in self._workers:
+            worker.join()
 
     def submit(self, task: Task) -> None:
         """Have a task done."""
@@ -309,10 +309,10 @@ class Pool:
         return not self._results.empty()
 
     def _watch(self) -> None:
-        looked = time.monotonic()
-        while not self._left.wait(_LOOK_SECONDS):
+        checked = time.monotonic()
+        while not self._left.wait(_CHECK_SECONDS):
             now = time.monotonic()
-            paused = now - looked - _LOOK_SECONDS
-            looked = now
-            for slot in self._slots:
-                slot.check(now, paused if paused > _PAUSE_SECONDS else 0.0)
+            paused = now - checked - _CHECK_SECONDS
+            checked = now
+            for worker in self._workers:
+                worker.check(now, paused if paused > _PAUSE_SECONDS else 0.0)

@@ -18,7 +18,7 @@ from sciextract.scale.predicting import Outcome
 from sciextract.scale.worker import REFUSED
 
 _MODULE = "sciextract.scale.worker"
-_WHERE_I_LOOK = ("-P",)
+_NO_CURRENT_FOLDER = ("-P",)
 """A module of the present folder is none of ours, even if it is called ``queue``."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _REAPED_SECONDS = 5.0
@@ -40,7 +40,7 @@ class WorkerProcess:
 
     def __init__(self, work: Work) -> None:
         ours, theirs = socket.socketpair()
-        words = [sys.executable, *_WHERE_I_LOOK, "-m", _MODULE, str(os.getpid())]
+        words = [sys.executable, *_NO_CURRENT_FOLDER, "-m", _MODULE, str(os.getpid())]
         with theirs, _ctrl_c_blocked():
             self._process = subprocess.Popen(
                 words, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=_environment()
@@ -91,12 +91,12 @@ class WorkerProcess:
         try:
             answer: tuple[Any, ...] = self._connection.recv()
         except (EOFError, ConnectionResetError):
-            raise WorkerDiedError(self._last_words()) from None
+            raise WorkerDiedError(self._exit_message()) from None
         if answer[0] == REFUSED:
             raise WorkerRefusedError(*answer[1:])
         return answer
 
-    def _last_words(self) -> str:
+    def _exit_message(self) -> str:
         try:
             code = self._process.wait(_REAPED_SECONDS)
         except subprocess.TimeoutExpired:

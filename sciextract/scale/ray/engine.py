@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-COLUMN = "parcel"
+COLUMN = "envelope"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error of a user's making that a machine of the cluster came upon.
+    """An expected error on a machine of the cluster.
 
     Attributes:
         message: What is wrong, and on which machine.
@@ -64,27 +64,27 @@ class Refusal:
 
     @classmethod
     def of(cls, error: SciextractError, node: str) -> Refusal:
-        """What to tell about an error."""
+        """The refusal for an error."""
         return cls(f"{error.message} (on node {node})", error.hint, error.exit_code)
 
     def error(self) -> SciextractError:
-        """It as an error again."""
+        """The error again."""
         return WorkerRefusedError(self.message, self.hint, self.exit_code)
 
 
-Parcel = Chunk | ChunkResult | Refusal
+Envelope = Chunk | ChunkResult | Refusal
 
 
-def packed(parcel: Parcel) -> pa.Table:
+def packed(envelope: Envelope) -> pa.Table:
     """A table of one row; numpy, Ray's own way, would cut zero bytes off."""
     import pyarrow as pa
 
-    data = pickle.dumps(parcel, protocol=pickle.HIGHEST_PROTOCOL)
+    data = pickle.dumps(envelope, protocol=pickle.HIGHEST_PROTOCOL)
     return pa.table({COLUMN: pa.array([data], pa.large_binary())})
 
 
-def unpacked(table: pa.Table) -> Iterator[Parcel]:
-    """The parcels of a table."""
+def unpacked(table: pa.Table) -> Iterator[Envelope]:
+    """The envelopes of a table."""
     for value in table.column(COLUMN):
         yield pickle.loads(value.as_py())
 
@@ -103,15 +103,15 @@ class ModelActor:
         self._work, self._shipped, self._version, self._timeout = work, shipped, version, timeout
         self._pool: Pool | None = None
 
-    def __call__(self, parcels: pa.Table) -> Iterator[pa.Table]:
+    def __call__(self, envelopes: pa.Table) -> Iterator[pa.Table]:
         """The results of some chunks, one a table; refusals go through."""
-        yield from (packed(self._answer(parcel)) for parcel in unpacked(parcels))
+        yield from (packed(self._answer(envelope)) for envelope in unpacked(envelopes))
 
-    def _answer(self, parcel: Parcel) -> Parcel:
-        if not isinstance(parcel, Chunk):
-            return parcel
+    def _answer(self, envelope: Envelope) -> Envelope:
+        if not isinstance(envelope, Chunk):
+            return envelope
         try:
-            return self._result(parcel, self._started())
+            return self._result(envelope, self._started())
         except SciextractError as error:
             return Refusal.of(error, this_node())
 
@@ -126,7 +126,7 @@ class ModelActor:
             assembly.add(pool.take())
 
     def _started(self) -> Pool:
-        """The child process starts with the first chunk: what goes wrong then can be told, unlike in a constructor."""
+        """The child process starts with the first chunk: an error then can be reported, unlike in a constructor."""
         if self._pool is None:
             refuse_other(this_node(), self._version)
             choice = received(self._shipped, self._work.choice)
@@ -158,9 +158,9 @@ class ShardReader:
     def __call__(self, places: pa.Table) -> Iterator[pa.Table]:
         """The chunks of some shards, one a table."""
         for place in places.column(PLACE).to_pylist():
-            yield from map(packed, self._parcels(self.work.shards[place]))
+            yield from map(packed, self._envelopes(self.work.shards[place]))
 
-    def _parcels(self, shard: Shard) -> Iterator[Parcel]:
+    def _envelopes(self, shard: Shard) -> Iterator[Envelope]:
         try:
             yield from remaining_chunks(replace(self.work, shards=(shard,)), self.done)
         except InputMissingError as error:
@@ -175,7 +175,7 @@ _SHARED = (
 )
 
 
-def readable_there(shards: tuple[Shard, ...]) -> tuple[Shard, ...]:
+def readable_on_cluster(shards: tuple[Shard, ...]) -> tuple[Shard, ...]:
     """The shards with paths that do not hang on the folder that this process is in.
 
     Raises:
@@ -208,7 +208,7 @@ class RayEngine:
             those of machines that join later included.
         address: The cluster: ``auto`` or ``HOST:PORT``; ``None`` starts one on this machine.
         timeout: Seconds that a record may take, from its own start.
-        note: Hears of machines that were lost on the way, and of what the run waits for.
+        note: Called when machines were lost on the way, and with what the run waits for.
     """
 
     workers: int | None = None
@@ -224,12 +224,12 @@ class RayEngine:
             UsageError: Standard input is to be read.
             ClusterError: The cluster cannot be reached, lacks sciextract, or fails as a whole.
         """
-        work = replace(work, shards=readable_there(work.shards))
-        with session(self.address, self.workers or usable_cores()), _told():
+        work = replace(work, shards=readable_on_cluster(work.shards))
+        with session(self.address, self.workers or usable_cores()), _ray_errors():
             self._announce("GPU" if work.choice.device == CUDA else "CPU")
             watched = _watched(self.note) if self.address else nullcontext()
-            with watched, closing(_predicted(self, work, done)) as parcels:
-                yield from map(_accepted, parcels)
+            with watched, closing(_predicted(self, work, done)) as envelopes:
+                yield from map(_result_of, envelopes)
 
     def _announce(self, kind: str) -> None:
         """A cluster of this machine's own gets no more than it has; any other may."""
@@ -252,8 +252,8 @@ class RayEngine:
 
 def _predicted(
     engine: RayEngine, work: Work, done: Mapping[ChunkKey, str]
-) -> Generator[Parcel, None, None]:
-    """What comes out of the cluster."""
+) -> Generator[Envelope, None, None]:
+    """The results of the cluster."""
     import ray.data
     from ray.data import TaskPoolStrategy
 
@@ -283,12 +283,12 @@ def _predicted(
         yield from unpacked(table)
 
 
-def _accepted(parcel: Parcel) -> ChunkResult:
-    if isinstance(parcel, ChunkResult):
-        return parcel
-    if isinstance(parcel, Refusal):
-        raise parcel.error()
-    raise ClusterError(f"the Ray cluster gave back chunk {parcel.key} as it was")
+def _result_of(envelope: Envelope) -> ChunkResult:
+    if isinstance(envelope, ChunkResult):
+        return envelope
+    if isinstance(envelope, Refusal):
+        raise envelope.error()
+    raise ClusterError(f"the Ray cluster gave back chunk {envelope.key} as it was")
 
 
 def _set_up(ordered: bool) -> None:
@@ -312,7 +312,7 @@ def _watched(note: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _ray_errors() -> Iterator[None]:
     """Turns Ray's own errors into one of ours."""
     import ray
 

@@ -52,7 +52,7 @@ def check_nodes() -> None:
     import ray
 
     nodes = live_nodes()
-    asked = {node: _asked(node) for node in nodes}
+    asked = {node: _version_query(node) for node in nodes}
     _, late = ray.wait(list(asked.values()), num_returns=len(asked), timeout=_ANSWER_SECONDS)
     for node, answer in asked.items():
         if answer in late:
@@ -61,7 +61,7 @@ def check_nodes() -> None:
 
 
 def wait_for(kind: str) -> str:
-    """What to tell when Ray will wait for processors before it begins, since it says nothing itself; else nothing.
+    """A note when Ray will wait for processors before it begins, which it does without a message; else nothing.
 
     Args:
         kind: ``CPU`` or ``GPU``.
@@ -110,23 +110,24 @@ def this_node() -> str:
     return f"{platform.node()} ({ray.util.get_node_ip_address()})"
 
 
-def _node(told: Mapping[str, object]) -> Node:
+def _node(description: Mapping[str, object]) -> Node:
     return Node(
-        str(told["NodeID"]), f"{told['NodeManagerHostname']} ({told['NodeManagerAddress']})"
+        str(description["NodeID"]),
+        f"{description['NodeManagerHostname']} ({description['NodeManagerAddress']})",
     )
 
 
-def _asked(node: Node) -> object:
+def _version_query(node: Node) -> object:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     place = NodeAffinitySchedulingStrategy(node.id, soft=False)
-    question = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(_version_there())
+    question = ray.remote(num_cpus=0, max_retries=0, scheduling_strategy=place)(_version_function())
     return question.remote()
 
 
-def _version_there() -> Callable[[], str | None]:
-    """The question, which travels as code: a machine without sciextract could not look it up by its name."""
+def _version_function() -> Callable[[], str | None]:
+    """A function that is sent as code: a machine without sciextract could not import it by its name."""
 
     def version() -> str | None:
         try:
@@ -155,12 +156,12 @@ class ShippedModel:
     """A model on its way to other machines.
 
     Attributes:
-        word: What names it there: a bundled name, ``auto``, or the folder that it has here.
+        name: What names it there: a bundled name, ``auto``, or the folder that it has here.
         hash: Hex SHA-256 of its manifest; empty where the name is enough.
         files: Its files in the object store, by name; none where the name is enough.
     """
 
-    word: str | None
+    name: str | None
     hash: str = ""
     files: Mapping[str, object] = field(default_factory=dict)
 
@@ -185,8 +186,8 @@ def ship(choice: ModelChoice) -> ShippedModel:
 def received(shipped: ShippedModel, choice: ModelChoice) -> ModelChoice:
     """The choice as this machine can load it; files that it lacks are fetched once for all its actors."""
     if not shipped.files:
-        return replace(choice, model=shipped.word)
-    here = Path(shipped.word or "")
+        return replace(choice, model=shipped.name)
+    here = Path(shipped.name or "")
     if not _is_same(here, shipped.hash):
         here = _fetched(shipped)
     return replace(choice, model=str(here))

@@ -74,7 +74,7 @@ def session(address: str | None, workers: int) -> Iterator[None]:
         _check_answers(address)
     else:
         _set_up_own()
-    with _without_murmur():
+    with _without_ray_output():
         import_ray()
         import ray
 
@@ -174,7 +174,7 @@ def _temporary_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def _without_murmur() -> Iterator[None]:
+def _without_ray_output() -> Iterator[None]:
     """Ray prints what it hears from the cluster to standard output, where the results go; its logs hold it as well."""
     with contextlib.redirect_stdout(_WithoutListener(sys.stdout)):  # type: ignore[type-var]
         yield

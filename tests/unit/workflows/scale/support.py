@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sciextract.scale.interface import ChunkKey, Results, Work
-from sciextract.scale.predicting import Predicting
+from sciextract.scale.predicting import RecordPredictor, chunk_result
 from sciextract.scale.request import Request
 from sciextract.scale.shards import plan_shards, remaining_chunks
 from tests.cli.fakes import MODEL
@@ -57,12 +57,12 @@ class InProcess:
     predicted: list[ChunkKey] = field(default_factory=list)
 
     def results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
-        predicting = Predicting(work)
+        predictor = RecordPredictor(work)
         for chunk in remaining_chunks(work, done):
             if len(self.predicted) >= self.most:
                 raise KeyboardInterrupt
             self.predicted.append(chunk.key)
-            yield predicting.chunk_result(chunk)
+            yield chunk_result(chunk, predictor.outcomes(chunk.items))
 
 
 def expected(work: Work) -> bytes:

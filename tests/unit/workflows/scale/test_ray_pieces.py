@@ -22,13 +22,13 @@ from sciextract.scale.interface import Shard
 from sciextract.scale.ray import engine as model_actor
 from sciextract.scale.ray import nodes
 from sciextract.scale.ray.engine import (
+    Envelope,
     ModelActor,
-    Parcel,
     RayEngine,
     Refusal,
     ShardReader,
     packed,
-    readable_there,
+    readable_on_cluster,
     unpacked,
 )
 from sciextract.scale.ray.nodes import received, ship
@@ -89,7 +89,7 @@ def test_a_port_where_nobody_listens_is_told_at_once() -> None:
 def test_standard_input_is_refused_and_paths_hang_on_no_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read standard input"):
         first_of(RayEngine(1), shards=(Shard(0, ("-",)),))
-    [shard] = readable_there((Shard(0, ("a.jsonl", "s3://bucket/b.jsonl")),))
+    [shard] = readable_on_cluster((Shard(0, ("a.jsonl", "s3://bucket/b.jsonl")),))
     assert shard.paths == (str(Path.cwd() / "a.jsonl"), "s3://bucket/b.jsonl")
 
 
@@ -123,24 +123,24 @@ def test_a_run_that_waits_for_processors_says_so(
     assert words in told if words else told == ""
 
 
-def parcels_of(tables: Iterator[Any]) -> list[Parcel]:
-    return [parcel for table in tables for parcel in unpacked(table)]
+def envelopes_of(tables: Iterator[Any]) -> list[Envelope]:
+    return [envelope for table in tables for envelope in unpacked(table)]
 
 
 def test_a_shard_becomes_chunks_without_those_that_are_done(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     work = work_of([given(tmp_path / "in.jsonl", lines(9))])
     first, *others = remaining_chunks(work, {})
-    read = parcels_of(ShardReader(work, {first.key: first.fingerprint})(pa.table({"place": [0]})))
+    read = envelopes_of(ShardReader(work, {first.key: first.fingerprint})(pa.table({"place": [0]})))
     assert read == others
-    [refusal] = parcels_of(ShardReader(work, {first.key: "other"})(pa.table({"place": [0]})))[:1]
+    [refusal] = envelopes_of(ShardReader(work, {first.key: "other"})(pa.table({"place": [0]})))[:1]
     assert isinstance(refusal, Refusal) and refusal.message.endswith(f"(on node {HERE})")
 
 
 def test_an_input_that_a_machine_does_not_see_is_told_with_its_name(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     work = replace(work_of([]), shards=(Shard(0, (str(tmp_path / "gone.jsonl"),)),))
-    [refusal] = parcels_of(ShardReader(work, {})(pa.table({"place": [0]})))
+    [refusal] = envelopes_of(ShardReader(work, {})(pa.table({"place": [0]})))
     assert isinstance(refusal, Refusal)
     error = refusal.error()
     assert "gone.jsonl" in error.message and HERE in error.message and "shared" in error.hint
@@ -151,8 +151,8 @@ def test_an_actor_predicts_and_hands_refusals_through(tmp_path: Path) -> None:
     chunk, _ = remaining_chunks(work, {})
     refusal = Refusal("a shard is gone", "look for it", 4)
     actor = ModelActor(work, ship(ModelChoice()), __version__, 60.0)
-    [result, through] = parcels_of(
-        each for parcel in (chunk, refusal) for each in actor(packed(parcel))
+    [result, through] = envelopes_of(
+        each for envelope in (chunk, refusal) for each in actor(packed(envelope))
     )
     assert not isinstance(result, Refusal) and result.key == (0, 0)
     assert through == refusal
@@ -162,7 +162,7 @@ def test_an_actor_of_another_version_says_so_itself(tmp_path: Path) -> None:
     work = work_of([given(tmp_path / "in.jsonl", lines(1))])
     [chunk] = remaining_chunks(work, {})
     actor = model_actor.ModelActor(work, ship(ModelChoice()), "0.0.1", 60.0)
-    [refusal] = parcels_of(actor(packed(chunk)))
+    [refusal] = envelopes_of(actor(packed(chunk)))
     assert isinstance(refusal, Refusal) and "has sciextract" in refusal.message
 
 

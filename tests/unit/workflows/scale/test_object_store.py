@@ -58,7 +58,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path, store: Any) -> None:
 def test_a_machine_that_dies_costs_what_its_journal_did_not_tell(
     tmp_path: Path, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(object_store, "SENT_SECONDS", 0.0)
+    monkeypatch.setattr(object_store, "UPLOAD_SECONDS", 0.0)
     source = given(tmp_path / "in.jsonl", lines(10))
     with pytest.raises(KeyboardInterrupt):
         run(source, URL, InProcess(most=2))
@@ -88,6 +88,6 @@ def test_parts_that_would_be_read_as_input_are_refused() -> None:
     manifest = Manifest.of(work_of([]), {}, "jsonl")
     with (
         pytest.raises(UsageError, match="would be read as part of the input"),
-        object_store.open_behind_url(URL, manifest, ["memory://results/"]),
+        object_store.open_object_store(URL, manifest, ["memory://results/"]),
     ):
         pass

@@ -1,4 +1,4 @@
-"""One slot around a process that is none: when it is ended, and what becomes of its record."""
+"""One worker around a process that is none: when it is ended, and what becomes of its record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
 from sciextract.scale.predicting import Done, Result, Task
-from sciextract.scale.worker_pool import Health, Slot
+from sciextract.scale.worker_pool import FailureLimits, Worker
 from sciextract.scale.worker_process import WorkerDiedError, WorkerProcess
 
 TIMEOUT = 5.0
@@ -47,32 +47,34 @@ def results() -> queue.SimpleQueue[Result]:
 
 
 @pytest.fixture
-def slot(results: queue.SimpleQueue[Result]) -> Slot:
+def worker(results: queue.SimpleQueue[Result]) -> Worker:
     tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
     item = UnparsedLine(Source("in.jsonl"), 7, '{"id": "a"}', parse_record)
     tasks.put(Task((0, 0), 0, [item]))
     tasks.put(None)
     first = Stuck()
     processes = iter([first, Stuck(), Stuck()])
-    found = Slot(lambda: cast(WorkerProcess, next(processes)), tasks, results, TIMEOUT, Health())
+    found = Worker(
+        lambda: cast(WorkerProcess, next(processes)), tasks, results, TIMEOUT, FailureLimits()
+    )
     found.start()
     assert first.asked.wait(30)
     return found
 
 
-def overdue(slot: Slot, results: queue.SimpleQueue[Result]) -> Result:
+def overdue(worker: Worker, results: queue.SimpleQueue[Result]) -> Result:
     """Look in from a far future until something comes of it."""
     while results.empty():
-        slot.check(time.monotonic() + 1000 * TIMEOUT)
+        worker.check(time.monotonic() + 1000 * TIMEOUT)
         time.sleep(0.001)
     return results.get()
 
 
 def test_a_record_that_hangs_is_tried_again_and_then_quarantined(
-    slot: Slot, results: queue.SimpleQueue[Result]
+    worker: Worker, results: queue.SimpleQueue[Result]
 ) -> None:
-    assert "took too long; a new one tries again" in str(overdue(slot, results))
-    done = overdue(slot, results)
+    assert "took too long; a new one tries again" in str(overdue(worker, results))
+    done = overdue(worker, results)
     assert isinstance(done, Done)
     [outcome] = done.outcomes
     assert outcome.problem is not None and outcome.problem.record == {"id": "a"}
@@ -81,13 +83,13 @@ def test_a_record_that_hangs_is_tried_again_and_then_quarantined(
     )
 
 
-def test_a_pause_does_not_count(slot: Slot, results: queue.SimpleQueue[Result]) -> None:
-    slot.check(time.monotonic(), paused=1000 * TIMEOUT)
-    slot.check(time.monotonic() + 10 * TIMEOUT)
+def test_a_pause_does_not_count(worker: Worker, results: queue.SimpleQueue[Result]) -> None:
+    worker.check(time.monotonic(), paused=1000 * TIMEOUT)
+    worker.check(time.monotonic() + 10 * TIMEOUT)
     time.sleep(0.05)
     assert results.empty()
-    slot.abandon()
-    slot.join()
+    worker.abandon()
+    worker.join()
     assert results.empty()
 
 

@@ -4,26 +4,26 @@ import pytest
 
 from sciextract.scale.interface import Counts, Problem, WorkersFailedError
 from sciextract.scale.predicting import Outcome
-from sciextract.scale.worker_pool import MOST_FAILURES, MOST_STARTS, Health
+from sciextract.scale.worker_pool import MOST_FAILURES, MOST_STARTS, FailureLimits
 
 GOOD = Outcome(b"{}\n", Counts(documents=1))
 LOST = Outcome(b"", Counts(quarantined=1), Problem("quarantined", "x:1: no shape"))
 
 
 def test_failures_in_a_row_end_a_run_and_single_ones_do_not() -> None:
-    health = Health()
+    health = FailureLimits()
     for answer in ([GOOD], [GOOD, LOST]):
         for _ in range(MOST_FAILURES - 1):
             health.failed("SIGKILL")
-        health.answered(answer)
+        health.received(answer)
     for _ in range(MOST_FAILURES - 1):
         health.failed("SIGKILL")
     with pytest.raises(WorkersFailedError, match=f"{MOST_FAILURES} attempts .* x:1: no shape"):
-        health.answered([LOST])
+        health.received([LOST])
 
 
 def test_starts_in_a_row() -> None:
-    health = Health()
+    health = FailureLimits()
     for _ in range(3):
         for _ in range(MOST_STARTS - 1):
             health.failed_to_start("exit code 1")
