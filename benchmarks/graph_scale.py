@@ -24,10 +24,10 @@ from pathlib import Path
 from benchmarks.graph_duckdb import DuckGraph
 from benchmarks.graph_synthetic import synthetic
 from benchmarks.rows import Row, machine, markdown, milliseconds, percentile, told, write_report
-from sciextract.graph.contribution import Counted
+from sciextract.graph.contribution import CountSettings
 from sciextract.graph.contributions import Reading
 from sciextract.graph.database import open_graph, set_property, transaction
-from sciextract.graph.derive import Understanding, derive
+from sciextract.graph.derive import DeriveSettings, derive
 from sciextract.graph.facts import Facts
 from sciextract.graph.queries.edges import neighbours
 from sciextract.graph.queries.nodes import Node, find_node
@@ -108,7 +108,7 @@ def _build(path: Path, abstracts: int) -> tuple[Took, Took]:
                 set_property(connection, "build", "1")
             facts = Took(facts.wall + took.wall, facts.cpu + took.cpu)
         with timed() as derived:
-            derive(connection, Understanding())
+            derive(connection, DeriveSettings())
     return facts, derived
 
 
@@ -123,7 +123,7 @@ def _size(path: Path) -> str:
 
 def _reading(predictions: str, facts: Took, derived: Took, abstracts: int) -> Iterator[Row]:
     with timed() as took:
-        count = sum(1 for _ in Reading([predictions], Counted(), {}).contributions())
+        count = sum(1 for _ in Reading([predictions], CountSettings(), {}).contributions())
     yield Row(f"reading {count:,} real predictions, one process", str(took))
     share = CORPUS / abstracts
     alone = CORPUS * took.cpu / count + share * (facts.cpu + derived.cpu)

@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.spans import Span
 from sciextract.formats.jsonl import encode
 from sciextract.graph.building import BuildReport, build_graph
-from sciextract.graph.contribution import Counted
+from sciextract.graph.contribution import CountSettings
 from sciextract.graph.contributions import Reading
 from sciextract.text.analyse import analyse
 
@@ -66,7 +66,7 @@ def build(graph: Path, *documents: AnnotatedDocument, **options: Any) -> BuildRe
     path = write(graph.with_name("in.jsonl"), documents)
     years = options.pop("years", {})
     return build_graph(
-        graph, Reading([str(path)], options.pop("counted", Counted()), years), **options
+        graph, Reading([str(path)], options.pop("counted", CountSettings()), years), **options
     )
 
 

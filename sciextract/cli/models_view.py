@@ -31,10 +31,10 @@ def model_lines(known: Iterable[KnownModel], used: object) -> Iterator[str]:
     """One line a model; a star marks the one that predicts."""
     for model in known:
         mark = "*" if model.folder == used else " "
-        told = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
+        words = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
         if model.problem:
-            told = f"cannot be used: {model.problem}"
-        yield visible(f"{mark} {model.id:<32}  {told}")
+            words = f"cannot be used: {model.problem}"
+        yield visible(f"{mark} {model.id:<32}  {words}")
 
 
 def shown(model: KnownModel, config: ModelConfig) -> Iterator[str]:
@@ -46,9 +46,9 @@ def shown(model: KnownModel, config: ModelConfig) -> Iterator[str]:
     if model.since:
         yield f"registered {model.since}"
     scores = graph_scores(config)
-    told = [f"{title} {scores[name]:.1f}" for name, title in STATED.items() if name in scores]
-    if told:
-        yield f"stated F1: {', '.join(told)}"
+    words = [f"{title} {scores[name]:.1f}" for name, title in STATED.items() if name in scores]
+    if words:
+        yield f"stated F1: {', '.join(words)}"
     yield ""
     card = model.card() or "\n".join(f"- {key}: {value}" for key, value in config.origin.items())
     yield visible(card.rstrip(), keep="\n")

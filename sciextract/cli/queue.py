@@ -127,8 +127,8 @@ def list_(
     with open_project(find_project(project), read=True) as opened:
         lengths = queue_lengths(opened)
     for name, length in lengths.items():
-        told = {"name": name, "abstracts": length}
-        typer.echo(json.dumps(told) if as_json else visible(f"{length:>7,}  {name}"))
+        entry = {"name": name, "abstracts": length}
+        typer.echo(json.dumps(entry) if as_json else visible(f"{length:>7,}  {name}"))
     if not lengths and not as_json:
         say("", "no queue is saved", "sciextract queue make makes one; F4 at the desk, too")
 
@@ -157,8 +157,8 @@ def show(
     with open_project(find_project(project), read=True) as opened:
         found = abstracts_of(opened, name)
     for place, each in enumerate(found, 1):
-        told = "done" if each.done else counted(each.undecided, "undecided", "undecided")
-        line = f"{place:>5}  {each.doc_key}  {each.title[:80]}  {told}"
+        progress = "done" if each.done else counted(each.undecided, "undecided", "undecided")
+        line = f"{place:>5}  {each.doc_key}  {each.title[:80]}  {progress}"
         typer.echo(json.dumps(asdict(each)) if as_json else visible(line))
 
 

@@ -109,8 +109,8 @@ def _lines(found: Status) -> list[str]:
         ),
     ]
     for layer, counts in found.completeness.items():
-        told = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
-        lines.append(f"{layer}: {told or 'nothing'}")
+        words = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
+        lines.append(f"{layer}: {words or 'nothing'}")
     lines += [f"source: {name}" for name in found.sources]
     if found.flagged:
         lines.append(f"{counted(found.flagged, 'abstract')} flagged")

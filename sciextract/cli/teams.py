@@ -156,20 +156,20 @@ def _show(dispute: Dispute, text: str, as_json: bool) -> None:
         typer.echo(json.dumps(dispute.to_json()))
         return
     plain = dispute.to_json()
-    sides = [f"{side}: {_said(plain[side], text)}" for side in ("mine", "theirs")]
+    sides = [f"{side}: {_side(plain[side], text)}" for side in ("mine", "theirs")]
     where = f"{plain['doc_key']}  {plain['layer']}"
     typer.echo(visible(f"{dispute.key}  {where}  {'  |  '.join(sides)}"))
 
 
-def _said(said: dict[str, object] | None, text: str) -> str:
-    if said is None:
+def _side(side: dict[str, object] | None, text: str) -> str:
+    if side is None:
         return "nothing"
-    spans: list[list[list[int]]] = said["fragments"]  # type: ignore[assignment]
+    spans: list[list[list[int]]] = side["fragments"]  # type: ignore[assignment]
     names = [" ".join(text[start:end] for start, end in each) for each in spans]
     return (
-        f" {said['label'] or 'same as'} ".join(names)
+        f" {side['label'] or 'same as'} ".join(names)
         if len(names) > 1
-        else f"{names[0]} [{said['label']}]"
+        else f"{names[0]} [{side['label']}]"
     )
 
 
@@ -193,7 +193,7 @@ def _lines(path: str, value: Any) -> Iterator[str]:
     for figure in ("f1", "kappa"):
         if figure in value:
             digits = 1 if figure == "f1" else 2
-            shown = _shown(value[figure], digits)
+            shown = _figure(value[figure], digits)
             line = f"{path + ' ' + figure:<{_NAME_WIDTH}} {shown}  {_interval(value, digits)}"
             yield line.rstrip()
     for name, inner in value.items():
@@ -201,7 +201,7 @@ def _lines(path: str, value: Any) -> Iterator[str]:
             yield from _lines(f"{path} {name}", inner)
 
 
-def _shown(value: float | None, digits: int) -> str:
+def _figure(value: float | None, digits: int) -> str:
     return "   –" if value is None else f"{value:5.{digits}f}"
 
 

@@ -168,7 +168,7 @@ def corpus_acronym(counts: Mapping[int, int], spaced: Mapping[int, str]) -> Corp
     groups: list[list[int]] = []
     for each in sorted(counts, key=lambda name: (-counts[name], spaced[name])):
         alike = next(
-            (group for group in groups if same_thing(spaced[group[0]], spaced[each])), None
+            (group for group in groups if same_meaning(spaced[group[0]], spaced[each])), None
         )
         if alike is None:
             groups.append([each])
@@ -178,12 +178,12 @@ def corpus_acronym(counts: Mapping[int, int], spaced: Mapping[int, str]) -> Corp
     return CorpusAcronym(tuple(sorted(merged, key=lambda pair: -pair[1])))
 
 
-def same_thing(first: str, second: str) -> bool:
+def same_meaning(first: str, second: str) -> bool:
     """Whether two expansions of one acronym are wordings of one thing: their words begin alike.
 
-    >>> same_thing("convolutional neural network", "convolution neural network")
+    >>> same_meaning("convolutional neural network", "convolution neural network")
     True
-    >>> same_thing("gated recurrent unit", "gated recursive unit")
+    >>> same_meaning("gated recurrent unit", "gated recursive unit")
     False
     """
     pairs = list(zip(first.split(), second.split(), strict=False))

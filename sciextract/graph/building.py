@@ -11,10 +11,10 @@ from typing import Any
 
 from sciextract.errors import ExitCode, FormatError, UsageError
 from sciextract.formats.base import BadRecord
-from sciextract.graph.contribution import Contribution, Counted
+from sciextract.graph.contribution import Contribution, CountSettings
 from sciextract.graph.contributions import Reading
 from sciextract.graph.database import open_graph, property_of, set_property, transaction
-from sciextract.graph.derive import Understanding, derive
+from sciextract.graph.derive import DeriveSettings, derive
 from sciextract.graph.facts import Changes, Facts
 
 _BATCH = 500
@@ -28,7 +28,7 @@ class Totals:
     Attributes:
         documents: Abstracts.
         without_year: Abstracts whose year is not known.
-        nodes: Things.
+        nodes: ConceptFinder.
         edges: Typed, directed pairs of things.
         nameless: Relations left out because an argument has no name.
         loops: Relations left out because both arguments are one thing.
@@ -108,7 +108,7 @@ class Listener:
 def build_graph(
     graph: Path,
     reading: Reading,
-    understanding: Understanding | None = None,
+    derive_settings: DeriveSettings | None = None,
     listener: Listener | None = None,
 ) -> BuildReport:
     """Bring abstracts into a graph; it is made where there is none.
@@ -118,7 +118,7 @@ def build_graph(
     Args:
         graph: The file.
         reading: The input.
-        understanding: What the facts mean, those of earlier builds too; the usual when ``None``.
+        derive_settings: How facts become nodes and edges, those of earlier builds too; the default when ``None``.
         listener: What is called on the way.
 
     Raises:
@@ -128,16 +128,16 @@ def build_graph(
         UsageError: The graph was built with other generic labels, or another least score.
     """
     with open_graph(graph, write=True) as connection:
-        how = understanding or Understanding()
+        how = derive_settings or DeriveSettings()
         return _Build(connection, how, listener or Listener()).run(reading)
 
 
 class _Build:
     def __init__(
-        self, connection: sqlite3.Connection, understanding: Understanding, listener: Listener
+        self, connection: sqlite3.Connection, derive_settings: DeriveSettings, listener: Listener
     ) -> None:
         self._connection = connection
-        self._understanding = understanding
+        self._settings = derive_settings
         self._listener = listener
         self._bad = 0
 
@@ -153,7 +153,7 @@ class _Build:
             facts.changes, self._bad, totals_of(self._connection), read - started, seconds
         )
 
-    def _check_counted(self, counted: Counted) -> None:
+    def _check_counted(self, counted: CountSettings) -> None:
         """The same in all builds, or counts would mean two things."""
         empty = not self._connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
         given = {
@@ -208,13 +208,13 @@ class _Build:
         self._listener.progress(facts.changes.total)
 
     def _derive_if_needed(self) -> bool:
-        wanted = self._understanding.to_json()
+        wanted = self._settings.to_json()
         known = property_of(self._connection, "understanding")
         if property_of(self._connection, "state") == "finished" and known == wanted:
             return False
         self._listener.deriving()
         set_property(self._connection, "state", "unfinished")
-        derive(self._connection, self._understanding)
+        derive(self._connection, self._settings)
         set_property(self._connection, "understanding", wanted)
         return True
 

@@ -1,4 +1,4 @@
-"""What one abstract says: which things it names, how often and how, and how it relates them."""
+"""What one abstract says: which concepts it names, how often and how, and how it relates them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from sciextract.documents.bibliography import publication_year
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.graph.acronyms import Expansion, find_expansions
+from sciextract.graph.concepts import Concept, ConceptFinder
 from sciextract.graph.normalisation import clean, normal_form
-from sciextract.graph.things import Thing, Things
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +86,13 @@ def abstract_of(annotated: AnnotatedDocument, year: int | None = None) -> Abstra
     )
 
 
-_QUICKLY = 1
+_FAST_COMPRESSION = 1
 GENERIC = frozenset({"Generic"})
 """Labels of mentions that name nothing of their own, such as "the method"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountSettings:
     """What of an abstract counts; the same for all abstracts of a graph.
 
     Attributes:
@@ -105,13 +105,13 @@ class Counted:
 
 
 class Naming(NamedTuple):
-    """How a thing is called in one abstract.
+    """How a concept is called in one abstract.
 
     Attributes:
-        key: The normal form of the thing.
+        key: The normal form of the concept.
         surface: The mention as it is written.
         label: Its entity type.
-        rules: Why the mention means the thing: bits of :class:`~sciextract.graph.normalisation.MergeRule`.
+        rules: Why the mention means the concept: bits of :class:`~sciextract.graph.normalisation.MergeRule`.
     """
 
     key: str
@@ -121,7 +121,7 @@ class Naming(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """A relation between two things, and where its abstract expresses it, in characters, ends exclusive.
+    """A relation between two concepts, and where its abstract expresses it, in characters, ends exclusive.
 
     Attributes:
         head: The normal form of the head.
@@ -158,14 +158,14 @@ class Contribution:
         text_sha256: The hash of the text: the same text is the same abstract.
         model: ``NAME@HASH``; empty where no model predicted.
         year: Of publication, where the input tells.
-        namings: How often each thing is called how.
+        namings: How often each concept is called how.
         evidence: Relations in text order.
         expansions: Acronyms with the key and the wording of what they stand for.
         spaced: Every mention and wording with its normal form with spaces.
         nameless: Relations with an argument that has no name, which are left out.
-        loops: Relations between two mentions of one thing, which are left out.
+        loops: Relations between two mentions of one concept, which are left out.
         unlikely: Relations that the model gave too low a probability, which are left out.
-        fingerprint: Changes with everything that is said: one that is known needs no second look.
+        fingerprint: A hash of all facts: a known one is not written again.
     """
 
     doc_key: str
@@ -184,26 +184,26 @@ class Contribution:
 
 
 def contribution_of(
-    annotated: AnnotatedDocument, counted: Counted = Counted(), year: int | None = None
+    annotated: AnnotatedDocument, settings: CountSettings = CountSettings(), year: int | None = None
 ) -> Contribution:
     """What an annotated document says; what was rejected in it does not count.
 
     Args:
         annotated: The abstract.
-        counted: What counts of it.
+        settings: What counts of it.
         year: Of publication; that of the abstract's fields when ``None``.
     """
-    return contribution_from(abstract_of(annotated, year), counted)
+    return contribution_from(abstract_of(annotated, year), settings)
 
 
-def contribution_from(abstract: Abstract, counted: Counted) -> Contribution:
-    """What an abstract says: see :func:`contribution_of`."""
+def contribution_from(abstract: Abstract, settings: CountSettings) -> Contribution:
+    """The contribution of an abstract: see :func:`contribution_of`."""
     found = find_expansions(abstract.text)
-    things = _things(abstract, counted.generic, found)
-    namings, model = _namings(things), clean(abstract.model)
-    evidence, nameless, loops, unlikely = _evidence(abstract, things, counted.least_score)
+    concepts = _concepts(abstract, settings.generic, found)
+    namings, model = _namings(concepts), clean(abstract.model)
+    evidence, nameless, loops, unlikely = _evidence(abstract, concepts, settings.least_score)
     expansions = tuple([each for each in map(_expansion, found) if each[0] and each[1]])
-    said = (
+    facts = (
         model,
         abstract.year,
         list(namings.items()),
@@ -214,21 +214,25 @@ def contribution_from(abstract: Abstract, counted: Counted) -> Contribution:
         unlikely,
     )
     return Contribution(
-        *(
-            clean(abstract.doc_key),
-            packed(abstract.text),
-            abstract.text_sha256,
-            model,
-            abstract.year,
-        ),
-        *(namings, tuple(evidence), expansions, _spaced(namings, expansions)),
-        *(nameless, loops, unlikely, _fingerprint(abstract.text_sha256, said)),
+        doc_key=clean(abstract.doc_key),
+        content=packed(abstract.text),
+        text_sha256=abstract.text_sha256,
+        model=model,
+        year=abstract.year,
+        namings=namings,
+        evidence=tuple(evidence),
+        expansions=expansions,
+        spaced=_spaced(namings, expansions),
+        nameless=nameless,
+        loops=loops,
+        unlikely=unlikely,
+        fingerprint=_fingerprint(abstract.text_sha256, facts),
     )
 
 
 def packed(text: str) -> bytes:
     """A text as a graph keeps it."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), _QUICKLY)
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), _FAST_COMPRESSION)
 
 
 def unpacked(content: bytes) -> str:
@@ -236,14 +240,14 @@ def unpacked(content: bytes) -> str:
     return zlib.decompress(content).decode("utf-8", "surrogatepass")
 
 
-def _things(
+def _concepts(
     abstract: Abstract, generic: frozenset[str], expansions: Iterable[Expansion]
-) -> list[Thing]:
+) -> list[Concept]:
     annotations = abstract.annotations
-    named = Things({each.short: each.long for each in expansions}, generic)
+    named = ConceptFinder({each.short: each.long for each in expansions}, generic)
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
     groups = _groups(kept, annotations)
-    return [thing for group in groups for thing in named.of(group, abstract.text)]
+    return [concept for group in groups for concept in named.of(group, abstract.text)]
 
 
 def _groups(entities: list[Entity], annotations: Annotations) -> list[list[Entity]]:
@@ -260,22 +264,28 @@ def _groups(entities: list[Entity], annotations: Annotations) -> list[list[Entit
     return list(groups.values())
 
 
-def _namings(things: Iterable[Thing]) -> Counter[Naming]:
+def _namings(concepts: Iterable[Concept]) -> Counter[Naming]:
     return Counter(
         [
-            Naming(thing.key, mention.surface, clean(mention.entity.label), thing.rules_of(mention))
-            for thing in things
-            for mention in thing.mentions
-            if thing.key and mention.key
+            Naming(
+                concept.key, mention.surface, clean(mention.entity.label), concept.rules_of(mention)
+            )
+            for concept in concepts
+            for mention in concept.mentions
+            if concept.key and mention.key
         ]
     )
 
 
 def _evidence(
-    abstract: Abstract, things: Iterable[Thing], least_score: float
+    abstract: Abstract, concepts: Iterable[Concept], least_score: float
 ) -> tuple[list[Evidence], int, int, int]:
-    """Relations between things; and how many are left out, as :class:`Contribution` counts them."""
-    by_id = {mention.entity.id: (thing, mention) for thing in things for mention in thing.mentions}
+    """Relations between concepts; and how many are left out, as :class:`Contribution` counts them."""
+    by_id = {
+        mention.entity.id: (concept, mention)
+        for concept in concepts
+        for mention in concept.mentions
+    }
     whole = 0, len(abstract.text)
     evidence: list[Evidence] = []
     nameless = loops = unlikely = 0
@@ -292,9 +302,20 @@ def _evidence(
         else:
             first, second = head[1].entity.span, tail[1].entity.span
             around = abstract.sentences.around(first, second) or whole
-            places = (first.char_start, first.char_end, second.char_start, second.char_end)
-            said = (head[0].key, tail[0].key, clean(relation.label), relation.score)
-            evidence.append(Evidence(*said, *around, *places))
+            evidence.append(
+                Evidence(
+                    head=head[0].key,
+                    tail=tail[0].key,
+                    label=clean(relation.label),
+                    score=relation.score,
+                    char_start=around[0],
+                    char_end=around[1],
+                    head_start=first.char_start,
+                    head_end=first.char_end,
+                    tail_start=second.char_start,
+                    tail_end=second.char_end,
+                )
+            )
     return evidence, nameless, loops, unlikely
 
 
@@ -313,7 +334,7 @@ def _spaced(
     return {each: normal_form(each).spaced for each in forms}
 
 
-def _fingerprint(text_sha256: str, said: tuple[object, ...]) -> bytes:
-    """Of what was said in this order; JSON tells strings from numbers, and is made faster than ``repr``."""
-    content = text_sha256 + json.dumps(said, separators=(",", ":"))
+def _fingerprint(text_sha256: str, facts: tuple[object, ...]) -> bytes:
+    """A hash of the facts in this order; JSON keeps strings and numbers apart, and is faster than ``repr``."""
+    content = text_sha256 + json.dumps(facts, separators=(",", ":"))
     return hashlib.blake2b(content.encode("ascii"), digest_size=16).digest()

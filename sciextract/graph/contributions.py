@@ -27,7 +27,12 @@ from sciextract.formats.decoding import decoded_content, decoded_lines
 from sciextract.formats.inputs import expand_inputs, is_aside
 from sciextract.formats.json_lines import parse_object
 from sciextract.formats.packing import unpacked_name
-from sciextract.graph.contribution import Contribution, Counted, contribution_from, contribution_of
+from sciextract.graph.contribution import (
+    Contribution,
+    CountSettings,
+    contribution_from,
+    contribution_of,
+)
 from sciextract.graph.exchange_record import read_abstract
 
 _Item = TypeVar("_Item")
@@ -170,7 +175,7 @@ class Reading:
     """
 
     inputs: Sequence[str]
-    counted: Counted
+    counted: CountSettings
     years: Mapping[str, int]
     undecided: bool = True
     workers: int = 0
@@ -233,7 +238,7 @@ class Reading:
 
 
 def _parsed(
-    counted: Counted, years: Mapping[str, int], bundle: Bundle
+    counted: CountSettings, years: Mapping[str, int], bundle: Bundle
 ) -> list[Contribution | dict[str, Any]]:
     """The contributions of a bundle; errors as what they are made of, because they do not travel themselves."""
     file, lines = bundle

@@ -171,7 +171,7 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        raise GraphError(*_told(path, code, str(error))) from error
+        raise GraphError(*_open_error(path, code, str(error))) from error
 
 
 @contextmanager
@@ -245,7 +245,7 @@ def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
         raise GraphError(problem, "the same sciextract graph build goes on where it stopped")
 
 
-def _told(path: Path, code: int, words: str) -> tuple[str, str]:
+def _open_error(path: Path, code: int, words: str) -> tuple[str, str]:
     known = {
         sqlite3.SQLITE_FULL: (
             "the disk is full; what was added before is kept",

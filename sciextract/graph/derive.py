@@ -209,7 +209,7 @@ DROP VIEW mention
 
 
 @dataclass(frozen=True, slots=True)
-class Understanding:
+class DeriveSettings:
     """How facts become nodes and edges; another one makes them anew from the same facts.
 
     Attributes:
@@ -223,24 +223,24 @@ class Understanding:
     symmetric: frozenset[str] = field(default_factory=known_symmetric)
 
     def to_json(self) -> str:
-        """The same words for the same understanding."""
+        """Equal settings give equal text."""
         return json.dumps([self.acronym_share, sorted(self.symmetric)])
 
 
-def derive(connection: sqlite3.Connection, understanding: Understanding) -> None:
+def derive(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
     """Make nodes and edges anew. What is killed in between is done by the next build.
 
     Args:
         connection: The graph, open for writing.
-        understanding: What the facts mean.
+        settings: How facts become nodes and edges.
     """
     with transaction(connection):  # on its own, so that the freed pages need no second copy
         for table in DERIVED_TABLES:
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     with transaction(connection):
         _run(connection, DERIVED)
-        _note_symmetric(connection, understanding.symmetric)
-        _resolve_acronyms(connection, understanding.acronym_share)
+        _note_symmetric(connection, settings.symmetric)
+        _resolve_acronyms(connection, settings.acronym_share)
         _run(connection, _MENTIONS)
         _run(connection, _EDGES)
         _connect(connection)

@@ -219,7 +219,7 @@ def _bends(edges: Sequence[Edge]) -> dict[int, float]:
 
 def _edge(edge: Edge, at: Places, bend: float, labelled_near: int) -> str:
     start, end = _ends(at[edge.head.id], at[edge.tail.id], radius(edge.head), radius(edge.tail))
-    middle = _beside(start, end, bend)
+    middle = _control_point(start, end, bend)
     share = _LABEL_AT if labelled_near == edge.tail.id else 1 - _LABEL_AT
     x, y = _on_curve(start, middle, end, share)
     width = min(1 + math.log2(edge.documents), 6)
@@ -235,8 +235,8 @@ def _edge(edge: Edge, at: Places, bend: float, labelled_near: int) -> str:
     )
 
 
-def _beside(start: _Point, end: _Point, bend: float) -> _Point:
-    """The point that a curve leans to: beside the middle of the straight line."""
+def _control_point(start: _Point, end: _Point, bend: float) -> _Point:
+    """The control point of a curve: off the middle of the straight line."""
     across, down = end[0] - start[0], end[1] - start[1]
     length = math.hypot(across, down) or 1.0
     x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2

@@ -170,10 +170,10 @@ def _plain(surface: str) -> str:
     if surface.isascii() and surface.isprintable():
         return surface
     text = unicodedata.normalize("NFKC", surface)
-    return "".join([_shown(character) for character in text])
+    return "".join([_printable(character) for character in text])
 
 
-def _shown(character: str) -> str:
+def _printable(character: str) -> str:
     if character.isspace():
         return " "
     return "" if unicodedata.category(character) in _CONTROLS else character

@@ -29,8 +29,8 @@ _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 def neighbourhood_page(connection: sqlite3.Connection, shown: Neighbourhood) -> str:
     """A page with the picture; a click on a node or an edge shows what is known about it."""
     template = Template(files("sciextract.graph").joinpath("page.html").read_text("utf-8"))
-    nodes = {node.id: _shown(about(connection, node).to_json()) for node in shown.nodes}
-    edges = {edge.id: _shown(edge.to_json()) for edge in shown.edges}
+    nodes = {node.id: _all_visible(about(connection, node).to_json()) for node in shown.nodes}
+    edges = {edge.id: _all_visible(edge.to_json()) for edge in shown.edges}
     data = {"centre": shown.centre.id, "nodes": nodes, "edges": edges}
     return template.substitute(
         title=safe(shown.centre.name),
@@ -40,13 +40,13 @@ def neighbourhood_page(connection: sqlite3.Connection, shown: Neighbourhood) -> 
     )
 
 
-def _shown(value: Any) -> Any:
+def _all_visible(value: Any) -> Any:
     """The value with control characters visible in all its strings."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {str(key): _shown(each) for key, each in value.items()}
-    return [_shown(each) for each in value] if isinstance(value, list | tuple) else value
+        return {str(key): _all_visible(each) for key, each in value.items()}
+    return [_all_visible(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 _WIDTH, _HEIGHT = 960, 480

@@ -106,20 +106,20 @@ def build(
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph --years years.csv
     """  # fmt: skip
     from sciextract.graph.building import build_graph
-    from sciextract.graph.contribution import GENERIC, Counted
+    from sciextract.graph.contribution import GENERIC, CountSettings
     from sciextract.graph.contributions import Reading, read_years
-    from sciextract.graph.derive import Understanding, known_symmetric
+    from sciextract.graph.derive import DeriveSettings, known_symmetric
     from sciextract.inference.batching import usable_cores
 
     known = read_years(years) if years else {}
-    counts = Counted(GENERIC if generic is None else frozenset(generic), least_score)
+    counting = CountSettings(GENERIC if generic is None else frozenset(generic), least_score)
     processes = usable_cores() if workers is None else workers
-    reading = Reading(inputs, counts, known, not only_decided, processes)
+    reading = Reading(inputs, counting, known, not only_decided, processes)
     directions = known_symmetric() if symmetric is None else frozenset(symmetric)
-    understanding = Understanding(acronym_share, directions)
+    settings = DeriveSettings(acronym_share, directions)
     screen = BuildScreen(not quiet and is_terminal(sys.stderr))
     try:
-        found = build_graph(graph, reading, understanding, screen.listener())
+        found = build_graph(graph, reading, settings, screen.listener())
     except KeyboardInterrupt:
         screen.end()
         say("", f"interrupted; {screen.on_disk:,} abstracts are kept", "the same command goes on")

@@ -94,7 +94,7 @@ def trends(
                 connection, first=first, second=second, relation=relation,
                 least=least or 1, avoid=unwanted, limit=limit,
             )  # fmt: skip
-            lines, told = list(_pair_lines(found)), [each.to_json() for each in found]
+            lines, records = list(_pair_lines(found)), [each.to_json() for each in found]
         else:
             from sciextract.graph.queries.trends import trends as trends_of
 
@@ -102,12 +102,12 @@ def trends(
                 connection, question, label=types[0] if types else "Method",
                 since=since, until=until, least=least or 10, avoid=unwanted, limit=limit,
             )  # fmt: skip
-            lines, told = list(_trend_lines(moving)), [each.to_json() for each in moving]
+            lines, records = list(_trend_lines(moving)), [each.to_json() for each in moving]
             _draw(moving, graph, plot, force=force)
-    if not told:
+    if not records:
         raise nothing("nothing found; --least and the years decide how much is looked at")
     if as_json:
-        show_json(told)
+        show_json(records)
     else:
         show(lines)
 

@@ -255,12 +255,12 @@ def _hint(connection: sqlite3.Connection, form: NormalForm) -> str:
 
 
 def _alike(connection: sqlite3.Connection, folded: str) -> list[str]:
-    """Names that begin like the wanted one or are among the most frequent, and are spelled nearly so."""
-    begin = folded[:2]
+    """Names that prefix like the wanted one or are among the most frequent, and are spelled nearly so."""
+    prefix = folded[:2]
     rows = connection.execute(
         """SELECT m.key, n.name, n.documents FROM name m JOIN node n ON n.id = m.id
         WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT ?""",
-        (begin, begin + _LAST_CHARACTER, _CANDIDATES),
+        (prefix, prefix + _LAST_CHARACTER, _CANDIDATES),
     ).fetchall()
     rows += connection.execute(
         """SELECT m.key, n.name, n.documents FROM node n JOIN name m ON n.id = m.id
@@ -279,9 +279,9 @@ _ANYWHERE = 1 << 20
 
 
 def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) -> list[Node]:
-    """What the words name, then nodes whose names begin so, then frequent ones that hold them.
+    """What the words name, then nodes whose names prefix so, then frequent ones that hold them.
 
-    Of one or two letters only frequent nodes that begin so: too many others do.
+    Of one or two letters only frequent nodes that prefix so: too many others do.
 
     Args:
         connection: The graph.
@@ -292,8 +292,8 @@ def search_nodes(connection: sqlite3.Connection, typed: str, limit: int = 50) ->
     exact = node_called(connection, typed)
     found = {} if exact is None else {exact.id: exact}
     if len(form.folded) >= _FEWEST_LETTERS:
-        for begin in dict.fromkeys((form.key, form.folded, form.key.upper())):
-            _keep(found, _beginning(connection, begin, limit))
+        for prefix in dict.fromkeys((form.key, form.folded, form.key.upper())):
+            _keep(found, _with_prefix(connection, prefix, limit))
     if form.folded:
         _keep(found, _frequent(connection, form.folded, limit))
     return list(found.values())[:limit]
@@ -304,11 +304,11 @@ def _keep(found: dict[int, Node], nodes: list[Node]) -> None:
         found.setdefault(node.id, node)
 
 
-def _beginning(connection: sqlite3.Connection, begin: str, limit: int) -> list[Node]:
+def _with_prefix(connection: sqlite3.Connection, prefix: str, limit: int) -> list[Node]:
     rows = connection.execute(
         f"""{NODE} JOIN name m ON m.id = n.id WHERE m.key >= ? AND m.key < ?
         ORDER BY n.documents DESC, n.id LIMIT ?""",
-        (begin, begin + _LAST_CHARACTER, limit),
+        (prefix, prefix + _LAST_CHARACTER, limit),
     )
     return [Node(*row) for row in rows]
 

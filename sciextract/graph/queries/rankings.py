@@ -145,9 +145,9 @@ def pairs(
             if (left, right) not in found:  # a pair of one type comes in both rounds
                 found[(right, left) if turned else (left, right)] = documents
     best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    told = [_pair(connection, *nodes, documents, kind) for nodes, documents in best]
+    pairs = [_pair(connection, *nodes, documents, kind) for nodes, documents in best]
     directed = relation is not None and first is None and second is None
-    return [_headed(connection, each) for each in told] if directed else told
+    return [_headed(connection, each) for each in pairs] if directed else pairs
 
 
 def _headed(connection: sqlite3.Connection, pair: Pair) -> Pair:

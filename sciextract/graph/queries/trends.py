@@ -104,7 +104,7 @@ def trends(
     ]
     clear = [each for each in found if sign * each[2] > _CLEAR]
     clear.sort(key=lambda each: (-sign * each[1], each[0]))
-    return [_told(connection, each, counts[each[0]], totals) for each in clear[:limit]]
+    return [_trend(connection, each, counts[each[0]], totals) for each in clear[:limit]]
 
 
 def year_totals(
@@ -152,7 +152,7 @@ def _by_year(
     return {node: years for node, years in counts.items() if sum(years.values()) >= least}
 
 
-def _told(
+def _trend(
     connection: sqlite3.Connection,
     trend: tuple[int, float, float],
     years: dict[int, int],

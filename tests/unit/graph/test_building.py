@@ -17,10 +17,10 @@ import pytest
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
 from sciextract.graph import facts
 from sciextract.graph.building import build_graph
-from sciextract.graph.contribution import Counted
+from sciextract.graph.contribution import CountSettings
 from sciextract.graph.contributions import Reading
 from sciextract.graph.database import GraphError, GraphMissingError, open_graph
-from sciextract.graph.derive import Understanding
+from sciextract.graph.derive import DeriveSettings
 from sciextract.store import open_project
 from sciextract.workflows.import_files import import_files
 from tests.graph_samples import abstract, build, field, write
@@ -143,7 +143,7 @@ def test_acronyms_with_two_expansions_are_not_merged(tmp_path: Path) -> None:
         "hiddenmarkovmodel",
     ]
     assert report.totals.ambiguous == 1
-    build(path, alone, understanding=Understanding(acronym_share=0.5))
+    build(path, alone, derive_settings=DeriveSettings(acronym_share=0.5))
     assert "HMM" not in [row[0] for row in content(path)["nodes"]]
 
 
@@ -191,7 +191,7 @@ def test_packed_files_folders_and_bad_records(tmp_path: Path) -> None:
     packed = write(tmp_path / "2.jsonl", field()[2:]).read_bytes() + b'{"text": 5}\n\xff\n'
     (folder / "2.jsonl.gz").write_bytes(gzip.compress(packed))
     (folder / "manifest.json").write_text("{}")
-    report = build_graph(tmp_path / "g.graph", Reading([str(folder)], Counted(), {}))
+    report = build_graph(tmp_path / "g.graph", Reading([str(folder)], CountSettings(), {}))
     assert (report.changes.added, report.bad) == (4, 2)
     assert report.exit_code == ExitCode.PARTIAL
 
@@ -207,8 +207,8 @@ def test_other_processes_read_the_same(tmp_path: Path, monkeypatch: pytest.Monke
     write(folder / "part-1.jsonl", field()[2:])
     (folder / "part-2.jsonl").write_text('{"text": "Of another shape.", "id": "x"}\n')
     alone, together = tmp_path / "alone.graph", tmp_path / "together.graph"
-    one = build_graph(alone, Reading([str(folder)], Counted(), {}))
-    two = build_graph(together, Reading([str(folder)], Counted(), {}, workers=2))
+    one = build_graph(alone, Reading([str(folder)], CountSettings(), {}))
+    two = build_graph(together, Reading([str(folder)], CountSettings(), {}, workers=2))
     assert content(alone) == content(together)
     assert (two.changes.added, two.totals.documents) == (5, 5)
     assert one.bad == two.bad == 2
@@ -222,17 +222,17 @@ def test_a_project_is_read_with_its_decisions(tmp_path: Path) -> None:
     create_project(path, load_schema("scierc"), "ann").close()
     with open_project(path, "ann") as project:
         import_files(project, [str(write(tmp_path / "in.jsonl", field()))])
-    report = build_graph(tmp_path / "g.graph", Reading([str(path)], Counted(), {}))
+    report = build_graph(tmp_path / "g.graph", Reading([str(path)], CountSettings(), {}))
     assert report.totals.documents == 4
     assert report.totals.without_year == 0
 
 
 def test_a_killed_build_goes_on(tmp_path: Path) -> None:
     count = 1500
-    texts = [f"Thing {number} helps task {number % 50}." for number in range(count)]
+    texts = [f"Concept {number} helps task {number % 50}." for number in range(count)]
     documents = [
         abstract(
-            str(n), text, {f"Thing {n}": "Method", f"task {n % 50}": "Task"}, year=2000 + n % 20
+            str(n), text, {f"Concept {n}": "Method", f"task {n % 50}": "Task"}, year=2000 + n % 20
         )
         for n, text in enumerate(texts)
     ]
@@ -250,10 +250,10 @@ def test_a_killed_build_goes_on(tmp_path: Path) -> None:
     process.wait()
     with pytest.raises(GraphError, match="did not come to its end"), open_graph(killed):
         pass
-    report = build_graph(killed, Reading([str(path)], Counted(), {}))
+    report = build_graph(killed, Reading([str(path)], CountSettings(), {}))
     assert report.changes.known >= 500
     assert report.changes.known + report.changes.added == count
-    build_graph(whole, Reading([str(path)], Counted(), {}))
+    build_graph(whole, Reading([str(path)], CountSettings(), {}))
     assert content(killed) == content(whole)
 
 
@@ -293,12 +293,12 @@ def test_other_generic_labels_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "g.graph"
     build(path, *field())
     with pytest.raises(UsageError, match="built with Generic"):
-        build_graph(path, Reading([], Counted(frozenset({"Method"})), {}))
+        build_graph(path, Reading([], CountSettings(frozenset({"Method"})), {}))
 
 
 def test_unlikely_relations_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "g.graph"
-    report = build(path, *field(), counted=Counted(least_score=0.7))
+    report = build(path, *field(), counted=CountSettings(least_score=0.7))
     assert report.totals.unlikely == 5
     assert {row[:3] for row in content(path)["edges"]} == {
         ("supportvectormachine", "USED-FOR", "dependencyparsing")
@@ -308,7 +308,7 @@ def test_unlikely_relations_are_left_out(tmp_path: Path) -> None:
 
 
 def test_places_that_cannot_be(tmp_path: Path) -> None:
-    reading = Reading([], Counted(), {})
+    reading = Reading([], CountSettings(), {})
     with pytest.raises(GraphError, match="is a folder"):
         build_graph(tmp_path, reading)
     with pytest.raises(GraphMissingError, match="no such folder"):
@@ -324,7 +324,7 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match="is no graph"):
         build_graph(text, reading)
     with pytest.raises(InputMissingError):
-        build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], Counted(), {}))
+        build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], CountSettings(), {}))
 
 
 def test_versions(tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_the_only_file_is_unusable(tmp_path: Path) -> None:
     empty = tmp_path / "in.jsonl"
     empty.write_text("")
     with pytest.raises(FormatError, match="empty"):
-        build_graph(tmp_path / "g.graph", Reading([str(empty)], Counted(), {}))
+        build_graph(tmp_path / "g.graph", Reading([str(empty)], CountSettings(), {}))
 
 
 def test_the_report_is_json(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.database import open_graph
-from sciextract.graph.derive import Understanding, known_symmetric
+from sciextract.graph.derive import DeriveSettings, known_symmetric
 from sciextract.graph.precision import draw_edges
 from sciextract.graph.queries.edges import Direction, Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import find_node
@@ -83,8 +83,8 @@ class TestRelationsWithoutDirection:
 
     def test_which_they_are_can_be_said_and_changed(self, tmp_path: Path) -> None:
         path = tmp_path / "g.graph"
-        directed = Understanding(symmetric=frozenset())
-        build(path, self.ONE, self.OTHER, understanding=directed)
+        directed = DeriveSettings(symmetric=frozenset())
+        build(path, self.ONE, self.OTHER, derive_settings=directed)
         assert [edge[:3] for edge in edges_of(path)] == [
             ("grammar", "COMPARE", "parser"),
             ("parser", "COMPARE", "grammar"),

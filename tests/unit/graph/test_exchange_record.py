@@ -13,7 +13,12 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Source
 from sciextract.formats.jsonl import encode, parse_record
 from sciextract.graph import exchange_record
-from sciextract.graph.contribution import Contribution, Counted, abstract_of, contribution_from
+from sciextract.graph.contribution import (
+    Contribution,
+    CountSettings,
+    abstract_of,
+    contribution_from,
+)
 from sciextract.graph.exchange_record import read_abstract
 from tests.graph_samples import HOSTILE, abstract, field
 from tests.tiers import examples
@@ -47,7 +52,7 @@ def outcome(record: dict[str, Any], lean: bool) -> Contribution | str:
             found = abstract_of(document, years.get(document.document.doc_key))
     except FormatError as error:
         return f"{error.message} | {error.hint}"
-    return contribution_from(found, Counted())
+    return contribution_from(found, CountSettings())
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=[str(n) for n in range(len(RECORDS))])

@@ -299,7 +299,7 @@ def test_pairs_of_a_large_graph(
     copy.write_bytes(random_graph.read_bytes())
     monkeypatch.setattr(derive, "_NODES", derive._NODES.replace(f"<= {FEW_EDGES}", "<= 0"))
     with open_graph(copy, write=True) as graph:
-        derive.derive(graph, derive.Understanding())
+        derive.derive(graph, derive.DeriveSettings())
     with open_graph(random_graph) as whole, open_graph(copy) as large:
         full = [each for each in pairs(whole, limit=500) if each.documents > 1]
         assert pairs(large, limit=500) == full

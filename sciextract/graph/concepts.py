@@ -1,4 +1,4 @@
-"""What the mentions of one abstract mean: coreferent ones are one thing, which its best mention names."""
+"""The concepts of one abstract: coreferent mentions are one concept, which the best of them names."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """What one or more mentions of an abstract mean.
+class Concept:
+    """The meaning of one or more mentions of an abstract.
 
     Attributes:
         mentions: In text order.
@@ -46,14 +46,14 @@ class Thing:
     key: str
 
     def rules_of(self, mention: Mention) -> int:
-        """Why a mention belongs to the thing."""
+        """Why a mention belongs to the concept."""
         if mention.key == self.key:
             return mention.rules
         return mention.rules | _COREFERENCE
 
 
-class Things:
-    """Names the things of one abstract.
+class ConceptFinder:
+    """Names the concepts of one abstract.
 
     Args:
         expansions: Acronyms of the abstract with what they stand for.
@@ -67,30 +67,30 @@ class Things:
         self._spelled_out = frozenset(self._expanded.values())
         self._generic = generic
 
-    def of(self, group: Sequence[Entity], text: str) -> list[Thing]:
-        """The thing that a group of coreferent entities means.
+    def of(self, group: Sequence[Entity], text: str) -> list[Concept]:
+        """The concept that a group of coreferent entities means.
 
-        It is several where mentions are names of different things: models often take what is listed or compared
+        It is several where mentions are names of different concepts: models often take what is listed or compared
         for coreferent.
         """
         mentions = [self._mention(entity, text) for entity in group]
         if len(mentions) == 1:
-            return [Thing(tuple(mentions), mentions[0].key)]
+            return [Concept(tuple(mentions), mentions[0].key)]
         best = _best(mentions)
         if best is None:
-            return [Thing(tuple(mentions), "")]
+            return [Concept(tuple(mentions), "")]
         apart = sorted({each.key for each in mentions if self._is_another(each, best)})
-        things = [
-            Thing(tuple([each for each in mentions if each.key == key]), key) for key in apart
+        concepts = [
+            Concept(tuple([each for each in mentions if each.key == key]), key) for key in apart
         ]
         rest = tuple([each for each in mentions if each.key not in apart])
-        return [Thing(rest, best.key), *things]
+        return [Concept(rest, best.key), *concepts]
 
     def _is_another(self, mention: Mention, best: Mention) -> bool:
         """Whether a mention cannot mean what the one does that names its cluster."""
         both = {mention.key, best.key}
         if len(both) == 2 and both <= self._spelled_out:
-            return True  # the text itself spells out two things
+            return True  # the text itself spells out two concepts
         return _names_another(mention, best)
 
     def _mention(self, entity: Entity, text: str) -> Mention:
@@ -126,12 +126,12 @@ def _names_another(mention: Mention, best: Mention) -> bool:
     if not key or key in other or other in key or not _is_name(mention):
         return False
     if mention.rules & best.rules & _ACRONYM:
-        return True  # the text itself spells out two things
+        return True  # the text itself spells out two concepts
     return not set(mention.surface.casefold().split()) & set(best.surface.casefold().split())
 
 
 def _quality(mention: Mention, times: int) -> tuple[bool, int, int, int]:
-    """Proper names are best, then several words, then what is said often, then what comes first."""
+    """Proper names are best, then several words, then frequent ones, then the first one."""
     words = min(len(mention.surface.split()), _MOST_WORDS)
     return _is_name(mention), words, times, -mention.entity.span.char_start
 
