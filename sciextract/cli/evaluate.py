@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from sciextract.cli.console import command_with
 from sciextract.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -26,16 +29,19 @@ _LEGEND = (
 _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 
 
-def evaluate(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Annotated documents, or -.")],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """One field for each word of the command line; its help text says what it means."""
+
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Annotated documents, or -.")]
     predicted: Annotated[
         str | None,
         typer.Argument(metavar="[PREDICTED]", help="The same documents, predicted; or -."),
-    ] = None,
+    ] = None
     model: Annotated[
         str | None,
         typer.Option(metavar="NAME|DIR", help="Model that predicts when there is no PREDICTED."),
-    ] = None,
+    ] = None
     schema: Annotated[
         str | None,
         typer.Option(
@@ -43,29 +49,32 @@ def evaluate(
             help="Label schema that says which relations are symmetric "
             "(default: the model's, else scierc).",
         ),
-    ] = None,
+    ] = None
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LABEL,...",
             help="Entity labels that count (default: all); relations and mentions of others are left out.",
         ),
-    ] = None,
+    ] = None
     singletons: Annotated[
         bool, typer.Option("--singletons", help="Count clusters of one mention, too.")
-    ] = False,
+    ] = False
     fields: Annotated[
         Literal["gold", "predicted"] | None,
         typer.Option(
             help="What is read of PREDICTED: ner... or predicted_ner... "
             "(default: predicted_ner... where a record has them)."
         ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not tables.")] = False,
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not tables.")] = False
     bootstrap: Annotated[
         bool, typer.Option(help="Add 95 % intervals from resampled documents.")
-    ] = True,
-) -> None:
+    ] = True
+
+
+@command_with(EvaluateOptions)
+def evaluate(options: EvaluateOptions) -> None:
     """Score predictions against gold: entities, relations and coreference.
 
     Documents are matched by doc_key, or by text where doc_keys differ. Without PREDICTED the named or default
@@ -79,69 +88,54 @@ def evaluate(
 
         sciextract evaluate test.jsonl plmarker.json --only Method,Task
     """
-    evaluation = _evaluated(gold, predicted, model, schema, bootstrap, only, singletons, fields)
-    if as_json:
-        _print_json(evaluation.report)
+    evaluation = _evaluation(options)
+    if options.as_json:
+        typer.echo(json.dumps(evaluation.report.to_json(), indent=2))
     else:
-        _print_tables(evaluation.report, singletons)
-    _narrate([*map(str, evaluation.bad_records), *evaluation.report.warnings])
+        _print_tables(evaluation.report, options.singletons)
+    _print_messages([*map(str, evaluation.bad_records), *evaluation.report.warnings])
     if evaluation.bad_records:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _evaluated(
-    gold: str,
-    predicted: str | None,
-    model: str | None,
-    schema: str | None,
-    bootstrap: bool,
-    only: list[str] | None,
-    singletons: bool,
-    fields: Literal["gold", "predicted"] | None,
-) -> Evaluation:
+def _evaluation(options: EvaluateOptions) -> Evaluation:
     from sciextract.workflows import evaluate as workflow
     from sciextract.workflows.model_choice import ModelChoice, parse_labels
 
-    wanted = parse_labels(only or [])
-    if predicted is None:
-        if fields is not None:
+    wanted = parse_labels(options.only or [])
+    if options.predicted is None:
+        if options.fields is not None:
             raise UsageError(
                 "--fields needs PREDICTED, whose fields it chooses", "name a file of predictions"
             )
-        choice = ModelChoice(model, only=wanted)
+        choice = ModelChoice(options.model, only=wanted)
         annotator = choice.load()
-        _narrate(filter(None, [choice.told()]))
+        _print_messages(filter(None, [choice.told()]))
         return workflow.evaluate_model(
-            gold,
+            options.gold,
             annotator,
-            schema=schema,
-            bootstrap=bootstrap,
+            schema=options.schema,
+            bootstrap=options.bootstrap,
             only=wanted,
-            singletons=singletons,
+            singletons=options.singletons,
         )
-    if model is not None:
+    if options.model is not None:
         raise UsageError(
-            f"PREDICTED {predicted!r} and --model {model!r} exclude each other",
+            f"PREDICTED {options.predicted!r} and --model {options.model!r} exclude each other",
             "leave one of them out",
         )
-    if gold == predicted == "-":
+    if options.gold == options.predicted == "-":
         raise UsageError("GOLD and PREDICTED cannot both be standard input", "name one file")
-    labels = schema or workflow.DEFAULT_SCHEMA
+    labels = options.schema or workflow.DEFAULT_SCHEMA
     return workflow.evaluate_files(
-        gold,
-        predicted,
+        options.gold,
+        options.predicted,
         schema=labels,
-        bootstrap=bootstrap,
+        bootstrap=options.bootstrap,
         only=wanted,
-        singletons=singletons,
-        fields=fields,
+        singletons=options.singletons,
+        fields=options.fields,
     )
-
-
-def _print_json(report: EvaluationReport) -> None:
-    import json
-
-    typer.echo(json.dumps(report.to_json(), indent=2))
 
 
 def _print_tables(report: EvaluationReport, singletons: bool) -> None:
@@ -206,7 +200,7 @@ def _cells(score: PRF, interval: Interval | None) -> list[str]:
     return [*percents, f"{interval.low:.1f}-{interval.high:.1f}" if interval else "", *counts]
 
 
-def _narrate(messages: Iterable[str]) -> None:
+def _print_messages(messages: Iterable[str]) -> None:
     from sciextract.text.characters import visible
 
     for message in messages:

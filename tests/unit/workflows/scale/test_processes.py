@@ -23,7 +23,7 @@ def children() -> Iterator[int]:
             parent = int((each / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, ValueError):
             continue
-        if parent == os.getpid() and b"workflows.scale.worker" in words:
+        if parent == os.getpid() and b"sciextract.scale.worker" in words:
             yield int(each.name)
 
 
@@ -45,7 +45,7 @@ def test_poison_is_quarantined_and_costs_nothing_else(tmp_path: Path) -> None:
     text = lines(40, d5="CRASH", d17="RAISE", d39="HANG")
     work = work_of([given(tmp_path / "in.jsonl", text)], "poisoned")
     notes: list[str] = []
-    results = list(ProcessEngine(2, timeout=3, note=notes.append).results(work, {}))
+    results = list(ProcessEngine(2, timeout=2, note=notes.append).results(work, {}))
     lost = {problem.record["id"]: problem for result in results for problem in result.problems}
     assert list(lost) == ["d5", "d17", "d39"]
     assert {problem.kind for problem in lost.values()} == {"quarantined"}

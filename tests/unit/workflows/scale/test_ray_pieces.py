@@ -19,7 +19,6 @@ from sciextract.errors import MissingExtraError, SciextractError, UsageError
 from sciextract.inference.model_folder import manifest_hash, open_folder
 from sciextract.resources import bundled_models
 from sciextract.scale.interface import Shard
-from sciextract.scale.ray import engine as model_actor
 from sciextract.scale.ray import nodes
 from sciextract.scale.ray.engine import (
     Envelope,
@@ -161,7 +160,7 @@ def test_an_actor_predicts_and_hands_refusals_through(tmp_path: Path) -> None:
 def test_an_actor_of_another_version_says_so_itself(tmp_path: Path) -> None:
     work = work_of([given(tmp_path / "in.jsonl", lines(1))])
     [chunk] = remaining_chunks(work, {})
-    actor = model_actor.ModelActor(work, ship(ModelChoice()), "0.0.1", 60.0)
+    actor = ModelActor(work, ship(ModelChoice()), "0.0.1", 60.0)
     [refusal] = envelopes_of(actor(packed(chunk)))
     assert isinstance(refusal, Refusal) and "has sciextract" in refusal.message
 
