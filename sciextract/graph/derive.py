@@ -28,8 +28,8 @@ from sciextract.graph.normalisation import MergeRule
 _Ints = npt.NDArray[np.int64]
 
 # Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
-_NODES = "SELECT id, label FROM node WHERE documents > 1 ORDER BY id"
-_YEARS = """SELECT y.node, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
+_RANKED_NODES = "SELECT id, label FROM node WHERE documents > 1 ORDER BY id"
+_RANKED_YEARS = """SELECT y.node, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
 WHERE n.documents > 1"""
 
 
@@ -39,8 +39,8 @@ def fill_recent(connection: sqlite3.Connection) -> None:
     Going from the last year back, each year's abstracts are added to sums over all later ones. Only nodes that two
     abstracts or more name since that year are ranked.
     """
-    nodes, labels = _columns(connection, _NODES, 2)
-    named, years, documents = _columns(connection, _YEARS, 3)
+    nodes, labels = _columns(connection, _RANKED_NODES, 2)
+    named, years, documents = _columns(connection, _RANKED_YEARS, 3)
     places = np.searchsorted(nodes, named)
     of_label = {ANY_TYPE: np.arange(len(nodes))}
     of_label |= {label: np.flatnonzero(labels == label) for label in np.unique(labels).tolist()}
@@ -139,7 +139,7 @@ DROP VIEW ordered;
 DROP VIEW stated
 """
 
-_DERIVE_NODES = f"""
+_NODES = f"""
 CREATE TEMP TABLE node_document AS
 SELECT node, document, sum(mentions) AS mentions FROM mention GROUP BY node, document;
 
@@ -244,7 +244,7 @@ def derive(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
         _run(connection, _MENTIONS)
         _run(connection, _EDGES)
         _connect(connection)
-        _run(connection, _DERIVE_NODES)
+        _run(connection, _NODES)
         fill_recent(connection)
         _run(connection, INDEXES)
         set_property(connection, "state", "finished")
