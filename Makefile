@@ -11,7 +11,7 @@ RUNS ?= runs/sci
 MODELS ?= sciextract/bundled
 # The plan of make model: sci-2 is what is bundled, sci-1 the first edition.
 PLAN ?= sci-2
-# More words for sciextract-trainer make, e.g. MAKE_ARGS="--minutes 10".
+# More words for python -m research.models, e.g. MAKE_ARGS="--minutes 10".
 MAKE_ARGS ?=
 # Tests at a time, and more words for pytest, e.g. PYTEST_ARGS="-k offsets -x".
 JOBS ?= 2
@@ -56,15 +56,15 @@ docs: $(DEV_ENV)/.installed ## Write docs/cli.md from the help texts
 	@$(IN_DEV) python tools/cli_reference.py
 
 model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the bundled model (DATA=... ENCODER=... RUNS=...); stops and goes on
-	@$(IN_DEV) sciextract-trainer make $(PLAN) --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
+	@$(IN_DEV) python -m research.models $(PLAN) --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
 
 model-bio: RUNS = runs/bio
 model-bio: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the biomedical model (DATA=... ENCODER=... RUNS=...); stops and goes on
-	@$(IN_DEV) python -m sciextract_trainer.make_bio --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS)/bio
+	@$(IN_DEV) python -m research.partial_labels.make_bio --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS)/bio
 
 ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of several sizes and measure them (DATA=... RUNS=...); stops and goes on
-	@$(IN_DEV) sciextract-trainer make ladder --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(RUNS)-ladder $(MAKE_ARGS)
-	@$(IN_DEV) python benchmarks/model_ladder.py --models $(RUNS)-ladder --texts $(DATA)/scierc/dev.jsonl --output docs/images/ladder $(BENCH_ARGS)
+	@$(IN_DEV) python -m research.models ladder --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(RUNS)-ladder $(MAKE_ARGS)
+	@$(IN_DEV) python -m research.size_ladder --models $(RUNS)-ladder --texts $(DATA)/scierc/dev.jsonl --output docs/images/ladder $(BENCH_ARGS)
 
 screenshot: $(DEV_ENV)/.installed ## Renew the runs that the front page shows: docs/images/ and README.md
 	@$(IN_DEV) python tools/screenshot.py docs/images/annotate.svg
@@ -90,10 +90,10 @@ bench-fuzz: $(DEV_ENV)/.installed ## Press 50,000 random keys on the whole desk 
 	@$(IN_DEV) python benchmarks/tui_fuzz.py --jobs $(JOBS) $(BENCH_ARGS)
 
 bench-rounds: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate correction rounds on SciERC (DATA=... BENCH_ARGS="...")
-	@$(IN_DEV) python benchmarks/correction_rounds.py --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-rounds $(BENCH_ARGS)
+	@$(IN_DEV) python -m research.simulations.correction_rounds --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-rounds $(BENCH_ARGS)
 
 bench-active: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate active learning on SciERC (DATA=... ENCODER=... BENCH_ARGS="...")
-	@$(IN_DEV) python benchmarks/active_learning.py --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-active $(BENCH_ARGS)
+	@$(IN_DEV) python -m research.simulations.active_learning --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-active $(BENCH_ARGS)
 
 bench-training: $(DEV_ENV)/.installed ## Measure training on this machine's GPU or processor (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/training_speed.py $(BENCH_ARGS)

@@ -10,7 +10,7 @@ import pytest
 from tests.shared_data import ROOT
 
 HOME = ROOT / "trainer/sciextract_trainer/encoders/loading.py"
-PARTS = ("sciextract", "app", "trainer", "tools", "benchmarks")
+PARTS = ("sciextract", "app", "trainer", "tools", "benchmarks", "research")
 LOADERS = {"from_pretrained", "get_class_from_dynamic_module", "pipeline"}
 """Names of transformers that may run code from a folder or the hub, and ask on the terminal whether they may."""
 

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 import typer
 
 from sciextract.errors import SciextractError
-from sciextract_trainer.commands import make, models, training
+from sciextract_trainer.commands import models, training
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 app.command()(training.pretrain)
 app.add_typer(training.app, name="distill")
 app.command()(training.student)
 app.command()(training.selftrain)
-app.command()(make.make)
 app.command()(models.calibrate)
 app.command()(models.thresholds)
 app.add_typer(models.app, name="prune")
@@ -31,9 +30,14 @@ def _trainer() -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Run the command; an expected error is one message on stderr and its exit code."""
+    """Run the command of this process, or ``words``."""
+    run(app, words)
+
+
+def run(commands: typer.Typer, words: Sequence[str] | None = None) -> None:
+    """Run a command; an expected error is one message on stderr and its exit code."""
     try:
-        app(args=words, standalone_mode=True)
+        commands(args=words, standalone_mode=True)
     except SciextractError as error:
         print(f"error: {error.message}\n{error.hint}".rstrip(), file=sys.stderr)
         sys.exit(int(error.exit_code))

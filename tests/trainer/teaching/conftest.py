@@ -107,6 +107,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
     from sciextract_trainer.cli import main
 
+    return runner(main, capsys)
+
+
+def runner(main: Callable[[list[str]], None], capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command of an entry point as a function."""
+
     def run(*words: object) -> tuple[int, list[dict[str, Any]], str]:
         code = 0
         try:

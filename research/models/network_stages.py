@@ -1,0 +1,328 @@
+"""Stages that make networks and soft labels: ``train``, ``label``, ``soup`` and ``plan``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from research.models.stage import Artifact, EncoderArtifact, LabelsArtifact, NetworkArtifact, Stage
+from sciextract.errors import ModelDamagedError, ModelMismatchError, UsageError
+from sciextract.inference.model_folder import (
+    MANIFEST,
+    open_folder,
+)
+from sciextract.inference.pipeline import Labels
+from sciextract.retraining.run_folder import Run
+from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
+from sciextract_trainer.checkpoint import load_weights
+from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.data.examples import Example, examples_from
+from sciextract_trainer.data.gold import read_gold
+from sciextract_trainer.data.soft import SoftDocument, load_targets, soft_examples
+from sciextract_trainer.distillation.labelling import open_panel
+from sciextract_trainer.distillation.task import LABELS, Texts, label_texts
+from sciextract_trainer.families import family_of, labels_for
+from sciextract_trainer.files import explained, replacing
+from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
+from sciextract_trainer.loop import BEST, TrainingData, train
+from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.run import find_recipe
+from sciextract_trainer.sessions import recorded
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from research.models.context import BuildContext
+    from research.models.plan import Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train(Stage):
+    """A training on gold, on soft labels or on both.
+
+    Attributes:
+        encoder: What it starts from, with fresh heads.
+        start: Stage whose network it goes on from instead; of the same encoder.
+        recipe: Training recipe.
+        gold: Gold in the data folder; none when empty.
+        gold_times: How often an epoch has each gold document.
+        labels: Stages that labelled texts.
+        change: Settings that replace the recipe's, such as ``seed``.
+    """
+
+    makes: ClassVar[type[Artifact]] = NetworkArtifact
+
+    encoder: str
+    recipe: str
+    start: str = ""
+    gold: str = ""
+    gold_times: int = 1
+    labels: tuple[str, ...] = ()
+    change: Mapping[str, Any] = field(default_factory=dict)
+
+    def uses(self) -> Mapping[str, type[Artifact]]:
+        """Earlier stages."""
+        start = {self.start: NetworkArtifact} if self.start else {}
+        return {
+            self.encoder: EncoderArtifact,
+            **start,
+            **dict.fromkeys(self.labels, LabelsArtifact),
+        }
+
+    def inputs(self, context: BuildContext) -> dict[str, str]:
+        """Files and recipe."""
+        gold = context.hashes([context.file(self.gold)]) if self.gold else {}
+        recipe = {k: v for k, v in self._config("").to_json().items() if k != "encoder"}
+        return {**gold, "recipe": json.dumps(recipe, sort_keys=True)}
+
+    def work(self, context: BuildContext, folder: Path) -> None:
+        """Makes it, or goes on."""
+        made, device = self.product(context, folder), choose_device("auto")
+        config = replace(made.config, bf16=made.config.bf16 and has_fast_bf16(device))
+        labels, rules = labels_for(config, context.schema), load_subword_rules(config.encoder)
+        examples = self._examples(context, labels, rules)
+        network = self._network(context, config, labels)
+        context.report({"event": "data", "examples": len(examples), "dev": len(context.dev)})
+        with recorded(Run(folder), device):
+            train(
+                config, labels, rules, TrainingData(examples, context.dev), folder, context.report,
+                network, device=device, until=context.until,
+            )  # fmt: skip
+        write_checked_model(context, made)
+
+    def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
+        """What it made."""
+        config = self._config(str(context.made(self.encoder, EncoderArtifact).folder))
+        return NetworkArtifact(folder / BEST, config, folder / "model")
+
+    def outcome(self, folder: Path) -> dict[str, Any]:
+        """Facts for the record."""
+        return {"seed": self._config("").seed, "scores": dev_scores_of(folder / "model")}
+
+    def _network(
+        self, context: BuildContext, config: TrainConfig, labels: Labels
+    ) -> nn.Module | None:
+        """The network of the stage that it goes on from."""
+        if not self.start:
+            return None
+        network: nn.Module = family_of(config).build(config, labels)
+        load_weights(context.made(self.start, NetworkArtifact).weights, network)
+        return network
+
+    def _examples(
+        self, context: BuildContext, labels: Labels, rules: SubwordRules
+    ) -> Sequence[Example]:
+        subwords, found = rules.encoder(), list[Example]()
+        for name in self.labels:
+            labelled = read_labels(context.made(name, LabelsArtifact))
+            found += soft_examples(labelled, labels, subwords, rules.limit)
+        if self.gold:
+            gold = read_gold(context.file(self.gold), context.schema)
+            found += list(examples_from(gold, labels, subwords, rules.limit)) * self.gold_times
+        return found
+
+    def _config(self, encoder: str) -> TrainConfig:
+        return load_config(find_recipe(self.recipe), **{**self.change, "encoder": encoder})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label(Stage):
+    """Soft labels of a panel of networks.
+
+    Attributes:
+        teachers: Stages whose networks teach.
+        texts: Shards of abstracts, names or patterns in the data folder.
+        most: Abstracts to label.
+        skip: Abstracts to leave out before these.
+        weights: How much each teacher says; all the same when empty.
+        temperature: Divisor of their logits.
+    """
+
+    makes: ClassVar[type[Artifact]] = LabelsArtifact
+
+    teachers: tuple[str, ...]
+    texts: tuple[str, ...]
+    most: int
+    skip: int = 0
+    weights: tuple[float, ...] = ()
+    temperature: float = 1.0
+
+    def uses(self) -> Mapping[str, type[Artifact]]:
+        """Earlier stages."""
+        return dict.fromkeys(self.teachers, NetworkArtifact)
+
+    def inputs(self, context: BuildContext) -> dict[str, str]:
+        """Files and recipe."""
+        return context.hashes(context.texts(self.texts))
+
+    def work(self, context: BuildContext, folder: Path) -> None:
+        """Makes it, or goes on."""
+        models = [context.made(name, NetworkArtifact).model for name in self.teachers]
+        panel = open_panel(models, self.weights, self.temperature)
+        label_texts(panel, self._texts(context), folder / LABELS, context.report, context.until)
+
+    def product(self, context: BuildContext, folder: Path) -> LabelsArtifact:
+        """What it made."""
+        return LabelsArtifact(folder / LABELS, self._texts(context))
+
+    def outcome(self, folder: Path) -> dict[str, Any]:
+        """Facts for the record."""
+        shards = sorted((folder / LABELS).glob("soft-*.npz"))
+        return {"abstracts": sum(len(load_targets(shard).keys) for shard in shards)}
+
+    def _texts(self, context: BuildContext) -> Texts:
+        return Texts(context.texts(self.texts), self.most, self.skip)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Soup(Stage):
+    """A uniform soup (Wortsman et al. 2022, "Model soups", arXiv 2203.05482, section 2).
+
+    Attributes:
+        members: Stages whose networks are averaged; they begin with the same encoder.
+    """
+
+    makes: ClassVar[type[Artifact]] = NetworkArtifact
+
+    members: tuple[str, ...]
+
+    def uses(self) -> Mapping[str, type[Artifact]]:
+        """Earlier stages."""
+        return dict.fromkeys(self.members, NetworkArtifact)
+
+    def work(self, context: BuildContext, folder: Path) -> None:
+        """Makes it, or goes on."""
+        made = [context.made(name, NetworkArtifact) for name in self.members]
+        tensors = [load_file(each.weights) for each in made]
+        for name, each, other in zip(self.members, made, tensors, strict=True):
+            if each.config.encoder != made[0].config.encoder or _shapes(other) != _shapes(
+                tensors[0]
+            ):
+                raise ModelMismatchError(
+                    f"{name} and {self.members[0]} cannot be averaged: their encoders or sizes differ",
+                    "members of a soup are trainings of one encoder with one recipe",
+                )
+        with replacing(folder / BEST) as temporary:
+            save_file(mean_of(tensors), temporary)
+        write_checked_model(context, self.product(context, folder))
+
+    def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
+        """What it made."""
+        first = context.made(self.members[0], NetworkArtifact)
+        return NetworkArtifact(folder / BEST, first.config, folder / "model")
+
+    def outcome(self, folder: Path) -> dict[str, Any]:
+        """Facts for the record."""
+        return {"scores": dev_scores_of(folder / "model")}
+
+
+def mean_of(members: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of each tensor over all members."""
+    first, *others = members
+    return {
+        name: sum((each[name] for each in others), start=value) / len(members)
+        for name, value in first.items()
+    }
+
+
+def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(value.shape) for name, value in tensors.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subplan(Stage):
+    """Another plan as one stage.
+
+    Attributes:
+        plan: Its name; it has exactly one model, the same schema, and starting encoders that this plan has too.
+    """
+
+    makes: ClassVar[type[Artifact]] = NetworkArtifact
+
+    plan: str
+
+    def uses(self) -> Mapping[str, type[Artifact]]:
+        """Earlier stages."""
+        return {}
+
+    def inputs(self, context: BuildContext) -> dict[str, str]:
+        """Files and recipe."""
+        return {"plan": self._plan(context).sha256}
+
+    def work(self, context: BuildContext, folder: Path) -> None:
+        """Makes it, or goes on."""
+        from research.models.make import make_stages
+
+        make_stages(context.for_plan(self._plan(context), folder))
+
+    def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
+        """What it made."""
+        plan = self._plan(context)
+        [model] = plan.models.values()
+        return context.for_plan(plan, folder).made(model.network, NetworkArtifact)
+
+    def _plan(self, context: BuildContext) -> Plan:
+        from research.models.plan import load_plan
+
+        plan = load_plan(self.plan)
+        if len(plan.models) != 1 or plan.schema != context.plan.schema:
+            raise UsageError(
+                f"plan {self.plan} has {len(plan.models)} models and schema {plan.schema!r}; as a stage of "
+                f"{context.plan.name} it needs one model and schema {context.plan.schema!r}"
+            )
+        return plan
+
+
+def write_checked_model(context: BuildContext, made: NetworkArtifact) -> None:
+    """Exports a network with both precisions, for teaching, evaluating and shipping, unless that is done."""
+    if (made.model / MANIFEST).is_file():
+        return
+    labels, rules = labels_for(made.config, context.schema), load_subword_rules(made.config.encoder)
+    network = build_network(made.config, labels)
+    load_weights(made.weights, network)
+    packaging = Packaging(
+        made.model.parent.name, context.schema, labels, rules, context.dev, {"plan": context.plan.name},
+        precisions=("int8", "fp32"),
+    )  # fmt: skip
+    with explained(made.model):
+        write_model_folder(network, packaging, made.model)
+
+
+def dev_scores_of(model: Path) -> dict[str, Any]:
+    """Dev F1 by precision."""
+    scores = open_folder(model, hashes=False).config.scores
+    return {name: scores[name] for name in ("int8", "fp32")}
+
+
+def read_labels(made: LabelsArtifact) -> list[SoftDocument]:
+    """Texts with their labels.
+
+    Raises:
+        ModelDamagedError: A shard is damaged, or there are fewer or more labels than texts.
+        UsageError: The labels are of other texts.
+    """
+    shards = [load_targets(path) for path in sorted(made.folder.glob("soft-*.npz"))]
+    keys = [key for shard in shards for key in shard.keys]
+    targets = [each for shard in shards for each in shard.targets]
+    documents = made.texts.documents()
+    if len(keys) != len(documents):
+        few = len(keys) < len(documents)
+        raise ModelDamagedError(
+            f"{made.folder} has labels of {len(keys)} texts, wanted are {len(documents)}",
+            "give the command again: missing shards are labelled"
+            if few
+            else "remove the shards of other texts",
+        )
+    for key, document in zip(keys, documents, strict=True):
+        if key != document.doc_key:
+            raise UsageError(
+                f"{made.folder} has labels of {key} where the texts have {document.doc_key}",
+                "give the texts that were labelled, or remove the folder",
+            )
+    return [SoftDocument(*each) for each in zip(documents, targets, strict=True)]

@@ -1,0 +1,297 @@
+"""Builds the bundled biomedical model from data to model folder: ``python -m research.partial_labels.make_bio``.
+
+One training on several sets that each teach some types, int8 export, thresholds and scores set by set. Every stage
+keeps its result in the run folder, so that a second call goes on where the first one stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save_file
+
+from research.models.plan import load_plan
+from research.partial_labels.datasets import (
+    SetDocument,
+    SetPlan,
+    TaughtSet,
+    documents_of,
+    load_sets,
+    partial_examples,
+    prepared,
+    read_records,
+    sentence_prefixes,
+    without_leaks,
+)
+from research.partial_labels.scores import Samples, fit_set_settings, score_set
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import ModelDamagedError, SciextractError
+from sciextract.inference.model_config import ModelConfig
+from sciextract.inference.model_folder import (
+    CARD,
+    CONFIG,
+    GRAPHS,
+    MANIFEST,
+    open_folder,
+    write_manifest,
+)
+from sciextract.inference.pipeline import Labels
+from sciextract.inference.settings import DecodeSettings, PerTask
+from sciextract.store.rows import Layer
+from sciextract.workflows.events import Report, json_report
+from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
+from sciextract_trainer.calibration.command import events
+from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
+from sciextract_trainer.card import model_card
+from sciextract_trainer.checkpoint import trainable
+from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.data.examples import Example
+from sciextract_trainer.data.gold import sha256
+from sciextract_trainer.distillation.labelling import load_pipeline
+from sciextract_trainer.families import as_joint
+from sciextract_trainer.loop import TrainingData, train
+from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.package import Packaging, write_model_folder
+from sciextract_trainer.run import find_recipe
+
+START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)
+FIT_WORDS = 5_000
+"""Dev words of each set that thresholds and the scale of entity scores are fitted on."""
+RELATION_WORDS = 40_000
+"""Dev words of each set with relations that the scale of their scores is fitted on."""
+
+
+PLAN = Path(__file__).with_name("bio.toml")
+LAST = "last.safetensors"
+MINILM = load_plan("sci-1").encoders["minilm"]
+"""What the recipe starts from, as the other bundled model does."""
+MINILM_SHA256 = MINILM.sha256
+
+LIMITS = (
+    "names are found in English abstracts; Gene and protein may fit the same words, then the surer one is shown; "
+    "types were annotated in different texts, none of which was annotated for all of them"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BioContext:
+    """What all stages share."""
+
+    config: TrainConfig
+    data: Path
+    runs: Path
+    schema: LabelSchema
+    plan: SetPlan
+    labels: Labels
+    rules: SubwordRules
+
+    def part(self, taught: TaughtSet, name: str) -> Path:
+        """The file of a set's ``train`` or ``dev`` part."""
+        return self.data / taught.name / f"{name}.jsonl"
+
+    def dev(self) -> dict[str, list[SetDocument]]:
+        """The dev documents by set, as distributed."""
+        return {
+            each.name: list(
+                documents_of(read_records(self.part(each, "dev")), each, self.part(each, "dev"))
+            )
+            for each in self.plan.sets
+        }
+
+    def examples(self) -> list[Example]:
+        """All training examples; no sentence of a dev part is among them."""
+        devs = (read_records(self.part(each, "dev")) for each in self.plan.sets)
+        seen = set().union(*map(sentence_prefixes, devs))
+        documents = (
+            each for taught in self.plan.sets if taught.train for each in self._train(taught, seen)
+        )
+        subwords = self.rules.encoder()
+        return list(partial_examples(documents, self.labels, subwords, self.rules.limit))
+
+    def _train(self, taught: TaughtSet, seen: set[str]) -> list[SetDocument]:
+        path = self.part(taught, "train")
+        records = prepared(without_leaks(read_records(path), seen), taught, self.config.seed)
+        return list(documents_of(records, taught, path))
+
+
+def open_context(encoder: Path, data: Path, runs: Path, **changes: Any) -> BioContext:
+    """Reads recipe, schema and plan.
+
+    Raises:
+        ModelDamagedError: The encoder's weights are not the official MiniLM ones.
+        UsageError: Recipe or plan hold something that cannot be.
+    """
+    weights = encoder / "model.safetensors"
+    if not weights.is_file() or sha256(weights) != MINILM_SHA256:
+        raise ModelDamagedError(
+            f"{weights} is not the official all-MiniLM-L6-v2 file",
+            "see docs/models.md for its source",
+        )
+    config = load_config(find_recipe("bio"), encoder=str(encoder), **changes)
+    schema = load_schema("bio")
+    plan = load_sets(PLAN, schema)
+    labels = replace(labels_of(schema, config.max_span_width), groups=plan.groups)
+    return BioContext(config, data, runs, schema, plan, labels, load_subword_rules(str(encoder)))
+
+
+def trained_network(context: BioContext) -> JointNetwork:
+    """The network after the training, which goes on where it stopped."""
+    last = context.runs / LAST
+    if last.is_file():
+        network = build_network(context.config, context.labels)
+        network.load_state_dict(load_file(last), strict=False)
+        return network.eval()
+    data = TrainingData(context.examples(), [])
+    network = as_joint(
+        train(context.config, context.labels, context.rules, data, context.runs, json_report)
+    )
+    save_file(trainable(network), last)
+    return network
+
+
+def build(context: BioContext, output: Path) -> None:
+    """All stages."""
+    network, dev, exported = trained_network(context), context.dev(), context.runs / "bio"
+    if not (exported / MANIFEST).is_file():
+        # Provisional thresholds: the fitted ones and the scores come later, set by set.
+        packaging = Packaging(
+            "bio", context.schema, context.labels, context.rules, dev=(), origin=origin_of(context),
+            precisions=("int8", "fp32"), weights=False, settings=START,
+            samples=[each.annotated for each in dev["chemprot"][:8]], cuts_words=True,
+        )  # fmt: skip
+        write_model_folder(network, packaging, exported)
+    finish_folder(exported, output, dev, context.plan, json_report)
+
+
+def origin_of(context: BioContext) -> dict[str, Any]:
+    """Where the weights come from, for configuration and card."""
+    return {
+        "encoder": f"{MINILM.origin}, model.safetensors sha256 {MINILM_SHA256}",
+        **{f"data, {each.name}": _origin_line(context, each) for each in context.plan.sets},
+        "seed": context.config.seed,
+        "licence": "Apache-2.0 for the weights; some of the data states no licence, none of it is in the package",
+        "limits": LIMITS,
+    }
+
+
+def _origin_line(context: BioContext, taught: TaughtSet) -> str:
+    """What the card says of a set: what it teaches, licence and hashes."""
+    hashes = ", ".join(sha256(context.part(taught, part)) for part in ("train", "dev"))
+    return (
+        f"{'' if taught.train else 'scored only; '}teaches {', '.join(taught.teaches)}"
+        f"{' and relations' if taught.relations else ''}; licence: {taught.licence}; "
+        f"train and dev sha256 {hashes}"
+    )
+
+
+def finish_folder(
+    exported: Path, output: Path, dev: Samples, plan: SetPlan, report: Report
+) -> None:
+    """Fits thresholds and the scale of scores for the int8 graph, scores every set, and puts the folder with that graph into place.
+
+    Args:
+        exported: The model folder with both graphs.
+        output: The model folder to write.
+        dev: All dev documents by set.
+        plan: The sets.
+        report: Gets an event for each set.
+    """
+    with atomic.replacing(output, alone=True) as work:
+        shutil.copytree(exported, work)
+        (work / GRAPHS["fp32"]).unlink()
+        write_manifest(work)
+        small = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
+        served, config = load_pipeline(open_folder(work)), open_folder(work).config
+        settings, calibrations = calibrated_settings(
+            served, _calibration_dev(dev), fit_set_settings(served, small, START)
+        )
+        report({"event": "thresholds", **settings.thresholds.to_json()})
+        for event in events(calibrations):
+            report(event)
+        full = load_pipeline(open_folder(exported))
+        sets: dict[str, Any] = {}
+        for taught in plan.sets:
+            scores = score_set(served, settings, dev[taught.name], taught, intervals=True).to_json()
+            few = {
+                name: round(score_set(each, settings, small[taught.name], taught).entity.f1, 2)
+                for name, each in (("int8", served), ("fp32", full))
+            }
+            sets[taught.name] = {**scores, "trained": taught.train, "sample": few}
+            report({"event": "set", "name": taught.name, **sets[taught.name]})
+        finished = replace(
+            config,
+            settings=settings,
+            scores={
+                "split": "dev",
+                "parity": config.scores["parity"],
+                "sets": sets,
+                "calibration": stated(calibrations),
+            },
+        )
+        _write(work, finished)
+
+
+def _calibration_dev(dev: Samples) -> Dev:
+    """What the scale of the scores is fitted on: each document counts for the types of its set only.
+
+    Every set has the same weight in the scale of entities; relations are few, so that theirs takes more documents.
+    """
+    chosen: list[tuple[SetDocument, set[Layer]]] = []
+    for documents in dev.values():
+        few = _first_words(documents, FIT_WORDS)
+        more = [each for each in _first_words(documents, RELATION_WORDS) if each.taught.relations]
+        chosen += [(each, {Layer.ENTITIES}) for each in few]
+        chosen += [(each, {Layer.RELATIONS}) for each in more]
+    return Dev(
+        [each.annotated for each, _ in chosen],
+        [layers for _, layers in chosen],
+        taught=[frozenset(each.taught.teaches) for each, _ in chosen],
+    )
+
+
+def _write(folder: Path, config: ModelConfig) -> None:
+    text = json.dumps(config.to_json(), indent=2) + "\n"
+    (folder / CONFIG).write_text(text, encoding="utf-8")
+    (folder / CARD).write_text(model_card(config), encoding="utf-8")
+    write_manifest(folder)
+
+
+def _first_words(documents: Sequence[SetDocument], words: int) -> list[SetDocument]:
+    taken: list[SetDocument] = []
+    for each in documents:
+        if words <= 0:
+            break
+        taken.append(each)
+        words -= len(each.annotated.document.tokens)
+    return taken
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Runs all stages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--encoder", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
+    parser.add_argument("--data", type=Path, required=True, help="folder with genia/, chemprot/...")
+    parser.add_argument("--runs", type=Path, default=Path("runs/bio"), help="resumable results")
+    parser.add_argument("--output", type=Path, required=True, help="the model folder to write")
+    arguments = parser.parse_args(words)
+    try:
+        build(open_context(arguments.encoder, arguments.data, arguments.runs), arguments.output)
+    except SciextractError as error:
+        print(f"error: {error.message}\n{error.hint}", file=sys.stderr)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""Thresholds and dev scores per data set: what a set teaches is what it scores; other types are not decoded at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
+from typing import Any
+
+from research.partial_labels.datasets import SetDocument, TaughtSet
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.results import annotate, annotate_given
+from sciextract.inference.settings import DecodeSettings
+from sciextract.metrics.report import PRF, EvaluationReport, Interval
+from sciextract.workflows.evaluate import evaluate
+from sciextract_trainer.calibration.fitting import ENTITY_GRID, RELATION_GRID
+from sciextract_trainer.evaluate import classification_of
+from sciextract_trainer.network.joint import RememberingNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class SetScores:
+    """What a model scores on a set.
+
+    Attributes:
+        documents: Documents.
+        entity: Entities of the taught types, exact boundaries and type, micro average.
+        labels: F1 (0 to 100) by type.
+        interval: 95 % interval of the F1 of entities, documents resampled.
+        relation: Relations between predicted entities, boundaries and direction; ``None`` where none are taught.
+        given: The same between gold entities.
+        given_macro: Mean F1 over relation labels between gold entities.
+    """
+
+    documents: int
+    entity: PRF
+    labels: dict[str, float]
+    interval: Interval | None = None
+    relation: PRF | None = None
+    given: PRF | None = None
+    given_macro: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Percentages with two digits, and counts."""
+        return {key: _rounded(each) for key, each in asdict(self).items() if each is not None}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    return round(value, 2) if isinstance(value, float) else value
+
+
+def set_settings(settings: DecodeSettings, taught: TaughtSet) -> DecodeSettings:
+    """The settings with the set's types and overlap rule."""
+    only = frozenset(taught.teaches)
+    return replace(settings, nesting=taught.nested, candidates=False, only=only)
+
+
+def score_set(
+    pipeline: Pipeline,
+    settings: DecodeSettings,
+    documents: Sequence[SetDocument],
+    taught: TaughtSet,
+    *,
+    competing: bool = False,
+    intervals: bool = False,
+) -> SetScores:
+    """Scores of a model on a set, types restricted to those it teaches.
+
+    Args:
+        pipeline: Network, tokenizer, labels.
+        settings: Thresholds.
+        documents: Gold documents of the set.
+        taught: The set.
+        competing: Whether all types are decoded with the settings' overlap rule, as users get them, and those
+            that the set does not teach are only left out of the count.
+        intervals: Whether documents are resampled for an interval.
+    """
+    rules = replace(settings, candidates=False) if competing else set_settings(settings, taught)
+    gold = [_taught_only(each.annotated, taught) for each in documents]
+    found = report_on(
+        gold,
+        lambda item: _taught_only(annotate(pipeline, item.document, rules), taught),
+        intervals=intervals,
+    )
+    labels = {label: prf.f1 for label, prf in found.ner.labels.items()}
+    scores = SetScores(len(gold), found.ner.all, labels, found.intervals.get("ner.all"))
+    if not taught.relations:
+        return scores
+    between = report_on(gold, lambda item: annotate_given(pipeline, item, rules))
+    given = classification_of(between)
+    return replace(
+        scores,
+        relation=found.relation.boundaries.ordered,
+        given=given.micro,
+        given_macro=given.macro_f1,
+    )
+
+
+def report_on(
+    gold: Sequence[AnnotatedDocument],
+    predict: Callable[[AnnotatedDocument], AnnotatedDocument],
+    *,
+    intervals: bool = False,
+) -> EvaluationReport:
+    """The report of a predictor on gold documents."""
+    return evaluate(gold, [predict(item) for item in gold], frozenset(), bootstrap=intervals)
+
+
+def _taught_only(item: AnnotatedDocument, taught: TaughtSet) -> AnnotatedDocument:
+    kept = tuple(each for each in item.annotations.entities if each.label in taught.teaches)
+    ids = {each.id for each in kept}
+    relations = tuple(
+        each for each in item.annotations.relations if each.head in ids and each.tail in ids
+    )
+    return replace(
+        item, annotations=replace(item.annotations, entities=kept, relations=relations, clusters=())
+    )
+
+
+Samples = Mapping[str, Sequence[SetDocument]]
+"""Dev documents by set."""
+
+
+def fit_set_settings(pipeline: Pipeline, samples: Samples, start: DecodeSettings) -> DecodeSettings:
+    """The thresholds with the best mean F1 over the sets; relations between predicted entities.
+
+    Args:
+        pipeline: The graph that is served.
+        samples: Some documents of each set.
+        start: Everything but the thresholds.
+    """
+    known = replace(pipeline, network=RememberingNetwork(pipeline.network))
+
+    def mean(settings: DecodeSettings, value: Callable[[SetScores], float | None]) -> float:
+        scores = (
+            score_set(known, settings, documents, documents[0].taught)
+            for documents in samples.values()
+            if documents
+        )
+        return fmean([found for each in scores if (found := value(each)) is not None] or [0.0])
+
+    def best(task: str, grid: Sequence[float], value: Callable[[SetScores], float | None]) -> float:
+        tried = {each: mean(start.with_thresholds({task: each}), value) for each in grid}
+        return max(tried, key=lambda each: tried[each])
+
+    start = start.with_thresholds({"entity": best("entity", ENTITY_GRID, _entity_f1)})
+    return start.with_thresholds({"relation": best("relation", RELATION_GRID, _relation_f1)})
+
+
+def _entity_f1(scores: SetScores) -> float:
+    return scores.entity.f1
+
+
+def _relation_f1(scores: SetScores) -> float | None:
+    return None if scores.relation is None else scores.relation.f1

@@ -1,0 +1,61 @@
+"""The plan of data sets: the packaged one is sound, mistakes are named with their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from research.partial_labels.datasets import load_sets
+from research.partial_labels.make_bio import PLAN
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import InputMissingError, UsageError
+
+SCHEMA = load_schema("bio")
+GOOD = '[[sets]]\nname = "a"\nteaches = ["Gene"]\nlicence = "none"\n'
+
+
+def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
+    plan = load_sets(PLAN, SCHEMA)
+    trained = {label for each in plan.sets if each.train for label in each.teaches}
+    assert trained == set(SCHEMA.entity_labels)
+    assert all(each.licence for each in plan.sets)
+    assert [each.name for each in plan.sets if each.relations] == ["chemprot"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sets = [", "plan"),
+        ("", "no [[sets]]"),
+        ('[[sets]]\nname = "a"\nteaches = []', "licence"),
+        (GOOD + "jion = 3", "'jion'"),
+        (GOOD.replace("Gene", "Gnee"), "'Gnee'"),
+        (GOOD + 'rename = { GENE = "protein" }', "'protein'"),
+        (GOOD + "join = 0", "join = 0"),
+        (GOOD + "empty = 1.5", "empty = 1.5"),
+        (GOOD + 'join = "x"', "sets[0]: join = 'x' is not of type int"),
+        (
+            GOOD.replace('["Gene"]', '"Gene"'),
+            "sets[0]: teaches = 'Gene' is not of type list of str",
+        ),
+        (GOOD + "rename = { GENE = 1 }", "rename = {'GENE': 1} is not of type table of str"),
+        ("sets = 3", "sets = 3 is not of type list of table"),
+        ("colour = 3\n" + GOOD, "unknown setting 'colour'"),
+        ('groups = "Gene"\n' + GOOD, "groups = 'Gene' is not of type list of list of str"),
+        ('groups = [["Gene"]]\n' + GOOD, "groups hold Gene"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        load_sets(path, SCHEMA)
+    assert told in error.value.message and "plan.toml" in error.value.message
+
+
+def test_no_plan(tmp_path: Path) -> None:
+    with pytest.raises(InputMissingError):
+        load_sets(tmp_path / "none.toml", SCHEMA)
