@@ -19,7 +19,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, Source, shown
 from sciextract.formats.exchange import SCHEMA_VERSION
-from sciextract.formats.json_lines import Record, unknown_fields
+from sciextract.formats.json_values import Record, unknown_fields
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.records import list_at
 

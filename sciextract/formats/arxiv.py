@@ -13,8 +13,8 @@ from sciextract.documents.bibliography import bare_doi, family_first, year_of
 from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of, unwrapped
-from sciextract.formats.json_items import JsonItem, read_records
-from sciextract.formats.json_lines import unknown_fields
+from sciextract.formats.json_streams import JsonItem, read_items
+from sciextract.formats.json_values import unknown_fields
 from sciextract.formats.safe_xml import numbered_elements
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -35,7 +35,7 @@ def read_arxiv(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, binary, neither XML nor JSON, or holds no entry.
     """
     source, start = _opened(source)
-    yield from _feed(source) if start.startswith(_XML_STARTS) else read_records(source, _record)
+    yield from _feed(source) if start.startswith(_XML_STARTS) else read_items(source, _record)
 
 
 def _opened(source: Source) -> tuple[Source, bytes]:

@@ -20,7 +20,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.bioc_documents import Collection, other_fields, parse_document, to_bioc
 from sciextract.formats.decoding import decoded_content
-from sciextract.formats.json_lines import Record, dump_line, parse_object
+from sciextract.formats.json_values import Record, dump_line, parse_object
 from sciextract.formats.safe_xml import local_name, numbered_elements, xml_safe
 from sciextract.formats.sink import LineSink
 

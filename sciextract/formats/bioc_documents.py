@@ -35,7 +35,7 @@ from sciextract.formats.bioc_passages import (
     unused,
 )
 from sciextract.formats.items import UNLABELLED, CorpusItems, live, warnings_of
-from sciextract.formats.json_lines import Record, unknown_fields
+from sciextract.formats.json_values import Record, unknown_fields
 from sciextract.formats.records import list_at, object_at
 from sciextract.formats.standoff import live_entities
 

@@ -10,7 +10,7 @@ from typing import Any
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, shown
-from sciextract.formats.json_lines import Record
+from sciextract.formats.json_values import Record
 from sciextract.formats.records import list_at, object_at, string_at
 from sciextract.text.offsets import OffsetMap
 

@@ -19,7 +19,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Source
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.json_lines import parse_object
+from sciextract.formats.json_values import parse_object
 from sciextract.formats.standoff import LINE_BREAKS
 
 NOTES_FILE = "sciextract.jsonl"

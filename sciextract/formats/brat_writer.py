@@ -16,7 +16,7 @@ from sciextract.errors import OutputError
 from sciextract.formats.brat import FIELD, AnnLines, event_of, ids_of, references
 from sciextract.formats.brat_notes import NOTES_FILE, SCHEMA_FILE, DocumentPaths, joined, pieces_of
 from sciextract.formats.items import CorpusItems, live
-from sciextract.formats.json_lines import dump_line
+from sciextract.formats.json_values import dump_line
 from sciextract.formats.sink import LineSink, new_folder
 from sciextract.formats.standoff import LabelNames, encodable, live_entities
 

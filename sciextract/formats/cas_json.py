@@ -13,8 +13,8 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError
 from sciextract.formats.base import Place, ReadItem, Source, shown
-from sciextract.formats.json_lines import Record
-from sciextract.formats.json_objects import read_objects
+from sciextract.formats.json_streams import read_objects
+from sciextract.formats.json_values import Record
 from sciextract.formats.records import list_at, object_at
 from sciextract.formats.sink import FileNames, new_folder
 from sciextract.formats.standoff import encodable

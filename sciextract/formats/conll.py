@@ -18,7 +18,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, live
-from sciextract.formats.json_lines import dump_line, parse_object
+from sciextract.formats.json_values import dump_line, parse_object
 from sciextract.formats.layers import token_layers
 from sciextract.formats.records import list_at, span_at, string_at
 from sciextract.formats.sink import LineSink

@@ -9,8 +9,8 @@ from typing import Any
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of
-from sciextract.formats.json_items import JsonItem, read_records
-from sciextract.formats.json_lines import unknown_fields
+from sciextract.formats.json_streams import JsonItem, read_items
+from sciextract.formats.json_values import unknown_fields
 
 #: The rich-text tags of CSL 1.0.2; any other angle bracket is text.
 _RICH_TEXT = re.compile(
@@ -32,7 +32,7 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, or no JSON at all.
     """
-    yield from read_records(source, _record, ("items",))
+    yield from read_items(source, _record, ("items",))
 
 
 def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:

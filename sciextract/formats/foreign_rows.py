@@ -15,7 +15,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.arrow_rows import are_own, parse_row
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
-from sciextract.formats.json_lines import Record
+from sciextract.formats.json_values import Record
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.tabular import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document

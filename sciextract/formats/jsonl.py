@@ -21,8 +21,8 @@ from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.exchange import SCHEMA_VERSION, annotations_from, candidates_from
-from sciextract.formats.json_lines import Record, dump_line, read_records, unknown_fields
-from sciextract.formats.json_objects import read_objects
+from sciextract.formats.json_streams import read_lines, read_objects
+from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import TokenLayers, token_layers
 from sciextract.formats.records import key_of, list_at, object_at, span_at, string_at, text_of
 from sciextract.formats.scierc import layer_fields, sentence_strings
@@ -197,7 +197,7 @@ def read_jsonl(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    return read_records(source, parse_record)
+    return read_lines(source, parse_record)
 
 
 def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument:

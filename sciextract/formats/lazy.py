@@ -54,7 +54,7 @@ class UnparsedLine:
 
     def read(self) -> ReadItem:
         """The document, or what is wrong with the record."""
-        from sciextract.formats.json_lines import parsed_line
+        from sciextract.formats.json_streams import parsed_line
 
         return parsed_line(self.line, self.source, self.number, self.parse)
 
@@ -138,7 +138,7 @@ def _records(source: Source, spec: FormatSpec) -> Iterator[ReadItem | UnparsedLi
     if not spec.record:
         yield from spec.load_reader()(source)
         return
-    from sciextract.formats.json_lines import record_lines
+    from sciextract.formats.json_streams import record_lines
 
     parse, place = spec.load_record(), replace(source, start=b"")
     for number, line in record_lines(source):

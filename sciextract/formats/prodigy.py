@@ -24,8 +24,8 @@ from sciextract.formats.items import (
     title_length_of,
     warnings_of,
 )
-from sciextract.formats.json_lines import Record, dump_line, unknown_fields
-from sciextract.formats.json_objects import read_objects
+from sciextract.formats.json_streams import read_objects
+from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import SpanLayers, span_layers, token_layers
 from sciextract.formats.records import key_of, list_at, object_at, span_at, string_at
 from sciextract.formats.sink import LineSink

@@ -22,7 +22,8 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.base import FieldChoice, Place, ReadItem, Source, shown
-from sciextract.formats.json_lines import Record, dump_line, read_records, unknown_fields
+from sciextract.formats.json_streams import read_lines
+from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import TokenLayers, token_layers, with_split_tokens
 from sciextract.formats.records import Bounds, key_of, label_at, list_at, range_at
 from sciextract.formats.sink import LineSink
@@ -46,7 +47,7 @@ def read_scierc(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    return read_records(source, parse_record)
+    return read_lines(source, parse_record)
 
 
 def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument:

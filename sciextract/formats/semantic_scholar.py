@@ -8,8 +8,8 @@ from typing import Any
 from sciextract.documents.bibliography import bare_doi, bibliography_of, family_first
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of
-from sciextract.formats.json_items import JsonItem, read_records
-from sciextract.formats.json_lines import unknown_fields
+from sciextract.formats.json_streams import JsonItem, read_items
+from sciextract.formats.json_values import unknown_fields
 
 _LISTS = ("data", "papers", "recommendedPapers")
 _KEYS = ("paperId", "corpusId", "corpusid")
@@ -23,7 +23,7 @@ def read_semantic_scholar(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, or no JSON at all.
     """
-    yield from read_records(source, _record, _LISTS)
+    yield from read_items(source, _record, _LISTS)
 
 
 def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:

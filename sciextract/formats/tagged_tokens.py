@@ -15,7 +15,8 @@ from sciextract.documents.spans import TokenRange
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, shown
 from sciextract.formats.conll import TaggedRange, flat, tags_of
 from sciextract.formats.items import CorpusItems, live
-from sciextract.formats.json_lines import Record, dump_line, read_records, unknown_fields
+from sciextract.formats.json_streams import read_lines
+from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import token_layers
 from sciextract.formats.records import key_of
 from sciextract.formats.scierc import sentences_at
@@ -35,7 +36,7 @@ def read_tagged_tokens(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    return read_records(source, _parse)
+    return read_lines(source, _parse)
 
 
 def _parse(record: Record, source: Source, line: int) -> AnnotatedDocument:

@@ -25,7 +25,7 @@ from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_content, decoded_lines
 from sciextract.formats.inputs import expand_inputs, is_aside
-from sciextract.formats.json_lines import parse_object
+from sciextract.formats.json_values import parse_object
 from sciextract.formats.packing import unpacked_name
 from sciextract.graph.contribution import (
     Contribution,

@@ -19,7 +19,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, Source
 from sciextract.formats.exchange import SCHEMA_VERSION
-from sciextract.formats.json_lines import Record, unknown_fields
+from sciextract.formats.json_values import Record, unknown_fields
 from sciextract.formats.jsonl import OWN_FIELDS, parse_record
 from sciextract.graph.contribution import Abstract, Sentences, abstract_of
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from sciextract.formats.json_lines import dump_line
+from sciextract.formats.json_values import dump_line
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables import exact_csv_row
 from sciextract.graph.export_rows import EdgeRow, NodeRow, edge_rows, node_rows

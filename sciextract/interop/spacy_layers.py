@@ -15,7 +15,7 @@ from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.errors import MissingExtraError, UsageError
 from sciextract.formats.base import Source
-from sciextract.formats.json_lines import parse_object
+from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import encode, parse_record
 from sciextract.interop.spacy_tokens import AlignedTokens, aligned_tokens, refuse_surrogates
 

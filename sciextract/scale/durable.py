@@ -10,7 +10,7 @@ from typing import Any
 
 from sciextract import atomic
 from sciextract.errors import OutputError, no_room
-from sciextract.formats.json_lines import dump_line
+from sciextract.formats.json_values import dump_line
 from sciextract.scale.interface import ChunkKey, Problem
 
 

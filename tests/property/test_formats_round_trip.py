@@ -27,7 +27,7 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.spans import Span
 from sciextract.formats import open_writer, read
 from sciextract.formats.base import Source
-from sciextract.formats.json_lines import parse_object
+from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import encode, parse_record
 from sciextract.text.analyse import make_document
 from tests.shared_data import ROOT, shared_path

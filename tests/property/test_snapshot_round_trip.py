@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import Annotations, Cluster, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Source
-from sciextract.formats.json_lines import parse_object
+from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import parse_record
 from sciextract.retraining.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
 from sciextract.retraining.snapshot.augmented import positives

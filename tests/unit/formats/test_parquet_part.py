@@ -84,7 +84,7 @@ def test_any_document_survives(tmp_path_factory: Any, document: AnnotatedDocumen
 
 def read_lines(lines: bytes) -> list[AnnotatedDocument]:
     from sciextract.formats.base import Source
-    from sciextract.formats.json_lines import parse_object
+    from sciextract.formats.json_values import parse_object
     from sciextract.formats.jsonl import parse_record
 
     found = []

@@ -209,7 +209,7 @@ def test_without_spacy_the_extra_is_named() -> None:
         "import sys, json; sys.modules['spacy'] = None\n"
         "from sciextract.errors import MissingExtraError\n"
         "found = []\n"
-        "for name in ('pipe', 'docs', 'layers', 'tokens', 'html'):\n"
+        "for name in ('pipe', 'docs', 'layers', 'tokens'):\n"
         "    try: __import__(f'sciextract.interop.spacy_{name}')\n"
         "    except MissingExtraError as error: found.append([error.message, error.hint])\n"
         "print(json.dumps(found))"
@@ -218,7 +218,7 @@ def test_without_spacy_the_extra_is_named() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     found = json.loads(result.stdout)
-    assert len(found) == 5
+    assert len(found) == 4
     assert {hint for _, hint in found} == {'pip install "sciextract[spacy]"'}
 
 

@@ -1,4 +1,4 @@
-"""JSON objects, one a line: decoded strictly, every problem placed."""
+"""One JSON object: decoded strictly, every problem placed, and written as one line."""
 
 from __future__ import annotations
 
@@ -6,61 +6,16 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container
 from typing import Any, NoReturn
 
-from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
-from sciextract.formats.decoding import decoded_lines
+from sciextract.formats.base import Place, shown
 
 Record = dict[str, Any]
 _ONE_A_LINE = (
     "each line must hold one JSON object; --format json reads arrays and objects over several lines"
 )
-
-
-def read_records(
-    source: Source, parse: Callable[[Record, Source, int], AnnotatedDocument]
-) -> Iterator[ReadItem]:
-    """Parse each non-blank line with ``parse(record, source, line)``, one at a time.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
-    for number, line in record_lines(source):
-        if isinstance(line, FormatError):
-            yield BadRecord(line)
-        else:
-            yield parsed_line(line, source, number, parse)
-
-
-def record_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
-    """Line numbers (from 1) and lines that are not blank, or why one cannot be read.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
-    found = False
-    for number, line in decoded_lines(source):
-        if isinstance(line, FormatError) or line.strip():
-            found = True
-            yield number, line
-    if not found:
-        raise FormatError("the file is empty: it holds blank lines only", path=source.path)
-
-
-def parsed_line(
-    line: str,
-    source: Source,
-    number: int,
-    parse: Callable[[Record, Source, int], AnnotatedDocument],
-) -> ReadItem:
-    """The document of a line, or what is wrong with it."""
-    try:
-        return parse(parse_object(line, source.path, number), source, number)
-    except FormatError as error:
-        return BadRecord(error)
 
 
 def parse_object(line: str, path: str, number: int) -> Record:
@@ -127,19 +82,32 @@ def _unique(pairs: list[tuple[str, Any]]) -> Record:
     return record
 
 
-def _finite(digits: str) -> float:
+def finite_number(digits: str) -> float:
+    """A number with a point or exponent, for ``parse_float``.
+
+    Raises:
+        ValueError: It is too large for a float.
+    """
     number = float(digits)
     if math.isinf(number):
         raise _UnusableError(f"the number {shown(digits)} is too large")
     return number
 
 
-def _refuse(constant: str) -> NoReturn:
+def refuse_constant(constant: str) -> NoReturn:
+    """Refuse ``NaN`` and ``Infinity``, for ``parse_constant``.
+
+    Raises:
+        ValueError: The text holds one.
+    """
     raise _UnusableError(f"{constant} is no JSON number")
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_finite, parse_constant=_refuse, strict=False
+    object_pairs_hook=_unique,
+    parse_float=finite_number,
+    parse_constant=refuse_constant,
+    strict=False,
 )
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sciextract.errors import FormatError
 from sciextract.formats.base import Source
-from sciextract.formats.json_objects import json_objects
+from sciextract.formats.json_streams import json_objects
 from tests.tiers import examples
 
 A, B = {"a": ['x]}"', {"b": 1}]}, {"c": "\\", "d": {}}
