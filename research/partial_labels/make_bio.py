@@ -31,6 +31,7 @@ from research.partial_labels.datasets import (
     without_leaks,
 )
 from research.partial_labels.scores import Samples, fit_set_settings, score_set
+from sciextract import atomic
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
