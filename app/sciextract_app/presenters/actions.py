@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sciextract_app.presenters.view_models import Hint
+
 ANYWHERE, ENTITIES, RELATIONS, COREFERENCE = "anywhere", "entities", "relations", "coreference"
 
 
@@ -57,43 +59,44 @@ _WRITTEN = {
     "ctrl+r": "Ctrl+R",
 }
 
+# fmt: off
 _NAVIGATION = (
     Action("next-undecided", ("tab",), "next", "next item that is still undecided"),
     Action("previous-undecided", ("shift+tab",), "back", "previous item that is still undecided"),
     Action("next-item", ("j", "down"), "next item", "next item, decided or not", argument="1"),
     Action(
-        *("previous-item", ("k", "up"), "previous item", "previous item, decided or not"),
+        "previous-item", ("k", "up"), "previous item", "previous item, decided or not",
         argument="-1",
     ),
     Action("next-token", ("l", "right"), "token →", "cursor one token on", argument="1"),
     Action("previous-token", ("h", "left"), "← token", "cursor one token back", argument="-1"),
     Action("next-sentence", ("w",), "sentence →", "cursor to the next sentence", argument="1"),
     Action(
-        *("previous-sentence", ("b",), "← sentence"),
+        "previous-sentence", ("b",), "← sentence",
         "cursor to the beginning of this or the previous sentence",
         argument="-1",
     ),
     Action("jump", ("f",), "jump", "jump to any token: type the letters that appear over it"),
     Action("next-abstract", ("n",), "next abstract", "open the next abstract", argument="1"),
     Action(
-        *("previous-abstract", ("p",), "previous abstract", "open the previous abstract"),
+        "previous-abstract", ("p",), "previous abstract", "open the previous abstract",
         argument="-1",
     ),
 )
 _DECIDING = (
     Action("accept", ("enter",), "accept", "accept the item and go to the next undecided one"),
     Action(
-        *("reject", ("x", "backspace"), "reject"),
+        "reject", ("x", "backspace"), "reject",
         "reject the item with everything that hangs on it, and go on",
     ),
     Action("letter", (";",), "type by letter", "set the type by its letter: ; and the letter"),
     Action("repeat", (".",), "repeat", "do to this item what was done last"),
     Action(
-        *("alike", ("a",), "all alike"),
+        "alike", ("a",), "all alike",
         "the last decision on a mention holds for all identical strings in this abstract",
     ),
     Action(
-        *("alike-everywhere", ("&",), "everywhere"),
+        "alike-everywhere", ("&",), "everywhere",
         "the same in the whole project, after a preview",
     ),
     Action("accept-above", ("A",), "accept sure", "accept everything above the threshold"),
@@ -104,7 +107,7 @@ _DECIDING = (
 )
 _SET_TYPE = tuple(
     Action(
-        *(f"type-{digit}", (str(digit),), f"type {digit}"),
+        f"type-{digit}", (str(digit),), f"type {digit}",
         f"set the type: the schema's number {digit}; on a selection or a free token make a mention",
         argument=str(digit),
     )
@@ -117,24 +120,24 @@ _ENTITIES = (
     Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES),
     Action("select", ("v",), "select", "select tokens from the cursor on, then type", ENTITIES),
     Action(
-        *("fragment", ("+",), "part"),
+        "fragment", ("+",), "part",
         "a further part of the mention, or one less: move to it (v: several tokens), then + or Enter",
         ENTITIES,
     ),
     Action(
-        *("candidate", ("y",), "other span"),
+        "candidate", ("y",), "other span",
         "what the model also considered here: again for the next, type or Enter adds it",
         ENTITIES,
     ),
 )
 _RELATIONS = (
     Action(
-        *("relate", ("r",), "relate"),
+        "relate", ("r",), "relate",
         "a relation from this mention: letter of the other one, then the type",
         RELATIONS,
     ),
     Action(
-        *("relate-anywhere", ("R",), "relate far"),
+        "relate-anywhere", ("R",), "relate far",
         "the same over sentence borders; many models leave such relations out",
         RELATIONS,
     ),
@@ -142,20 +145,20 @@ _RELATIONS = (
 )
 _COREFERENCE = (
     Action(
-        *("join", ("c",), "cluster"),
+        "join", ("c",), "cluster",
         "into a cluster: its letter, c for the last one, Enter and a mention for a new one",
         COREFERENCE,
     ),
     Action("leave", ("C",), "uncluster", "take the mention out of its cluster", COREFERENCE),
     Action("merge", ("m",), "merge", "merge its cluster with another one: letter", COREFERENCE),
     Action(
-        *("split", ("X",), "split"),
+        "split", ("X",), "split",
         "this and the later mentions of the cluster mean something else",
         COREFERENCE,
     ),
     Action("next-mention", ("o",), "next mention", "next mention of the cluster", COREFERENCE),
     Action(
-        *("previous-mention", ("O",), "previous mention", "previous mention of the cluster"),
+        "previous-mention", ("O",), "previous mention", "previous mention of the cluster",
         COREFERENCE,
     ),
 )
@@ -166,7 +169,7 @@ _APP_REQUESTS = (
         "compare", ("d",), "compare", "what the model said and what you said", request="compare"
     ),
     Action(
-        *("adjudicate", ("W",), "adjudicate"),
+        "adjudicate", ("W",), "adjudicate",
         "decide where another person, a model or a file differs",
         request="adjudicate",
     ),
@@ -175,6 +178,7 @@ _APP_REQUESTS = (
     Action("palette", (":",), "commands", "everything by name", request="palette"),
     Action("quit", ("q",), "quit", "leave; everything is saved already", request="quit"),
 )
+# fmt: on
 ACTIONS: tuple[Action, ...] = (
     *_NAVIGATION,
     *_DECIDING,
@@ -185,6 +189,13 @@ ACTIONS: tuple[Action, ...] = (
     *_APP_REQUESTS,
 )
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+
+def action_hint(action_id: str, live: bool = True, words: str = "") -> Hint:
+    """An action in the footer, with its own words or with others."""
+    action = BY_ID[action_id]
+    return Hint(action.key, words or action.words, live)
+
 
 _NAMES = {
     "semicolon": ";",

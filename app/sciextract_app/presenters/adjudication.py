@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from sciextract.errors import SciextractError
@@ -13,7 +13,7 @@ from sciextract.store.project import Project
 from sciextract.workflows.adjudicate import Verdict
 from sciextract.workflows.disagreements import Decisions, OtherSide
 from sciextract_app.presenters import adjudication_keys, two_sides
-from sciextract_app.presenters.actions import BY_ID, Action, keymap, plain
+from sciextract_app.presenters.actions import Action, action_hint, keymap, plain
 from sciextract_app.presenters.adjudication_documents import (
     OTHER,
     Backlog,
@@ -23,9 +23,17 @@ from sciextract_app.presenters.adjudication_documents import (
     read_abstract,
 )
 from sciextract_app.presenters.adjudication_keys import verdict_words
-from sciextract_app.presenters.state import MOST_SECONDS, Clock
+from sciextract_app.presenters.state import Clock, Stopwatch
 from sciextract_app.presenters.two_sides import TwoSides, source_words
-from sciextract_app.presenters.view_models import Feedback, Hint, Mode, counted_many, problem
+from sciextract_app.presenters.view_models import (
+    Feedback,
+    Hint,
+    Mode,
+    counted_many,
+    guarded,
+    problem,
+    refusal,
+)
 
 HELP: tuple[tuple[str, str], ...] = (
     ("accept", "the side in focus is right, the next difference comes"),
@@ -43,32 +51,6 @@ HELP: tuple[tuple[str, str], ...] = (
     ("guideline", "what counts as which type"),
 )
 """Action ids, and what they mean here."""
-
-
-def footer(desk: Adjudication) -> tuple[Hint, ...]:
-    """The most important keys first; those that would be refused now are not live."""
-    if desk.mode is Mode.CONFIRM:
-        return (Hint("Enter", "do it"), Hint("o", "the other side"), Hint("Esc", "do not"))
-    return tuple(_hints(desk))
-
-
-def _hints(desk: Adjudication) -> Iterator[Hint]:
-    some = desk.now is not None
-    many = desk.abstract is not None and len(desk.abstract.waiting) > 1
-    yield _of("accept", verdict_words(desk, desk.on) if some else "accept", some)
-    yield _of("reject", verdict_words(desk, OTHER[desk.on]) if some else "reject", some)
-    yield _of("next-mention", "other side", some)
-    yield _of("next-undecided", "next", many)
-    yield _of("accept-above", "all here", some)
-    yield _of("done", "next abstract", True)
-    yield Hint("Esc", "desk")
-    yield _of("undo", "undo", True)
-    yield _of("adjudicate", "against whom", True)
-    yield _of("help", "keys", True)
-
-
-def _of(action_id: str, words: str, live: bool) -> Hint:
-    return Hint(BY_ID[action_id].key, words, live)
 
 
 def help_rows(keys: Mapping[str, str]) -> list[tuple[str, str, str]]:
@@ -118,8 +100,7 @@ class Adjudication:
         self.number = 0
         self.asked: Verdict = "mine"
         self._keys = keymap(keys)
-        self._clock = clock
-        self._since = clock()
+        self._stopwatch = Stopwatch(clock)
         self._seen = project.data_version()
         self._abstract: ComparedAbstract | None = None
         self._now: OpenDifference | None = None
@@ -130,7 +111,7 @@ class Adjudication:
         """Hold the project against others; stays in the abstract if something waits in it."""
         self.sides = tuple(sides)
         self.backlog: Backlog = backlog_of(self.project, self.sides, self.decisions)
-        return self._guarded(partial(self._begin, number or self.number))
+        return self._guard(partial(self._begin, number or self.number))
 
     @property
     def abstract(self) -> ComparedAbstract | None:
@@ -160,13 +141,34 @@ class Adjudication:
             return LinkRef(one.first.id, one.first.entities[1])
         return EntityRef(one.first.id) if one.layer is Layer.ENTITY else RelationRef(one.first.id)
 
+    @guarded
     def press(self, key: str) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
-        return self._guarded(partial(self._press, plain(key)))
+        name = plain(key)
+        action = self._keys.get(name)
+        if self.mode is Mode.CONFIRM:
+            return adjudication_keys.answer(self, name, action)
+        if name == "escape":
+            return Feedback(request=LEAVE)
+        if action is not None and action.request in _PASSED_ON:
+            return Feedback(request=action.request)
+        handler = _HANDLERS.get(action.id) if action else None
+        if action is None or handler is None:
+            return problem(f"{name} does nothing here: ? shows the keys, Esc goes to the desk")
+        return handler(self, action)
 
+    @guarded
     def refresh(self) -> Feedback:
         """Read anew what other processes have changed; the focus stays."""
-        return self._guarded(self._refresh)
+        before = self._now
+        if self.number and not self.read(self.number):
+            self.look_at(None)
+            return Feedback("The abstract is not in the project any more", moved=True)
+        if before is None or self._abstract is None:
+            return Feedback()
+        same = self._abstract.find(before.id)
+        self.look_at(same or self._abstract.from_place(before.place))
+        return Feedback("" if same else "The difference is gone: somebody else has changed this")
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the last look."""
@@ -186,8 +188,23 @@ class Adjudication:
         return TwoSides(title, self._counts(), here, there, lines)
 
     def footer(self) -> tuple[Hint, ...]:
-        """Keys that mean something now."""
-        return footer(self)
+        """The most important keys first; those that would be refused now are not live."""
+        if self.mode is Mode.CONFIRM:
+            return (Hint("Enter", "do it"), Hint("o", "the other side"), Hint("Esc", "do not"))
+        some = self.now is not None
+        many = self.abstract is not None and len(self.abstract.waiting) > 1
+        return (
+            action_hint("accept", some, verdict_words(self, self.on) if some else "accept"),
+            action_hint("reject", some, verdict_words(self, OTHER[self.on]) if some else "reject"),
+            action_hint("next-mention", some, "other side"),
+            action_hint("next-undecided", many, "next"),
+            action_hint("accept-above", some, "all here"),
+            action_hint("done", words="next abstract"),
+            Hint("Esc", "desk"),
+            action_hint("undo"),
+            action_hint("adjudicate", words="against whom"),
+            action_hint("help"),
+        )
 
     def read(self, number: int) -> bool:
         """Read an abstract, and note how much waits in it; says whether it is in the project."""
@@ -209,7 +226,8 @@ class Adjudication:
     def look_at(self, waiting: OpenDifference | None) -> None:
         """Make a difference the present one."""
         if waiting is None or self._now is None or waiting.id != self._now.id:
-            self._since, self._switched = self._clock(), False
+            self._stopwatch.restart()
+            self._switched = False
         self._now = waiting
 
     def open(self, number: int) -> Feedback:
@@ -234,9 +252,7 @@ class Adjudication:
 
     def seconds(self) -> float:
         """Time since the difference came up."""
-        now = self._clock()
-        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
-        return round(spent, 1)
+        return self._stopwatch.lap()
 
     def _counts(self) -> tuple[str, ...]:
         here = self._abstract.waiting if self._abstract else []
@@ -248,45 +264,21 @@ class Adjudication:
             return "none here", left
         return f"{self._abstract.index(self._now) + 1} of {len(here)} here", left
 
-    def _guarded(self, work: Callable[[], Feedback]) -> Feedback:
+    def _guard(self, work: Callable[[], Feedback]) -> Feedback:
         try:
             return work()
         except SciextractError as error:
             self.mode = Mode.REVIEW
-            return problem(f"{error.message}. {error.hint}" if error.hint else error.message)
+            return refusal(error)
 
     def _begin(self, number: int) -> Feedback:
         """The abstract if something waits in it, else the next one where something does, else the abstract."""
         feedback = self.open(number) if number else Feedback()
         if self._now is None:
-            feedback = adjudication_keys.next_waiting(self)
+            feedback = adjudication_keys.next_abstract(self)
         if self.number == 0 and self.backlog.numbers:
             return self.open(self.backlog.numbers[0])
         return feedback
-
-    def _press(self, key: str) -> Feedback:
-        action = self._keys.get(key)
-        if self.mode is Mode.CONFIRM:
-            return adjudication_keys.answer(self, key, action)
-        if key == "escape":
-            return Feedback(request=LEAVE)
-        if action is not None and action.request in _PASSED_ON:
-            return Feedback(request=action.request)
-        handler = _HANDLERS.get(action.id) if action else None
-        if action is None or handler is None:
-            return problem(f"{key} does nothing here: ? shows the keys, Esc goes to the desk")
-        return handler(self, action)
-
-    def _refresh(self) -> Feedback:
-        before = self._now
-        if self.number and not self.read(self.number):
-            self.look_at(None)
-            return Feedback("The abstract is not in the project any more", moved=True)
-        if before is None or self._abstract is None:
-            return Feedback()
-        same = self._abstract.find(before.id)
-        self.look_at(same or self._abstract.from_place(before.place))
-        return Feedback("" if same else "The difference is gone: somebody else has changed this")
 
 
 Handler = Callable[[Adjudication, Action], Feedback]

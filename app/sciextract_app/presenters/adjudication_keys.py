@@ -47,7 +47,7 @@ def _decide(desk: Adjudication, verdict: Verdict) -> Feedback:
     ids = [side.source_in(desk.project, desk.number) for side in desk.sides]
     wanted = [each for each in ids if each is not None]
     decided = decide_and_compare(
-        *(desk.project, now.dispute, verdict, wanted, desk.decisions), desk.seconds()
+        desk.project, now.dispute, verdict, wanted, desk.decisions, desk.seconds()
     )
     compared = [decided.compared[each] for each in wanted if each in decided.compared]
     desk.show(ComparedAbstract(decided.doc, compared, desk.decisions))
@@ -169,13 +169,8 @@ def step_abstract(desk: Adjudication, action: Action) -> Feedback:
     return desk.open(found)
 
 
-def next_abstract(desk: Adjudication, action: Action) -> Feedback:
-    """The next abstract with differences."""
-    return next_waiting(desk)
-
-
-def next_waiting(desk: Adjudication) -> Feedback:
-    """Open the next abstract with differences, and say when there is none."""
+def next_abstract(desk: Adjudication, action: Action | None = None) -> Feedback:
+    """Open the next abstract with differences, with a message when there is none."""
     try:
         found = desk.backlog.next_waiting(desk.number)
     except ComparisonPending:

@@ -237,11 +237,10 @@ def alike_target(state: ReviewState) -> str | None:
     view = state.open_view
     if state.alike and view.draft.entity(state.alike):
         return state.alike
-    return state.focus.id if isinstance(state.focus, EntityRef) else _of_link(state)
-
-
-def _of_link(state: ReviewState) -> str | None:
-    return state.focus.entity_id if isinstance(state.focus, LinkRef) else None
+    match state.focus:
+        case EntityRef(id=entity_id) | LinkRef(entity_id=entity_id):
+            return entity_id
+    return None
 
 
 def alike(state: ReviewState, action: Action) -> Feedback:
@@ -277,9 +276,9 @@ def accept_above(state: ReviewState, action: Action) -> Feedback:
     least = f"{state.threshold:.2f} or more"
     if outcome.event_id is None:
         return Feedback(f"No undecided item has a score of {least}")
-    said = f"{counted(outcome.items, 'item')} with {least} accepted; u takes all back"
+    message = f"{counted(outcome.items, 'item')} with {least} accepted; u takes all back"
     return Feedback(
-        said if state.undecided_count() else f"{said}. D: done, next abstract", changed=True
+        message if state.undecided_count() else f"{message}. D: done, next abstract", changed=True
     )
 
 

@@ -215,7 +215,7 @@ class Comparison:
         )
         sides = (
             SideView(HERE, self._passage(mine=True), self._said(mine=True)),
-            SideView(*(self._name, self._passage(mine=False), self._said(mine=False))),
+            SideView(self._name, self._passage(mine=False), self._said(mine=False)),
         )
         return TwoSides(self._title, self._counts(), *sides, lines)
 
@@ -268,7 +268,9 @@ class Comparison:
             places = focused or (other.fragments if other else ())
             at = min((each[0] for each in places), default=None)
         return passage_of(
-            *(side, self._schema, self._letters[0 if mine else 1]),
+            side,
+            self._schema,
+            self._letters[0 if mine else 1],
             focused=focused,
             partners=self._differing(mine),
             at=at,

@@ -35,7 +35,7 @@ def accept(state: ReviewState, action: Action | None = None) -> Feedback:
     item = state.focus
     row = state.open_view.row(item)
     if item is None or row is None:
-        return _next(state, "")
+        return Feedback("" if state.advance(state.position()) else NOTHING_LEFT)
     position, changed = state.position(), False
     if row.state not in SETTLED:
         state.after_action(state.project.actions.accept(state.number, item, state.seconds()))
@@ -129,8 +129,8 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     state.alike = item.id if isinstance(item, EntityRef) else None
     decided = was_open and not state.is_undecided(state.focus)
     more = state.advance(position) if decided else True
-    said = "; ".join(outcome.warnings) or ("" if more else NOTHING_LEFT)
-    return Feedback(said or f"{label}", changed=outcome.event_id is not None)
+    message = "; ".join(outcome.warnings) or ("" if more else NOTHING_LEFT)
+    return Feedback(message or label, changed=outcome.event_id is not None)
 
 
 def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedback:
@@ -179,8 +179,3 @@ def repeat(state: ReviewState, action: Action) -> Feedback:
     if state.repeat is None:
         return problem("There is nothing to repeat yet")
     return state.repeat(state)
-
-
-def _next(state: ReviewState, message: str) -> Feedback:
-    more = state.advance(state.position())
-    return Feedback(message if more else NOTHING_LEFT)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from sciextract.errors import SciextractError
 from sciextract.store import review
@@ -28,7 +27,9 @@ from sciextract_app.presenters.view_models import (
     Mode,
     Passage,
     RelationLine,
+    guarded,
     problem,
+    refusal,
 )
 
 
@@ -74,11 +75,9 @@ class Desk:
         self.predicting: tuple[int, int] | None = None
         self.totals: Totals = totals(project.connection)
         self.counts = 1
-        self.mouse = MouseInput(self._state, self._guarded)
+        self.mouse = MouseInput(self._state, self._guard)
         self.bulk = BulkApply(self._state)
-        self.queues = Queues(
-            *(self._state, self._guarded, self._take), before.places if before else {}
-        )
+        self.queues = Queues(self._state, self._guard, self._take, before.places if before else {})
         self.queues.recall(before.queue if before else "")
         self._model = review.newest_model(project.connection)
         self._begin(number, before)
@@ -108,17 +107,44 @@ class Desk:
         """The state, for panes that need more than the views."""
         return self._state
 
+    @guarded
     def press(self, key: str) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
-        return self._guarded(partial(self._press, plain(key)))
+        number, name = self._state.number, plain(key)
+        action = self._keys.get(name)
+        feedback = key_dispatch.press(self._state, self.document_order, name, action)
+        left = feedback.moved or self._state.number != number
+        if feedback.changed and (left or (action is not None and action.id == "done")):
+            self._count()
+        return feedback
 
+    @guarded
     def open(self, number: int) -> Feedback:
         """Open an abstract of the project."""
-        return self._guarded(partial(self._open, number))
+        before = self._state.number
+        if not self._state.load(number):
+            self._state.load(before)
+            return problem(f"The project has no abstract {number} (any more)")
+        return Feedback(moved=number != before)
 
+    @guarded
     def refresh(self) -> Feedback:
         """Read anew what other processes and model runs have changed; focus and mode stay."""
-        return self._guarded(self._refresh)
+        state, before, focus = self._state, self._state.view, self._state.focus
+        self._count()
+        self._model = review.newest_model(state.project.connection)
+        if not state.read():
+            state.number = 0
+            self._begin(None, None)
+            gone = "The abstract is not in the project any more" if before else ""
+            return Feedback(gone, moved=True)
+        if focus is None or state.open_view.row(focus) is not None:
+            return Feedback()
+        state.focus_nearest()
+        event = review.newest_event(state.project.connection, self.number)
+        return Feedback(
+            f"The item is gone: {event.kind} by {event.author}" if event else "The item is gone"
+        )
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the desk last read; cheap enough for every second."""
@@ -140,17 +166,23 @@ class Desk:
     def _take(self, documents: DocumentOrder) -> None:
         self.document_order = documents
 
+    @guarded
     def set_note(self, text: str) -> Feedback:
         """Replace the abstract's note."""
-        return self._guarded(partial(self._note, text))
+        self._state.after_action(self._state.project.actions.note(self.number, text))
+        return Feedback("note saved", changed=True)
 
     def remember(self) -> None:
         """Note where the person is, for the next time."""
         state = self._state
         if state.number:
             place = session.Session(
-                *(state.number, session.item_fields(state.focus), state.order, state.seed),
-                *(self.queues.active, self.queues.places),
+                number=state.number,
+                item=session.item_fields(state.focus),
+                order=state.order,
+                seed=state.seed,
+                queue=self.queues.active,
+                places=self.queues.places,
             )
             session.save(state.project.path, place)
 
@@ -176,11 +208,14 @@ class Desk:
 
     def header(self) -> Header:
         """The project as a whole; its numbers are as old as :attr:`totals`."""
-        known = self.totals
-        numbers = (known.done, known.documents, known.acceptance)
         return Header(
-            *(self._state.project.path.name, *numbers, self._model, self.predicting),
-            self.queues.progress,
+            project=self._state.project.path.name,
+            done=self.totals.done,
+            documents=self.totals.documents,
+            acceptance=self.totals.acceptance,
+            model=self._model,
+            predicting=self.predicting,
+            queue=self.queues.progress,
         )
 
     def _begin(self, number: int | None, before: session.Session | None) -> None:
@@ -190,61 +225,22 @@ class Desk:
         if wanted is not None:
             self._state.load(wanted)
 
-    def _guarded(self, work: Callable[[], Feedback]) -> Feedback:
+    def _guard(self, work: Callable[[], Feedback]) -> Feedback:
         number = self._state.number
         try:
             feedback = work()
         except SciextractError as error:
             self._state.leave_mode()
-            feedback = problem(f"{error.message}. {error.hint}" if error.hint else error.message)
+            feedback = refusal(error)
         if self._state.number != number:
             self.queues.visit(self._state.number)
             self.remember()
-        return feedback
-
-    def _press(self, key: str) -> Feedback:
-        number, action = self._state.number, self._keys.get(key)
-        feedback = key_dispatch.press(self._state, self.document_order, key, action)
-        left = feedback.moved or self._state.number != number
-        if feedback.changed and (left or (action is not None and action.id == "done")):
-            self._count()
         return feedback
 
     def _count(self) -> None:
         self.totals = totals(self._state.project.connection, self.totals)
         self.counts += 1
         self.queues.refresh(self.totals.documents)
-
-    def _open(self, number: int) -> Feedback:
-        before = self._state.number
-        if not self._state.load(number):
-            self._state.load(before)
-            return problem(f"The project has no abstract {number} (any more)")
-        return Feedback(moved=number != before)
-
-    def _note(self, text: str) -> Feedback:
-        self._state.after_action(self._state.project.actions.note(self.number, text))
-        return Feedback("note saved", changed=True)
-
-    def _refresh(self) -> Feedback:
-        state, before, focus = self._state, self._state.view, self._state.focus
-        connection = state.project.connection
-        self._count()
-        self._model = review.newest_model(connection)
-        if not state.read():
-            state.number = 0
-            self._begin(None, None)
-            gone = "The abstract is not in the project any more" if before else ""
-            return Feedback(gone, moved=True)
-        if focus is None or state.open_view.row(focus) is not None:
-            return Feedback()
-        state.focus_nearest()
-        return Feedback(self._what_happened())
-
-    def _what_happened(self) -> str:
-        """Who took the focused item away: the newest event of the abstract."""
-        event = review.newest_event(self._state.project.connection, self.number)
-        return f"The item is gone: {event.kind} by {event.author}" if event else "The item is gone"
 
 
 def _order(name: str) -> Order:

@@ -25,17 +25,17 @@ MOST_SOURCES = 8
 """Sources that are compared, the latest ones: a project that was often retrained has many runs."""
 
 Statement = tuple[str, tuple[Mention, ...], str]
-"""Kind, mentions and label of something that a source said."""
+"""Kind, mentions and label of a prediction or decision of a source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What the sources of an abstract said.
+    """The predictions and decisions of all sources of an abstract.
 
     Attributes:
-        voters: How many sources said anything of a kind. One that is silent about a whole layer may never
+        voters: How many sources have anything of a kind. One that has nothing in a whole layer may never
             have looked at it, which is no disagreement.
-        counts: How many sources said a mention or a relation.
+        counts: How many sources have a mention or a relation.
         clusters: The cluster of every mention that has one, by source.
         symmetric: Relation labels without direction.
     """
@@ -91,8 +91,8 @@ def _count(view: DocumentView, sets: Iterable[Annotations]) -> Votes:
     votes = Votes(symmetric=view.schema.symmetric_labels)
     document = view.draft.stored.document
     for each_set in sets:
-        said = decided_part(each_set)
-        side = Side(AnnotatedDocument(document, said))
+        decided = decided_part(each_set)
+        side = Side(AnnotatedDocument(document, decided))
         statements = set(_statements(side, votes.symmetric))
         votes.counts.update(statements)
         votes.voters.update({kind for kind, _, _ in statements})

@@ -90,12 +90,16 @@ def node_page(
     """Everything about a node."""
     node = about.node
     return NodePage(
-        node.id, node.name, tuple(_facts(about)), _without_gaps(about.years), _by_relation(node, edges, counts)
-    )  # fmt: skip
+        node=node.id,
+        name=node.name,
+        facts=tuple(_facts(about)),
+        years=_without_gaps(about.years),
+        edges=_by_relation(node, edges, counts),
+    )
 
 
 def support_of(sentence: Sentence) -> Support:
-    """A sentence with its two mentions told apart."""
+    """A sentence with its two mentions distinguished."""
     year = str(sentence.year or _NO_YEAR)
     score = "" if sentence.score is None else f", score {sentence.score:.2f}"
     return Support(f"{sentence.doc_key}, {year}{score}", tuple(_pieces(sentence)))
@@ -188,7 +192,7 @@ class GraphNavigation:
         self.here = page
 
     def back(self) -> int | None:
-        """The node before this one, ``None`` at the start; being there is told with :meth:`arrive`."""
+        """The node before this one, ``None`` at the start; call :meth:`arrive` once it is shown."""
         if not self._before:
             return None
         before = self._before.pop()

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 
 from sciextract.store.actions.api import ItemRef, LinkRef, RelationRef
 from sciextract_app.presenters import bulk, deciding, document_view, linking, navigation, selecting
-from sciextract_app.presenters.actions import BY_ID, Action
+from sciextract_app.presenters.actions import Action, action_hint
 from sciextract_app.presenters.bulk import alike_target
 from sciextract_app.presenters.document_order import DocumentOrder
 from sciextract_app.presenters.linking import best_type, legal_types
 from sciextract_app.presenters.selecting import suggestion, takes_out
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import Feedback, Hint, Mode, named, problem
+from sciextract_app.presenters.view_models import (
+    Feedback,
+    Guard,
+    Hint,
+    Mode,
+    guarded,
+    named,
+    problem,
+)
 
 Handler = Callable[[ReviewState, Action], Feedback]
 _WITHOUT_ABSTRACT = frozenset({"undo", "redo", "next-abstract", "previous-abstract"})
@@ -147,9 +154,6 @@ def _confirm(state: ReviewState, key: str) -> Feedback:
     return pending.confirmed()
 
 
-Guard = Callable[[Callable[[], Feedback]], Feedback]
-
-
 class MouseInput:
     """Clicks and drags.
 
@@ -162,31 +166,17 @@ class MouseInput:
         self._state = situation
         self._guard = guard
 
+    @guarded
     def click(self, char: int) -> Feedback:
         """Put cursor and focus on what is at a character; while relating, choose that mention.
 
         While a mention gets a further part, only the cursor moves.
         """
-        return self._guard(partial(self._click, char))
-
-    def focus(self, item: ItemRef) -> Feedback:
-        """Make an item the focus: a row of a pane."""
-        return self._guard(partial(self._focus, item))
-
-    def drag(self, char_start: int, char_end: int) -> Feedback:
-        """Select the tokens under some characters."""
-        return self._guard(partial(self._drag, char_start, char_end))
-
-    def relate(self, head_char: int, tail_char: int) -> Feedback:
-        """A relation between the mentions at two characters; its type is asked for."""
-        return self._guard(partial(self._relate, head_char, tail_char))
-
-    def _click(self, char: int) -> Feedback:
         state = self._state
         if state.view is None:
             return Feedback()
         if state.mode in (Mode.RELATE, Mode.RELATE_TYPE):
-            return self._ask(state.pending.head, char)
+            return self._ask_type(state.pending.head, char)
         if state.mode is Mode.FRAGMENT:
             state.pending.start, state.cursor = None, state.view.token_at(char)
             return Feedback()
@@ -195,21 +185,20 @@ class MouseInput:
         selecting.focus_token(state, char)
         return Feedback()
 
-    def _ask(self, head: str, char: int) -> Feedback:
-        under = [row for row in self._state.open_view.covering(char) if row.id != head]
-        if not under:
-            return problem("There is no other mention; Esc leaves")
-        return linking.ask_type(self._state, head, under[0].id)
-
-    def _focus(self, item: ItemRef) -> Feedback:
-        if self._state.view is None or self._state.view.row(item) is None:
+    @guarded
+    def focus(self, item: ItemRef) -> Feedback:
+        """Make an item the focus: a row of a pane."""
+        state = self._state
+        if state.view is None or state.view.row(item) is None:
             return problem("The item is not there any more")
-        self._state.leave_mode()
-        self._state.alike = None
-        self._state.focus_on(item)
+        state.leave_mode()
+        state.alike = None
+        state.focus_on(item)
         return Feedback()
 
-    def _drag(self, char_start: int, char_end: int) -> Feedback:
+    @guarded
+    def drag(self, char_start: int, char_end: int) -> Feedback:
+        """Select the tokens under some characters."""
         state = self._state
         if state.view is None or not len(state.view.tokens):
             return Feedback()
@@ -221,12 +210,21 @@ class MouseInput:
         state.cursor = state.view.token_at(max(low, high - 1))
         return Feedback()
 
-    def _relate(self, head_char: int, tail_char: int) -> Feedback:
-        under = self._state.view.covering(head_char) if self._state.view else []
-        if not under:
+    @guarded
+    def relate(self, head_char: int, tail_char: int) -> Feedback:
+        """A relation between the mentions at two characters; its type is asked for."""
+        state = self._state
+        heads = state.view.covering(head_char) if state.view else []
+        if not heads:
             return problem("There is no mention")
-        self._state.leave_mode()
-        return self._ask(under[0].id, tail_char)
+        state.leave_mode()
+        return self._ask_type(heads[0].id, tail_char)
+
+    def _ask_type(self, head: str, char: int) -> Feedback:
+        tails = [row for row in self._state.open_view.covering(char) if row.id != head]
+        if not tails:
+            return problem("There is no other mention; Esc leaves")
+        return linking.ask_type(self._state, head, tails[0].id)
 
 
 _BACK = Hint("Esc", "back")
@@ -235,7 +233,7 @@ _BACK = Hint("Esc", "back")
 def footer(state: ReviewState) -> tuple[Hint, ...]:
     """The most important keys first; those that would be refused now are not live."""
     if state.view is None:
-        return tuple(_of(each) for each in ("search", "help", "palette", "quit"))
+        return tuple(action_hint(each) for each in ("search", "help", "palette", "quit"))
     match state.mode:
         case Mode.JUMP | Mode.RELATE:
             return (Hint("a-z", "the letters over the text"), _BACK)
@@ -254,11 +252,6 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
     return tuple(_reviewing(state))
 
 
-def _of(action_id: str, live: bool = True, words: str = "") -> Hint:
-    action = BY_ID[action_id]
-    return Hint(action.key, words or action.words, live)
-
-
 def _reviewing(state: ReviewState) -> Iterator[Hint]:
     view, item = state.open_view, state.view.row(state.focus) if state.view else None
     relation, link = isinstance(state.focus, RelationRef), isinstance(state.focus, LinkRef)
@@ -266,35 +259,37 @@ def _reviewing(state: ReviewState) -> Iterator[Hint]:
     known = view.schema.relation_labels if relation else view.schema.entity_labels
     if spread := bulk.hint(state):
         yield spread
-    yield _of("accept", bool(item or state.undecided_count()), "accept" if item else "next")
-    yield _of("reject", item is not None)
+    yield action_hint("accept", bool(item or state.undecided_count()), "accept" if item else "next")
+    yield action_hint("reject", item is not None)
     yield Hint(document_view.type_keys(known), "type" if item else "make a mention", bool(known))
     if relation:
-        yield _of("invert")
+        yield action_hint("invert")
     else:
         yield Hint("s S e E", "edges", mention)
-    yield _of("relate", item is not None and bool(view.schema.relations))
+    yield action_hint("relate", item is not None and bool(view.schema.relations))
     yield from _cluster_keys(state, mention, link)
     yield from _many(state)
-    yield from (_of(each) for each in ("jump", "select"))
-    yield _of("fragment", mention)
-    yield from (_of(each) for each in ("undo", "done", "help"))
+    yield from (action_hint(each) for each in ("jump", "select"))
+    yield action_hint("fragment", mention)
+    yield from (action_hint(each) for each in ("undo", "done", "help"))
 
 
 def _cluster_keys(state: ReviewState, mention: bool, link: bool) -> Iterator[Hint]:
     view = state.open_view
     at_home = link or bool(view.homes.get(view.mention_of(state.focus) or ""))
-    yield _of("join", mention and view.schema.coreference)
+    yield action_hint("join", mention and view.schema.coreference)
     if mention and at_home:
-        yield from (_of(each) for each in ("leave", "merge", "split", "next-mention"))
+        yield from (action_hint(each) for each in ("leave", "merge", "split", "next-mention"))
 
 
 def _many(state: ReviewState) -> Iterator[Hint]:
     target = alike_target(state)
     words = f"all {named(state.open_view.surface(target), 16)}" if target else "all alike"
-    yield _of("alike", target is not None, words)
-    yield _of("candidate", bool(state.candidates and state.candidates.spans))
-    yield _of("accept-above", state.undecided_count() > 0, f"accept ≥ {state.threshold:.2f}")
+    yield action_hint("alike", target is not None, words)
+    yield action_hint("candidate", bool(state.candidates and state.candidates.spans))
+    yield action_hint(
+        "accept-above", state.undecided_count() > 0, f"accept ≥ {state.threshold:.2f}"
+    )
 
 
 def _selecting(state: ReviewState) -> Iterator[Hint]:

@@ -9,7 +9,7 @@ from sciextract.store.rows import EntityRow
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_view import DocumentView
-from sciextract_app.presenters.state import Hints, ReviewState, assign_hints
+from sciextract_app.presenters.state import ReviewState, assign_hints
 from sciextract_app.presenters.view_models import Feedback, Mode, named, problem
 
 
@@ -53,12 +53,9 @@ def _sentence(view: DocumentView, row: EntityRow) -> int:
 
 def press_relate(state: ReviewState, key: str) -> Feedback:
     """A letter over a mention."""
-    found = state.pending.hints.press(key) if state.pending.hints else None
-    if found is None:
-        return problem(f"No mention has the letter {key}; Esc leaves")
-    if isinstance(found, Hints):
-        state.pending.hints = found
-        return Feedback()
+    found = state.press_hint(key, "mention")
+    if isinstance(found, Feedback):
+        return found
     return ask_type(state, state.pending.head, str(found))
 
 
@@ -179,12 +176,9 @@ def _ask_companion(state: ReviewState) -> Feedback:
 
 
 def _press_companion(state: ReviewState, key: str) -> Feedback:
-    found = state.pending.hints.press(key) if state.pending.hints else None
-    if found is None:
-        return problem(f"No mention has the letter {key}; Esc leaves")
-    if isinstance(found, Hints):
-        state.pending.hints = found
-        return Feedback()
+    found = state.press_hint(key, "mention")
+    if isinstance(found, Feedback):
+        return found
     mention, companion = state.pending.head, str(found)
     state.leave_mode()
     home = state.open_view.homes.get(companion)

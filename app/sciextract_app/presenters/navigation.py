@@ -34,19 +34,13 @@ def previous_undecided(state: ReviewState, action: Action) -> Feedback:
 
 def step_item(state: ReviewState, action: Action) -> Feedback:
     """The next or previous item of the text, decided or not."""
-    step, view = int(action.argument), state.open_view
-    if state.focus is not None and view.row(state.focus) is not None:
+    place: Key = (state.open_view.token_span(state.cursor).char_start, float("-inf"))
+    if state.focus is not None and state.open_view.row(state.focus) is not None:
         place = state.open_queue.place(state.focus)
-    else:
-        place = _text_place(state)
-    found = state.open_queue.neighbour(place, step)
+    found = state.open_queue.neighbour(place, int(action.argument))
     if found is not None:
         state.focus_on(found)
     return Feedback("" if found else "There is no other item in this direction")
-
-
-def _text_place(state: ReviewState) -> Key:
-    return (state.open_view.token_span(state.cursor).char_start, float("-inf"))
 
 
 def step_token(state: ReviewState, action: Action) -> Feedback:
@@ -115,18 +109,13 @@ def undo(state: ReviewState, action: Action) -> Feedback:
     """Take back the last action; one that was not done at the desk only after a question."""
     latest = events.to_undo(state.project.connection, state.project.author_id)
     event = events.read_event(state.project.connection, latest) if latest else None
-    if event is not None and is_large(event):
+    if event is not None and event.kind in LARGE:
         state.leave_mode()
         state.mode = Mode.CONFIRM
         state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter does it, Esc does not"
         state.pending.confirmed = lambda: _show_turned(state, "taken back", *state.project.undo())
         return Feedback(state.pending.question)
     return _show_turned(state, "taken back", *state.project.undo())
-
-
-def is_large(event: Event) -> bool:
-    """Whether taking an event back needs a question."""
-    return event.kind in LARGE
 
 
 def redo(state: ReviewState, action: Action) -> Feedback:
@@ -140,7 +129,7 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
         adjudicate,  # brings numpy, which the first abstract can do without
     )
 
-    if event.kind == adjudicate.KIND or is_large(event):
+    if event.kind == adjudicate.KIND or event.kind in LARGE:
         adjudicate.follow(state.project, event)
     before = state.number
     number, item = _changed_item(state, event)

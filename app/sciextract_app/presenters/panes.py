@@ -95,9 +95,14 @@ def relation_lines(state: ReviewState, *, everything: bool) -> tuple[RelationLin
 
 def _relation_line(state: ReviewState, view: DocumentView, row: RelationRow) -> RelationLine:
     return RelationLine(
-        *(row.id, view.surface(row.head), view.surface(row.tail), row.label),
-        *(row.label in view.schema.symmetric_labels, row.state, row.score),
-        state.focus == RelationRef(row.id),
+        item_id=row.id,
+        head=view.surface(row.head),
+        tail=view.surface(row.tail),
+        label=row.label,
+        symmetric=row.label in view.schema.symmetric_labels,
+        state=row.state,
+        score=row.score,
+        focused=state.focus == RelationRef(row.id),
     )
 
 
@@ -117,9 +122,11 @@ def _cluster_line(
     ids = [link.entity_id for link in links]
     wanted = focus.entity_id if isinstance(focus, LinkRef) else ""
     return ClusterLine(
-        *(cluster_id, letters.of(cluster_id), tuple(view.surface(each) for each in ids)),
-        tuple(link.state for link in links),
-        ids.index(wanted) if here and wanted in ids else None,
+        cluster_id=cluster_id,
+        letter=letters.of(cluster_id),
+        mentions=tuple(view.surface(each) for each in ids),
+        states=tuple(link.state for link in links),
+        focused=ids.index(wanted) if here and wanted in ids else None,
     )
 
 
@@ -135,8 +142,8 @@ def inspector(state: ReviewState) -> Inspector:
     row = view.row(state.focus)
     if row is None:
         token = view.token_span(state.cursor).of(view.text)
-        said = "no mention here: a type makes one" if token else "this abstract has no text"
-        return Inspector(named(token) if token else "", (("", said), *_note(view)))
+        note = "no mention here: a type makes one" if token else "this abstract has no text"
+        return Inspector(named(token) if token else "", (("", note), *_note(view)))
     return Inspector(_title(state, view, row), tuple(_lines(state, view, row)))
 
 

@@ -175,23 +175,23 @@ class EarlierRuns:
     @property
     def words(self) -> list[str]:
         """What earlier ones there are, and the keys that lead to them."""
-        told = []
+        lines = []
         if self.unwatched_on:
-            told.append(f"A training may go on on {self.unwatched_on}: g watches it.")
+            lines.append(f"A training may go on on {self.unwatched_on}: g watches it.")
         elif self.stopped is not None:
-            told.append(f"A training was stopped {self.stopped_at}: g goes on with it.")
-        return [*told, "l shows what came of the last one."] if self.last is not None else told
+            lines.append(f"A training was stopped {self.stopped_at}: g goes on with it.")
+        return [*lines, "l shows what came of the last one."] if self.last is not None else lines
 
 
 def earlier_runs(runs: Sequence[Run]) -> EarlierRuns:
     """What the trainings of a project tell, newest first."""
-    told = [(run, status) for run in runs if (status := run.status()) is not None]
-    done = [(run, status) for run, status in told if status.state == "done"]
+    known = [(run, status) for run in runs if (status := run.status()) is not None]
+    done = [(run, status) for run, status in known if status.state == "done"]
     seconds = median(status.seconds for _, status in done[:5]) if done else None
     last = done[0][0] if done else None
-    if not told:
+    if not known:
         return EarlierRuns(seconds, last=last)
-    run, status = told[0]
+    run, status = known[0]
     live = RunReader(run).read(run.is_alive())
     if not live.unwatched and status.state != "stopped":
         return EarlierRuns(seconds, last=last)

@@ -137,14 +137,24 @@ class RunReader:
         message, hint = self._words(known, state)
         place = place_of(self.run)
         return RunProgress(
-            state, _count(known.epoch), _count(known.epochs), _share(known.share),
-            _number(known.remaining_seconds), str(self._start.get("start_model") or ""),
-            str(self._start.get("device") or ""), self._rate,
-            {task: tuple(values) for task, values in self._losses.items() if values},
-            {task: tuple(values) for task, values in self._scores.items() if values},
-            message, hint, tuple(self._notes), place.host if place else "",
-            place is not None and place.state == "started", str(known.lost or ""), self._left,
-        )  # fmt: skip
+            state=state,
+            epoch=_count(known.epoch),
+            epochs=_count(known.epochs),
+            share=_share(known.share),
+            remaining_s=_number(known.remaining_seconds),
+            model=str(self._start.get("start_model") or ""),
+            device=str(self._start.get("device") or ""),
+            rate=self._rate,
+            losses={task: tuple(values) for task, values in self._losses.items() if values},
+            scores={task: tuple(values) for task, values in self._scores.items() if values},
+            message=message,
+            hint=hint,
+            notes=tuple(self._notes),
+            host=place.host if place else "",
+            there=place is not None and place.state == "started",
+            lost=str(known.lost or ""),
+            left=self._left,
+        )
 
     def _take(self, event: Mapping[str, Any]) -> None:
         self._left = event.get("event") == "stopped"
@@ -182,8 +192,8 @@ class RunReader:
         if state in ("failed", "died"):
             message, hint = self._error[0] or message, self._error[1] or hint
         if state == "died":
-            told = message if status.state == "failed" else _last_words(self.run)
-            return told or "its process is gone", hint or _WHAT_NOW
+            reason = message if status.state == "failed" else _last_words(self.run)
+            return reason or "its process is gone", hint or _WHAT_NOW
         return message, hint
 
 
@@ -279,7 +289,7 @@ class TrainingResult:
         model: Name of the new model, empty where none came of it.
         offered: Whether the new model is not in use and can be taken.
         blind: The scores on the abstracts that were not corrected from suggestions, where they were asked for.
-        blind_told: What those are worth.
+        blind_note: What those are worth.
     """
 
     words: str
@@ -289,7 +299,7 @@ class TrainingResult:
     model: str
     offered: bool
     blind: tuple[ScoreComparison, ...] = ()
-    blind_told: str = ""
+    blind_note: str = ""
 
 
 def training_result(
@@ -297,7 +307,7 @@ def training_result(
     model: str,
     promoted: bool,
     used: bool = False,
-    told: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> TrainingResult:
     """The verdict for people.
 
@@ -306,7 +316,7 @@ def training_result(
         model: Name of the new model.
         promoted: Whether the training put it in use.
         used: Whether the person has taken it since.
-        told: What the training itself says at its end.
+        notes: What the training itself says at its end.
     """
     report = gate or {}
     listed = report.get("reasons")
@@ -317,9 +327,15 @@ def training_result(
     count = documents if isinstance(documents, int) else 0
     blind = _table(report.get("blind"))
     return TrainingResult(
-        words, (*reasons, *(told if offered else ())), tuple(_rows(report)), count, model, offered,
-        tuple(_rows(blind)), str(blind.get("told") or ""),
-    )  # fmt: skip
+        words=words,
+        reasons=(*reasons, *notes) if offered else reasons,
+        rows=tuple(_rows(report)),
+        documents=count,
+        model=model,
+        offered=offered,
+        blind=tuple(_rows(blind)),
+        blind_note=str(blind.get("told") or ""),
+    )
 
 
 def headline(rows: tuple[ScoreComparison, ...]) -> str:

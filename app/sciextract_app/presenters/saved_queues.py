@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from sciextract.store import queries, review
 from sciextract.store.queries import SavedQueue
 from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import Feedback, counted, problem
+from sciextract_app.presenters.view_models import Feedback, Guard, counted, guarded, problem
 
 _LONGEST_NAME, _SHOWN_NAME = 60, 28
-Guarded = Callable[[Callable[[], Feedback]], Feedback]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Queues:
 
     Args:
         state: The state of the desk.
-        guarded: Turns errors into words.
+        guard: Turns errors into words.
         follow: Makes an order the desk's.
         places: The abstract that was open last, by queue.
     """
@@ -51,12 +49,12 @@ class Queues:
     def __init__(
         self,
         state: ReviewState,
-        guarded: Guarded,
+        guard: Guard,
         follow: Callable[[DocumentOrder], None],
         places: Mapping[str, int],
     ) -> None:
         self._state = state
-        self._guarded = guarded
+        self._guard = guard
         self._follow = follow
         self._places = dict(places)
         self._active: SavedQueueOrder | None = None
@@ -106,6 +104,7 @@ class Queues:
         found = (queries.read_queue(self._state.project, name) for name in names)
         return [self._line(each) for each in found if each is not None]
 
+    @guarded
     def save(self, name: str, listing: Listing, words: str = "") -> Feedback:
         """Keep the list as it is as a queue, and work on it.
 
@@ -114,33 +113,35 @@ class Queues:
             listing: The list.
             words: What was searched for, as it was typed.
         """
-        return self._guarded(partial(self._save, name, listing, words))
-
-    def start(self, name: str) -> Feedback:
-        """Work on a queue, from where the person stopped in it."""
-        return self._guarded(partial(self._start, name))
-
-    def leave(self) -> Feedback:
-        """Go on in the project's own order; the place in the queue is kept."""
-        if self._active is None:
-            return problem("No queue is worked on")
-        told, self._places = self.progress, self.places
-        self._active = None
-        self._follow(DocumentOrder(self._state.project.connection))
-        return Feedback(f"left the queue {told}; F3 goes on with it")
-
-    def forget(self, name: str) -> Feedback:
-        """Remove a queue; its abstracts stay as they are."""
-        return self._guarded(partial(self._forget, name))
-
-    def _save(self, name: str, listing: Listing, words: str) -> Feedback:
-        told = (words, listing.sort.value, listing.seed)
-        queue = SavedQueue(name, tuple(listing.numbers), *told)
+        queue = SavedQueue(name, tuple(listing.numbers), words, listing.sort.value, listing.seed)
         name = queries.save_queue(self._state.project, queue).name
         self._places.pop(name, None)
         if self._state.number in queue.numbers:
             self._places[name] = self._state.number
         return replace(self._start(name), changed=True)
+
+    @guarded
+    def start(self, name: str) -> Feedback:
+        """Work on a queue, from where the person stopped in it."""
+        return self._start(name)
+
+    def leave(self) -> Feedback:
+        """Go on in the project's own order; the place in the queue is kept."""
+        if self._active is None:
+            return problem("No queue is worked on")
+        progress, self._places = self.progress, self.places
+        self._active = None
+        self._follow(DocumentOrder(self._state.project.connection))
+        return Feedback(f"left the queue {progress}; F3 goes on with it")
+
+    @guarded
+    def forget(self, name: str) -> Feedback:
+        """Remove a queue; its abstracts stay as they are."""
+        queries.remove_queue(self._state.project, name)
+        if name == self.active:
+            self.leave()
+        self._places.pop(name, None)
+        return Feedback(f"the queue {name} is forgotten, its abstracts stay as they are")
 
     def _start(self, name: str) -> Feedback:
         queue = queries.read_queue(self._state.project, name)
@@ -171,13 +172,6 @@ class Queues:
         self._follow(self._active)
         return self._active
 
-    def _forget(self, name: str) -> Feedback:
-        queries.remove_queue(self._state.project, name)
-        if name == self.active:
-            self.leave()
-        self._places.pop(name, None)
-        return Feedback(f"the queue {name} is forgotten, its abstracts stay as they are")
-
     def _line(self, queue: SavedQueue) -> QueueLine:
         connection = self._state.project.connection
         stopped = self.places.get(queue.name, 0)
@@ -189,5 +183,5 @@ class Queues:
 def suggested_name(listing: Listing, words: str) -> str:
     """What a queue of this list may be called."""
     parts = [words.strip(), "" if listing.is_plain else str(listing.sort)]
-    told = ", ".join(filter(None, parts)) or "all"
-    return f"{told[: _LONGEST_NAME - 10]} {counted(listing.count(), 'abstract')}"[:_LONGEST_NAME]
+    name = ", ".join(filter(None, parts)) or "all"
+    return f"{name[: _LONGEST_NAME - 10]} {counted(listing.count(), 'abstract')}"[:_LONGEST_NAME]

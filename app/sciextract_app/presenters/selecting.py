@@ -11,7 +11,7 @@ from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.deciding import add_mention
 from sciextract_app.presenters.document_view import offered
 from sciextract_app.presenters.navigation import sentence_start
-from sciextract_app.presenters.state import Hints, ReviewState, assign_hints, nearest_first
+from sciextract_app.presenters.state import ReviewState, assign_hints, nearest_first
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
 
 _MOVES = {"next-token": 1, "previous-token": -1}
@@ -31,12 +31,9 @@ def jump(state: ReviewState, action: Action | None = None) -> Feedback:
 
 def press_jump(state: ReviewState, key: str) -> Feedback:
     """A letter of a hint."""
-    found = state.pending.hints.press(key) if state.pending.hints else None
-    if found is None:
-        return problem(f"No token has the letter {key}; Esc leaves")
-    if isinstance(found, Hints):
-        state.pending.hints = found
-        return Feedback()
+    found = state.press_hint(key, "token")
+    if isinstance(found, Feedback):
+        return found
     leave_jump(state)
     _go(state, int(found))
     return Feedback()
@@ -238,9 +235,9 @@ def _take(state: ReviewState) -> Feedback:
     state.after_action(outcome)
     state.focus_on(state.focus)
     state.alike = None
-    told = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
-    said = f"{named(state.open_view.surface(row.id))}{told}"
-    return Feedback(said, changed=outcome.event_id is not None)
+    parts = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
+    message = f"{named(state.open_view.surface(row.id))}{parts}"
+    return Feedback(message, changed=outcome.event_id is not None)
 
 
 def _has_all(state: ReviewState, fragments: Iterable[Span], part: Span) -> bool:

@@ -150,7 +150,7 @@ class PastMessage:
     Attributes:
         at: The time of the day.
         message: Its words.
-        problem: Whether it said why something was not done.
+        problem: Whether it explains why something was not done.
     """
 
     at: str
@@ -166,8 +166,8 @@ class Messages:
         now: The time of the day.
 
     Attributes:
-        answer: What came of the last key.
-        news: What a worker told last, until it has been seen.
+        answer: The message of the last key.
+        news: The last message of a worker, until it has been seen.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class Messages:
 
     @property
     def history(self) -> list[PastMessage]:
-        """What was said, the latest first."""
+        """Past messages, the latest first."""
         return list(reversed(self._history))
 
     def reply(self, feedback: Feedback) -> None:
@@ -195,7 +195,7 @@ class Messages:
         self._keep(feedback)
 
     def inform(self, feedback: Feedback, *, passing: bool = False) -> None:
-        """Tell what no key asked for; an empty message changes nothing.
+        """Show a message that no key asked for; an empty message changes nothing.
 
         Args:
             feedback: The message.

@@ -19,7 +19,7 @@ from sciextract_app.presenters import document_view
 from sciextract_app.presenters.disagreement import ModelUncertainty, VoteCache
 from sciextract_app.presenters.document_view import ClusterLetters, DocumentView
 from sciextract_app.presenters.queue import BY_UNCERTAINTY, Key, Order, Queue, is_undecided
-from sciextract_app.presenters.view_models import Feedback, Mark, Mode
+from sciextract_app.presenters.view_models import Feedback, Mark, Mode, problem
 
 if TYPE_CHECKING:
     from sciextract_app.presenters.bulk import BulkDecision
@@ -194,6 +194,30 @@ def nearest_first(tokens: Sequence[str], cursor: int) -> list[int]:
 
 MOST_SECONDS = 120.0
 Clock = Callable[[], float]
+
+
+class Stopwatch:
+    """The time that a decision takes.
+
+    Args:
+        clock: Seconds.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since = clock()
+
+    def restart(self) -> None:
+        """Count from now."""
+        self._since = self._clock()
+
+    def lap(self) -> float:
+        """Seconds since the last restart or lap, without the time of a longer break; counts from now."""
+        now = self._clock()
+        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
+        return round(spent, 1)
+
+
 Confirmed = Callable[[], Feedback]
 Repeat = Callable[["ReviewState"], Feedback]
 
@@ -271,8 +295,7 @@ class ReviewState:
         self.seen = -1
         self._considered = document_view.CandidateCache()
         self._votes = VoteCache()
-        self._clock = clock
-        self._since = clock()
+        self._stopwatch = Stopwatch(clock)
 
     @property
     def open_view(self) -> DocumentView:
@@ -300,7 +323,7 @@ class ReviewState:
             focus if self.open_view.row(focus) else self.open_queue.after(self.open_queue.key_at(0))
         )
         self.focus_on(first or next(iter(self.open_queue.items), None))
-        self._since = self._clock()
+        self._stopwatch.restart()
         return True
 
     def read(self) -> bool:
@@ -331,7 +354,7 @@ class ReviewState:
         """Make an item the focus, with the cursor on its first token."""
         if item != self.focus:
             self.focus = item
-            self._since = self._clock()
+            self._stopwatch.restart()
         anchor = self.open_view.anchor(item) if item and cursor else None
         if anchor:
             self.cursor = self.open_view.token_at(self.open_view.place(anchor)[0])
@@ -370,9 +393,7 @@ class ReviewState:
 
     def seconds(self) -> float:
         """Time since the focus came to the item, or since the last action on it."""
-        now = self._clock()
-        spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
-        return round(spent, 1)
+        return self._stopwatch.lap()
 
     def after_action(self, outcome: Outcome) -> Outcome:
         """Read what an action of the desk has changed."""
@@ -386,6 +407,16 @@ class ReviewState:
     def undecided_count(self) -> int:
         """How many items of the abstract are undecided, as the queue counts them."""
         return len(self.queue.undecided) if self.queue else 0
+
+    def press_hint(self, key: str, kind: str) -> Target | Feedback:
+        """The target of a hint once its letters are typed; else feedback, with the hints that are left kept."""
+        found = self.pending.hints.press(key) if self.pending.hints else None
+        if found is None:
+            return problem(f"No {kind} has the letter {key}; Esc leaves")
+        if isinstance(found, Hints):
+            self.pending.hints = found
+            return Feedback()
+        return found
 
     def leave_mode(self) -> None:
         """Back to review; what was gathered is forgotten."""

@@ -301,7 +301,9 @@ class _Drawn:
         places = said.fragments if said else ()
         elsewhere = other.fragments if other and not said else ()
         passage = passage_of(
-            *(document, self._schema, self._letters[whose]),
+            document,
+            self._schema,
+            self._letters[whose],
             focused=places if focused else (),
             partners=elsewhere if focused else (*places, *elsewhere),
             at=_first(places or elsewhere),

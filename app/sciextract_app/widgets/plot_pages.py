@@ -284,8 +284,8 @@ def outcome_lines(outcome: TrainingResult, width: int) -> list[Text]:
         return lines
     title = f"F1 on {outcome.documents:,} held-out abstracts"
     lines += [Text(), *_score_table(title, outcome.rows, width)]
-    if outcome.blind_told:
-        lines += [Text(), *word_lines([outcome.blind_told], width)]
+    if outcome.blind_note:
+        lines += [Text(), *word_lines([outcome.blind_note], width)]
     if outcome.blind:
         title = "F1 on those that were not corrected from suggestions"
         lines += _score_table(title, outcome.blind, width)

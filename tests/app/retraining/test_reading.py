@@ -93,7 +93,7 @@ class TestOutcome:
     @pytest.mark.parametrize("verdict", ["keep", "too few"])
     def test_another_one_is_offered(self, verdict: str) -> None:
         hint = "sciextract models use sci-p-2 takes it all the same"
-        found = training_result(gate(verdict), "sci-p-2", promoted=False, told=(hint,))
+        found = training_result(gate(verdict), "sci-p-2", promoted=False, notes=(hint,))
         assert found.offered
         assert "Enter uses sci-p-2" in found.words
         assert hint in found.reasons
