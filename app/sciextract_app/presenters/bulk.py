@@ -219,7 +219,7 @@ def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
 def _enter(state: ReviewState, mode: Mode, confirmed: Callable[[], Feedback] | None) -> None:
     state.leave_mode()
     state.mode = mode
-    state.pending.confirmed, state.pending.left = confirmed, partial(stop, state)
+    state.pending.on_confirm, state.pending.on_leave = confirmed, partial(stop, state)
 
 
 def _confirmed(state: ReviewState, decision: BulkDecision) -> Feedback:

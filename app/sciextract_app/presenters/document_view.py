@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import string
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 from sciextract.documents.annotations import Candidates, SpanCandidate, State
@@ -18,6 +19,7 @@ from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRe
 from sciextract.store.document_state import DocumentState, in_text_order
 from sciextract.store.ingest import said_by
 from sciextract.store.rows import EntityRow, LinkRow, ProgressRow, RelationRow
+from sciextract_app.presenters.view_models import Mark
 
 Item = EntityRow | RelationRow | LinkRow
 
@@ -179,6 +181,88 @@ class ClusterLetters:
     def cluster(self, letter: str, view: DocumentView) -> str | None:
         """The living cluster of that letter."""
         return next((each for each in view.members if self._of.get(each) == letter), None)
+
+
+_Known = tuple[EntityRow, int, str, tuple[Mark, ...]]
+
+
+class MarkCache:
+    """The marks of an abstract without focus, kept from key to key: a long one has very many."""
+
+    def __init__(self) -> None:
+        self._view: DocumentView | None = None
+        self._known: dict[str, _Known] = {}
+        self._drawn: list[Mark] = []
+        self._first: dict[str, int] = {}
+
+    def of(
+        self,
+        view: DocumentView,
+        letters: ClusterLetters,
+        focused: str | None,
+        partners: Collection[str],
+    ) -> tuple[Mark, ...]:
+        """All marks of a view, outer ones first.
+
+        Args:
+            view: The abstract.
+            letters: Of its clusters.
+            focused: The mention in focus.
+            partners: Mentions that a relation or a cluster joins to it.
+        """
+        if view is not self._view:
+            self._read(view, letters)
+        drawn = list(self._drawn)
+        for item_id in {*partners, *([focused] if focused else [])}:
+            place = self._first.get(item_id, len(drawn))
+            for mark in self._known[item_id][-1] if place < len(drawn) else ():
+                drawn[place] = replace(
+                    mark, focused=item_id == focused, partner=item_id in partners
+                )
+                place += 1
+        return tuple(drawn)
+
+    def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
+        """Make the marks of rows that are not those of the last view."""
+        same = self._view is not None and self._view.schema == view.schema
+        keys = {each.label: each.key for each in view.schema.entities}
+        before = self._known if same else {}
+        self._view, self._known, self._drawn, self._first = view, {}, [], {}
+        for row, depth in zip(view.entities, depths(view.entities), strict=True):
+            homes = view.homes.get(row.id, ())
+            shown = "".join(letters.of(link.cluster_id) for link in homes)
+            known = before.get(row.id)
+            if known is None or known[0] is not row or known[1:3] != (depth, shown):
+                key = keys.get(row.label) or letter(view.schema, row.label)
+                known = row, depth, shown, tuple(_marks(row, key, depth, shown))
+            self._known[row.id] = known
+            self._first[row.id] = len(self._drawn)
+            self._drawn += known[-1]
+
+
+def depths(rows: list[EntityRow]) -> Iterator[int]:
+    """How many other mentions enclose each one; rows come in text order."""
+    ends: list[int] = []
+    for row in rows:  # all earlier ones begin at or before it
+        end = row.char_end
+        yield len(ends) - bisect_left(ends, end)
+        insort(ends, end)
+
+
+def _marks(row: EntityRow, key: str, depth: int, cluster: str) -> Iterator[Mark]:
+    for fragment in row.fragments:
+        yield Mark(
+            char_start=fragment.char_start,
+            char_end=fragment.char_end,
+            item_id=row.id,
+            key=key,
+            label=row.label,
+            state=row.state,
+            score=row.score,
+            depth=depth,
+            cluster=cluster,
+            last=fragment is row.fragments[-1],
+        )
 
 
 class CandidateCache:

@@ -139,7 +139,7 @@ def _escape(state: ReviewState) -> Feedback:
     if state.mode is Mode.JUMP:
         selecting.leave_jump(state)
         return Feedback()
-    pointed, left = state.mode is Mode.FRAGMENT, state.pending.left
+    pointed, left = state.mode is Mode.FRAGMENT, state.pending.on_leave
     state.leave_mode()
     if pointed:
         state.focus_on(state.focus)  # the cursor goes back to the mention
@@ -148,10 +148,10 @@ def _escape(state: ReviewState) -> Feedback:
 
 def _confirm(state: ReviewState, key: str) -> Feedback:
     pending = state.pending
-    if key != "enter" or pending.confirmed is None:
+    if key != "enter" or pending.on_confirm is None:
         return problem(pending.question)
     state.leave_mode()
-    return pending.confirmed()
+    return pending.on_confirm()
 
 
 class MouseInput:

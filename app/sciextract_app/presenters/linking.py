@@ -9,7 +9,8 @@ from sciextract.store.rows import EntityRow
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_view import DocumentView
-from sciextract_app.presenters.state import ReviewState, assign_hints
+from sciextract_app.presenters.hints import assign_hints
+from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import Feedback, Mode, named, problem
 
 

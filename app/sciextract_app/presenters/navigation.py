@@ -113,7 +113,7 @@ def undo(state: ReviewState, action: Action) -> Feedback:
         state.leave_mode()
         state.mode = Mode.CONFIRM
         state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter does it, Esc does not"
-        state.pending.confirmed = lambda: _show_turned(state, "taken back", *state.project.undo())
+        state.pending.on_confirm = lambda: _show_turned(state, "taken back", *state.project.undo())
         return Feedback(state.pending.question)
     return _show_turned(state, "taken back", *state.project.undo())
 

@@ -10,8 +10,9 @@ from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.deciding import add_mention
 from sciextract_app.presenters.document_view import offered
+from sciextract_app.presenters.hints import assign_hints, nearest_first
 from sciextract_app.presenters.navigation import sentence_start
-from sciextract_app.presenters.state import ReviewState, assign_hints, nearest_first
+from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
 
 _MOVES = {"next-token": 1, "previous-token": -1}

@@ -1,195 +1,31 @@
-"""What the desk knows between two keys: the open abstract, the focus, the cursor and the mode."""
+"""The state of a review between two keys: the open abstract, the focus, the cursor and the mode."""
 
 from __future__ import annotations
 
 import time
-from bisect import bisect_left, insort
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.store.actions.api import EntityRef, ItemRef
 from sciextract.store.context import Outcome
 from sciextract.store.project import Project
-from sciextract.store.rows import EntityRow
-from sciextract_app.presenters import document_view
 from sciextract_app.presenters.disagreement import ModelUncertainty, VoteCache
-from sciextract_app.presenters.document_view import ClusterLetters, DocumentView
+from sciextract_app.presenters.document_view import (
+    CandidateCache,
+    ClusterLetters,
+    DocumentView,
+    MarkCache,
+)
+from sciextract_app.presenters.hints import Hints, Target
 from sciextract_app.presenters.queue import BY_UNCERTAINTY, Key, Order, Queue, is_undecided
-from sciextract_app.presenters.view_models import Feedback, Mark, Mode, problem
+from sciextract_app.presenters.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
     from sciextract_app.presenters.bulk import BulkDecision
-
-
-_Known = tuple[EntityRow, int, str, tuple[Mark, ...]]
-
-
-class MarkCache:
-    """The marks of an abstract without focus, kept from key to key: a long one has very many."""
-
-    def __init__(self) -> None:
-        self._view: DocumentView | None = None
-        self._known: dict[str, _Known] = {}
-        self._drawn: list[Mark] = []
-        self._first: dict[str, int] = {}
-
-    def of(
-        self,
-        view: DocumentView,
-        letters: ClusterLetters,
-        focused: str | None,
-        partners: Collection[str],
-    ) -> tuple[Mark, ...]:
-        """All marks of a view, outer ones first.
-
-        Args:
-            view: The abstract.
-            letters: Of its clusters.
-            focused: The mention in focus.
-            partners: Mentions that a relation or a cluster joins to it.
-        """
-        if view is not self._view:
-            self._read(view, letters)
-        drawn = list(self._drawn)
-        for item_id in {*partners, *([focused] if focused else [])}:
-            place = self._first.get(item_id, len(drawn))
-            for mark in self._known[item_id][-1] if place < len(drawn) else ():
-                drawn[place] = replace(
-                    mark, focused=item_id == focused, partner=item_id in partners
-                )
-                place += 1
-        return tuple(drawn)
-
-    def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
-        """Make the marks of rows that are not those of the last view."""
-        same = self._view is not None and self._view.schema == view.schema
-        keys = {each.label: each.key for each in view.schema.entities}
-        before = self._known if same else {}
-        self._view, self._known, self._drawn, self._first = view, {}, [], {}
-        for row, depth in zip(view.entities, depths(view.entities), strict=True):
-            homes = view.homes.get(row.id, ())
-            shown = "".join(letters.of(link.cluster_id) for link in homes)
-            known = before.get(row.id)
-            if known is None or known[0] is not row or known[1:3] != (depth, shown):
-                key = keys.get(row.label) or document_view.letter(view.schema, row.label)
-                known = row, depth, shown, tuple(_marks(row, key, depth, shown))
-            self._known[row.id] = known
-            self._first[row.id] = len(self._drawn)
-            self._drawn += known[-1]
-
-
-def depths(rows: list[EntityRow]) -> Iterator[int]:
-    """How many other mentions enclose each one; rows come in text order."""
-    ends: list[int] = []
-    for row in rows:  # all earlier ones begin at or before it
-        end = row.char_end
-        yield len(ends) - bisect_left(ends, end)
-        insort(ends, end)
-
-
-def _marks(row: EntityRow, key: str, depth: int, cluster: str) -> Iterator[Mark]:
-    for fragment in row.fragments:
-        yield Mark(
-            char_start=fragment.char_start,
-            char_end=fragment.char_end,
-            item_id=row.id,
-            key=key,
-            label=row.label,
-            state=row.state,
-            score=row.score,
-            depth=depth,
-            cluster=cluster,
-            last=fragment is row.fragments[-1],
-        )
-
-
-LETTERS = "asdfghjklqwertyuiopzxcvbnm"
-MORE_LETTERS = LETTERS + LETTERS.upper()
-Target = int | str
-_T = TypeVar("_T", int, str)
-
-
-def letters_for(count: int) -> list[str]:
-    """So many hints of one or two letters, of which none begins another one; the shortest first.
-
-    Beyond 2,704 places there are none: two letters name no more.
-    """
-    alphabet = LETTERS if count <= len(LETTERS) ** 2 else MORE_LETTERS
-    singles = _singles(count, len(alphabet))
-    pairs = (first + second for first in alphabet[singles:] for second in alphabet)
-    hints = [*alphabet[:singles], *pairs]
-    return hints[:count]
-
-
-def _singles(count: int, size: int) -> int:
-    """How many hints can have one letter when the others need two."""
-    return max((n for n in range(size + 1) if n + (size - n) * size >= count), default=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """Hints on the screen.
-
-    Attributes:
-        targets: What each hint leads to: a token, or a mention's id.
-        places: The character over which each hint is drawn.
-        typed: What has been typed of a hint of two letters.
-    """
-
-    targets: dict[str, Target]
-    places: dict[str, int]
-    typed: str = ""
-
-    def shown(self) -> dict[int, str]:
-        """The letters that are still to type, by character."""
-        cut = len(self.typed)
-        return {
-            place: hint[cut:]
-            for hint, place in self.places.items()
-            if hint.startswith(self.typed) and len(hint) > cut
-        }
-
-    def press(self, letter: str) -> Hints | Target | None:
-        """The target when the hint is whole, hints when more is to come, ``None`` when there is none."""
-        typed = self.typed + letter
-        if typed in self.targets:
-            return self.targets[typed]
-        if any(hint.startswith(typed) for hint in self.targets):
-            return Hints(self.targets, self.places, typed)
-        return None
-
-
-def assign_hints(places: Iterable[tuple[_T, int]]) -> Hints:
-    """Hints for targets with their characters; the first ones get the shortest."""
-    found = list(places)
-    hints = letters_for(len(found))
-    taken: set[int] = set()
-    targets: dict[str, Target] = {}
-    drawn: dict[str, int] = {}
-    for hint, (target, place) in zip(hints, found, strict=False):
-        targets[hint] = target
-        drawn[hint] = _free(place, taken)
-    return Hints(targets, drawn)
-
-
-def _free(place: int, taken: set[int]) -> int:
-    """A character that has no hint yet: mentions may begin at the same one."""
-    while place in taken:
-        place += 1
-    taken.add(place)
-    return place
-
-
-def nearest_first(tokens: Sequence[str], cursor: int) -> list[int]:
-    """Tokens by their distance from the cursor; those without letter or digit come last."""
-    others = [place for place in range(len(tokens)) if place != cursor]
-    return sorted(
-        others, key=lambda place: (not any(map(str.isalnum, tokens[place])), abs(place - cursor))
-    )
 
 
 MOST_SECONDS = 120.0
@@ -218,7 +54,7 @@ class Stopwatch:
         return round(spent, 1)
 
 
-Confirmed = Callable[[], Feedback]
+Step = Callable[[], Feedback]
 Repeat = Callable[["ReviewState"], Feedback]
 
 
@@ -233,8 +69,8 @@ class Pending:
         offers: The model's candidates, and which of them is shown.
         head: The head of a relation to be.
         tail: Its tail.
-        confirmed: What Enter does in the mode that asks.
-        left: What Esc does besides leaving the mode.
+        on_confirm: What Enter does in the mode that asks.
+        on_leave: What Esc does besides leaving the mode.
         question: What it asks.
         far: Whether a relation may cross sentence borders.
         part_of: The mention that gets a further part, or loses one.
@@ -247,8 +83,8 @@ class Pending:
     offer: int = 0
     head: str = ""
     tail: str = ""
-    confirmed: Confirmed | None = None
-    left: Confirmed | None = None
+    on_confirm: Step | None = None
+    on_leave: Step | None = None
     question: str = ""
     far: bool = False
     part_of: str = ""
@@ -285,7 +121,7 @@ class ReviewState:
         self.cursor = 0
         self.mode = Mode.REVIEW
         self.pending = Pending()
-        self.letters = document_view.ClusterLetters()
+        self.letters = ClusterLetters()
         self.marks = MarkCache()
         self.last_cluster = ""
         self.repeat: Repeat | None = None
@@ -293,7 +129,7 @@ class ReviewState:
         self.bulk: BulkDecision | None = None
         self.asked_done = False
         self.seen = -1
-        self._considered = document_view.CandidateCache()
+        self._candidate_cache = CandidateCache()
         self._votes = VoteCache()
         self._stopwatch = Stopwatch(clock)
 
@@ -314,7 +150,7 @@ class ReviewState:
     def load(self, number: int, focus: ItemRef | None = None) -> bool:
         """Open an abstract at an item, at its first undecided one without; says whether it is there."""
         self.leave_mode()
-        self.letters, self.last_cluster, self.cursor = document_view.ClusterLetters(), "", 0
+        self.letters, self.last_cluster, self.cursor = ClusterLetters(), "", 0
         self.number, self.focus, self.repeat, self.alike = number, None, None, None
         if not self.read():
             self.number = 0
@@ -327,7 +163,7 @@ class ReviewState:
         return True
 
     def read(self) -> bool:
-        """Read the open abstract anew; focus and mode stay. Says whether it still is in the project."""
+        """Read the open abstract anew; focus and mode stay. Returns whether it still is in the project."""
         self.seen = self.project.data_version()
         try:
             draft = self.project.document_state(self.number)
@@ -338,7 +174,7 @@ class ReviewState:
             self.leave_mode()
             return False
         self.view = DocumentView(draft, self.project.schema, self.project.sources)
-        self.candidates = self._considered.of(self.project.connection, self.number)
+        self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         disagreement, uncertainty = None, None  # computed only where the order needs them
         if self.order is Order.DISAGREEMENT:
             votes = self._votes.of(self.project.connection, self.view)

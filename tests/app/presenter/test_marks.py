@@ -9,8 +9,8 @@ import pytest
 
 from sciextract.store import Project
 from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.document_view import MarkCache
 from sciextract_app.presenters.panes import passage
-from sciextract_app.presenters.state import MarkCache
 from sciextract_app.presenters.view_models import Mark
 from tests.app.presenter.abstracts import focus, press
 
