@@ -13,10 +13,8 @@ from benchmarks.store_corpus import annotated, generated_record
 from sciextract.documents.annotations import State
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project, create_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import DocumentState, EntityRef, Project, create_project
 from sciextract.store.connection import connect
-from sciextract.store.document_state import DocumentState
 from sciextract.store.ingest import Import
 
 ENTITIES = 60

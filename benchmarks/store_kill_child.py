@@ -21,9 +21,15 @@ from benchmarks.store_corpus import annotated, annotations_for, batches, generat
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ActionRefusedError, UndoRefusedError
-from sciextract.store import Project, connection, create_project, migrations, opening
-from sciextract.store.actions.api import EntityRef
-from sciextract.store.context import Outcome
+from sciextract.store import (
+    EntityRef,
+    Outcome,
+    Project,
+    connection,
+    create_project,
+    migrations,
+    opening,
+)
 from sciextract.store.ingest import Import, Run
 
 Report = dict[str, Any]

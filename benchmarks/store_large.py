@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.documents.annotations import State
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project
 from sciextract.store.search import Query, find
 
 ROOT = Path(__file__).resolve().parent.parent

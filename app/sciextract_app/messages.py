@@ -12,8 +12,8 @@ from sciextract.workflows.crash import write_report
 from sciextract_app.presenters.view_models import Feedback
 
 if TYPE_CHECKING:
+    from sciextract.store import Outcome
     from sciextract.store.actions.bulk import Count
-    from sciextract.store.context import Outcome
     from sciextract.workflows.disagreements import OtherSide
     from sciextract.workflows.import_files import ImportReport
     from sciextract.workflows.predict_project import PredictReport

@@ -18,8 +18,9 @@ from sciextract.errors import InputMissingError, ProjectError, UsageError, as_co
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.resources import data_root
+from sciextract.store import create_project
 from sciextract.store.connection import APPLICATION_ID, read_header
-from sciextract.store.opening import SUFFIX, create_project
+from sciextract.store.opening import SUFFIX
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
 from sciextract.workflows.project_choice import implied_project

@@ -33,8 +33,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.formats.base import BadRecord
 from sciextract.retraining.request import Order
 from sciextract.retraining.run_folder import MODEL
-from sciextract.store import create_project, open_project
-from sciextract.store.rows import Layer
+from sciextract.store import Layer, create_project, open_project
 from sciextract.workflows.import_files import import_files
 from sciextract_trainer.evaluate import dev_scores
 from sciextract_trainer.retraining import retrain_project

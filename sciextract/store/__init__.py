@@ -1,11 +1,32 @@
 """A project: one SQLite file with documents, annotations, decisions and the log of every action.
 
-:func:`create_project` and :func:`open_project` are the doors; :class:`Project` is what they give.
+Other packages import what most of them need from here: :func:`create_project` and :func:`open_project` give a
+:class:`Project`; its actions take references (:class:`EntityRef`, ...) and give an :class:`Outcome`; a
+:class:`DocumentState` holds the rows of one document.
 """
 
 from __future__ import annotations
 
+from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.context import Outcome
+from sciextract.store.document_state import DocumentState
 from sciextract.store.opening import create_project, open_project
 from sciextract.store.project import Project
+from sciextract.store.rows import Completeness, EntityRow, Layer, LinkRow, RelationRow
 
-__all__ = ["Project", "create_project", "open_project"]
+__all__ = [
+    "Completeness",
+    "DocumentState",
+    "EntityRef",
+    "EntityRow",
+    "ItemRef",
+    "Layer",
+    "LinkRef",
+    "LinkRow",
+    "Outcome",
+    "Project",
+    "RelationRef",
+    "RelationRow",
+    "create_project",
+    "open_project",
+]

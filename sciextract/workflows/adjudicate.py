@@ -8,11 +8,9 @@ from typing import Literal
 
 from sciextract.errors import ActionRefusedError, UsageError
 from sciextract.metrics.differences import Layer
-from sciextract.store import state_tables
-from sciextract.store.context import Context, Outcome
-from sciextract.store.document_state import DocumentState
+from sciextract.store import DocumentState, Outcome, Project, state_tables
+from sciextract.store.context import Context
 from sciextract.store.events import Event
-from sciextract.store.project import Project
 from sciextract.store.sqlite import translated
 from sciextract.workflows.disagreements import (
     KIND,

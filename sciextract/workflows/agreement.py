@@ -12,12 +12,10 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import AgreementReport, agreement
-from sciextract.store import open_project
+from sciextract.store import Completeness, Project, open_project
 from sciextract.store.ingest import BATCH, said_by
 from sciextract.store.merge import Join, MergeCounts, bring_queues, foreign_documents
-from sciextract.store.project import Project
 from sciextract.store.project_settings import with_labels
-from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions, decided_part

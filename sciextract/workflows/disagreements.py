@@ -14,13 +14,12 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import Difference, Layer, Said, differences
+from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions import coreference, entities, relations
 from sciextract.store.context import Context
-from sciextract.store.document_state import DocumentState
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import said_by
-from sciextract.store.project import Project
-from sciextract.store.rows import IN_VIEW, EntityRow
+from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import translated
 from sciextract.store.views import annotated
 

@@ -16,9 +16,9 @@ from sciextract.formats import Writer, open_writer
 from sciextract.formats.base import STDIN
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.retraining.snapshot.augmented import Augmented
+from sciextract.store import Project
 from sciextract.store.ingest import said_by
 from sciextract.store.maintenance.backup import folder_of
-from sciextract.store.project import Project
 from sciextract.store.queries import said_last
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.views import WITH_UNDECIDED

@@ -19,10 +19,9 @@ from sciextract.errors import ExitCode, FormatError, SchemaError, UsageError, as
 from sciextract.formats import read
 from sciextract.formats.base import STDIN, BadRecord, FieldChoice, ReadItem, Side
 from sciextract.formats.inputs import expand_inputs
+from sciextract.store import Layer, Project
 from sciextract.store.ingest import BATCH, Import, ImportCounts
-from sciextract.store.project import Project
 from sciextract.store.project_settings import with_labels
-from sciextract.store.rows import Layer
 
 _PREDICTED = "#predicted"
 _Item = TypeVar("_Item", Entity, Relation, Cluster)

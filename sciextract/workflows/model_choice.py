@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sciextract.inference.domain.auto import AutoExtractor
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.model_config import ModelConfig
-    from sciextract.store.project import Project
+    from sciextract.store import Project
     from sciextract.workflows.models.choice import Chosen
 
 

@@ -14,7 +14,7 @@ from sciextract.errors import FormatError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord, ReadItem
 from sciextract.formats.registry import FormatSpec, get_format, needs_more, recognise
-from sciextract.store.project import Project
+from sciextract.store import Project
 from sciextract.store.sqlite import to_sql
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_items
 

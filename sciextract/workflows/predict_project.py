@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelMismatchError, as_command
-from sciextract.store import documents
+from sciextract.store import Project, documents
 from sciextract.store.ingest import Run, need_prediction
-from sciextract.store.project import Project
 from sciextract.workflows.annotate import Predictor
 
 if TYPE_CHECKING:

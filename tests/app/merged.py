@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from sciextract.documents.spans import Span
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef, open_project
 from sciextract.workflows.agreement import merge_projects
 from tests.app.presenter.abstracts import AGAIN, TEXT, gold, place, project_with
 

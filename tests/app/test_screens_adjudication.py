@@ -8,8 +8,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from sciextract.store import open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, open_project
 from sciextract_app.dialogs.pages import GuidelineDialog, KeysDialog
 from sciextract_app.dialogs.prompts import OtherSideDialog
 from sciextract_app.screens.two_sides import AdjudicationScreen, ComparisonScreen

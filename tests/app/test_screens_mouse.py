@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import UsageError
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef
 from sciextract.store.search import Query
 from sciextract_app.dialogs.base import MenuDialog
 from sciextract_app.dialogs.prompts import parse_query

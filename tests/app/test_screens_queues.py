@@ -12,9 +12,8 @@ from textual.widgets import Input, OptionList
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
-from sciextract.store import create_project, open_project
+from sciextract.store import Outcome, create_project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
-from sciextract.store.context import Outcome
 from sciextract.store.review import Sort
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.predict_project import predict_project

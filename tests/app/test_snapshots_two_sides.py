@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.store import open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, open_project
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
 from tests.app.merged import merged_project

@@ -15,8 +15,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.documents.document import ModelId
 from sciextract.errors import ExitCode
-from sciextract.store import open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
 from tests.cli.projects import PLAIN, documents, everything, read_lines, write_lines

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.store import open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import documents, everything, read_lines, view
 

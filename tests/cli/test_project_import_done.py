@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.store import open_project
-from sciextract.store.rows import Layer
+from sciextract.store import Layer, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, write_lines
 

@@ -11,8 +11,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.errors import ExitCode
 from sciextract.resources import bundled_models, data_root
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, RelationRef
+from sciextract.store import EntityRef, Project, RelationRef, open_project
 from sciextract.store.undo import differing
 from tests.cli.conftest import Command
 from tests.cli.projects import documents, view

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.store import open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import everything, read_lines
 from tests.shared_data import ROOT

@@ -12,8 +12,7 @@ import pytest
 
 from sciextract.documents.spans import Span
 from sciextract.errors import ExitCode
-from sciextract.store import open_project
-from sciextract.store.actions.api import EntityRef, RelationRef
+from sciextract.store import EntityRef, RelationRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,

@@ -13,9 +13,7 @@ import pytest
 from sciextract.errors import ExitCode
 from sciextract.retraining.snapshot import Split
 from sciextract.retraining.snapshot.documents import split_of
-from sciextract.store import open_project
-from sciextract.store.actions.api import EntityRef
-from sciextract.store.rows import Layer
+from sciextract.store import EntityRef, Layer, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, everything, read_lines, write_lines
 

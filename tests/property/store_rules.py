@@ -17,9 +17,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from sciextract.documents import annotations as ids
 from sciextract.errors import ActionRefusedError, UndoRefusedError
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.document_state import DocumentState
+from sciextract.store import (
+    DocumentState,
+    EntityRef,
+    ItemRef,
+    LinkRef,
+    Project,
+    RelationRef,
+    open_project,
+)
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.state_tables import summarise
 from sciextract.store.undo import differing

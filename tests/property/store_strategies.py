@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import Document
 from sciextract.documents.spans import Span
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from tests.unit.store.projects import document
 
 TEXTS = (

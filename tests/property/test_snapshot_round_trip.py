@@ -17,7 +17,7 @@ from sciextract.formats.jsonl import parse_record
 from sciextract.retraining.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
 from sciextract.retraining.snapshot.augmented import positives
 from sciextract.retraining.snapshot.documents import from_read, to_line
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract.text.analyse import analyse
 from tests.strategies import annotated_documents
 

@@ -14,10 +14,8 @@ from hypothesis.stateful import initialize, rule
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import validate_annotations
-from sciextract.store import Project
-from sciextract.store.actions.api import LinkRef
+from sciextract.store import Completeness, Layer, LinkRef, Project
 from sciextract.store.ingest import Import, Run
-from sciextract.store.rows import Completeness, Layer
 from tests.property.store_rules import StoreRules
 from tests.property.store_strategies import (
     DOCUMENTS,

@@ -18,7 +18,7 @@ from torch import Tensor
 from sciextract.documents.annotations import State
 from sciextract.inference.label_layout import Columns
 from sciextract.retraining.snapshot import ALL_LAYERS, TrainingDocument
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import Batch, collate, examples_from

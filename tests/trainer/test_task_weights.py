@@ -20,7 +20,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import CONFIG
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import collate, examples_from

@@ -12,7 +12,7 @@ from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate, annotate_given
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.metrics.report import PRF, EvaluationReport
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.config import TrainConfig
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (

@@ -24,7 +24,7 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.calibration.fitting import Calibrations, Dev, fit_calibrated, stated
 from sciextract_trainer.card import model_card

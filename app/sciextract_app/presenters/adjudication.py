@@ -8,8 +8,7 @@ from functools import partial
 
 from sciextract.errors import SciextractError
 from sciextract.metrics.differences import Layer
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.project import Project
+from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
 from sciextract.workflows.adjudicate import Verdict
 from sciextract.workflows.disagreements import Decisions, OtherSide
 from sciextract_app.presenters import adjudication_keys, two_sides

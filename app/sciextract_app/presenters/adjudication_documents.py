@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sciextract.metrics.differences import Layer
-from sciextract.store import review
-from sciextract.store.document_state import DocumentState
-from sciextract.store.project import Project
+from sciextract.store import DocumentState, Project, review
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import Verdict, documents_of
 from sciextract.workflows.disagreements import BothSides, Decisions, Dispute, OtherSide, both_sides

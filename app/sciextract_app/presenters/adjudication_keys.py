@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from sciextract.store import events
-from sciextract.store.context import Outcome
+from sciextract.store import Outcome, events
 from sciextract.store.events import Event
 from sciextract.workflows import adjudicate
 from sciextract.workflows.adjudicate import Verdict, decide_and_compare, decide_document

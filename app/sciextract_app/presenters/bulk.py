@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
-from sciextract.store.actions.api import EntityRef, LinkRef
+from sciextract.store import EntityRef, LinkRef, Outcome
 from sciextract.store.actions.bulk import Count
-from sciextract.store.context import Outcome
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState

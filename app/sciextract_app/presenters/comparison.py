@@ -11,11 +11,8 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.differences import Difference, Layer, Said, Side, differences
-from sciextract.store import review
-from sciextract.store.document_state import DocumentState
+from sciextract.store import DocumentState, EntityRow, LinkRow, Project, RelationRow, review
 from sciextract.store.ingest import said_by
-from sciextract.store.project import Project
-from sciextract.store.rows import EntityRow, LinkRow, RelationRow
 from sciextract.store.sqlite import translated
 from sciextract.store.views import WITH_UNDECIDED, annotated
 from sciextract_app.presenters import two_sides

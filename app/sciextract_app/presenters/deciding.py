@@ -6,8 +6,7 @@ from functools import partial
 
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
-from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.rows import EntityRow, RelationRow
+from sciextract.store import EntityRef, EntityRow, RelationRef, RelationRow
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_view import DocumentView

@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from sciextract.errors import SciextractError
-from sciextract.store import review
-from sciextract.store.actions.api import ItemRef
-from sciextract.store.project import Project
+from sciextract.store import ItemRef, Project, review
 from sciextract_app.presenters import key_dispatch, panes, session
 from sciextract_app.presenters.actions import keymap, plain
 from sciextract_app.presenters.bulk import BulkApply

@@ -12,8 +12,7 @@ from sciextract.documents.annotations import Annotations, Candidates
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.counts import Mention
-from sciextract.store import review
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, ItemRef, LinkRef, RelationRef, review
 from sciextract.workflows.active.uncertainty import MEASURES, Task, decisions
 from sciextract_app.presenters.document_view import DocumentView
 

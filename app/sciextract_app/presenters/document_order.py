@@ -7,8 +7,7 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from sciextract.store import review, search
-from sciextract.store.project import Project
+from sciextract.store import Project, review, search
 from sciextract.store.queries import SavedQueue, present
 from sciextract.store.review import DocumentSummary, Sort, document_summaries, sorted_documents
 from sciextract.store.search import Query

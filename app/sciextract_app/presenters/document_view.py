@@ -14,11 +14,20 @@ from sciextract.documents.annotations import Candidates, SpanCandidate, State
 from sciextract.documents.document import TokenTable
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.documents.spans import Span
-from sciextract.store import review
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.document_state import DocumentState, in_text_order
+from sciextract.store import (
+    DocumentState,
+    EntityRef,
+    EntityRow,
+    ItemRef,
+    LinkRef,
+    LinkRow,
+    RelationRef,
+    RelationRow,
+    review,
+)
+from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import said_by
-from sciextract.store.rows import EntityRow, LinkRow, ProgressRow, RelationRow
+from sciextract.store.rows import ProgressRow
 from sciextract_app.presenters.view_models import Mark
 
 Item = EntityRow | RelationRow | LinkRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from sciextract.store.actions.api import ItemRef, LinkRef, RelationRef
+from sciextract.store import ItemRef, LinkRef, RelationRef
 from sciextract_app.presenters import bulk, deciding, document_view, linking, navigation, selecting
 from sciextract_app.presenters.actions import Action, action_hint
 from sciextract_app.presenters.bulk import alike_target

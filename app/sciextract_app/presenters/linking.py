@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.rows import EntityRow
+from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, RelationRef
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_view import DocumentView

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sciextract.store import events
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
-from sciextract.store.context import Outcome
+from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
 from sciextract.store.events import Change, Event
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_order import DocumentOrder

@@ -9,9 +9,8 @@ from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document
 from sciextract.documents.spans import Span
 from sciextract.errors import ProjectError
-from sciextract.store.actions.api import ItemRef, LinkRef, RelationRef
+from sciextract.store import EntityRow, ItemRef, LinkRef, LinkRow, RelationRef, RelationRow
 from sciextract.store.events import Event, read_event
-from sciextract.store.rows import EntityRow, LinkRow, RelationRow
 from sciextract.store.sqlite import translated
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.document_view import ClusterLetters, DocumentView, Item

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 
 from sciextract.documents.annotations import State
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract.store.document_state import in_text_order
-from sciextract.store.rows import LinkRow
 from sciextract_app.presenters.document_view import DocumentView
 
 Key = tuple[float | int | str, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sciextract.documents.spans import Span
-from sciextract.store.actions.api import EntityRef, RelationRef
+from sciextract.store import EntityRef, RelationRef
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.deciding import add_mention

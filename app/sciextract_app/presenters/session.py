@@ -15,8 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sciextract import atomic
-from sciextract.store import review
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, ItemRef, LinkRef, RelationRef, review
 from sciextract_app.presenters.view_models import Feedback
 
 HOME_VARIABLE = "SCIEXTRACT_HOME"

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
-from sciextract.store.actions.api import EntityRef, ItemRef
-from sciextract.store.context import Outcome
-from sciextract.store.project import Project
+from sciextract.store import EntityRef, ItemRef, Outcome, Project
 from sciextract_app.presenters.disagreement import ModelUncertainty, VoteCache
 from sciextract_app.presenters.document_view import (
     CandidateCache,

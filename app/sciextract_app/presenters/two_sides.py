@@ -11,7 +11,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.metrics.differences import Difference, DifferenceKind, Layer, Said
-from sciextract.store.document_state import DocumentState
+from sciextract.store import DocumentState
 from sciextract.workflows.adjudicate import Verdict
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.adjudication_documents import ComparedAbstract, OpenDifference

@@ -20,8 +20,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
 from sciextract_app import messages, opening

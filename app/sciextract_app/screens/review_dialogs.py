@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciextract.errors import SciextractError
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef
 from sciextract.store.search import Query
 from sciextract.store.sqlite import replaced
 from sciextract_app.dialogs.base import ErrorDialog, MenuDialog, QuestionDialog

@@ -10,9 +10,8 @@ from pathlib import Path
 from textual.message import Message
 
 from sciextract.errors import SciextractError, as_command
-from sciextract.store import Project, open_project
+from sciextract.store import Outcome, Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
-from sciextract.store.context import Outcome
 from sciextract.store.maintenance.doctor import BackgroundCheck, background_check
 from sciextract.store.review import acceptance
 from sciextract_app.messages import (

@@ -17,7 +17,7 @@ from sciextract.retraining.snapshot.gathering import (
     layers_of,
     survey,
 )
-from sciextract.store.project import Project
+from sciextract.store import Project
 from sciextract.store.rows import IN_VIEW
 
 HELD_OUT_FOR_GATE = "held out for the gate"

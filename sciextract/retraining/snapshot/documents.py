@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 
 if TYPE_CHECKING:
     from sciextract.retraining.snapshot.manifest import Manifest

@@ -36,7 +36,7 @@ from sciextract.retraining.snapshot.manifest import (
     sha256_of,
     write_manifest,
 )
-from sciextract.store.project import Project
+from sciextract.store import Project
 from sciextract.workflows.output import reported_as, whole_output
 
 UNDECIDED_FILE = "undecided.jsonl"

@@ -24,9 +24,9 @@ from sciextract.retraining.snapshot.documents import (
     with_fields,
 )
 from sciextract.retraining.snapshot.supervision import mention_states
-from sciextract.store.project import Project
+from sciextract.store import Completeness, Layer, Project
 from sciextract.store.queries import Known, known_by_text, known_documents, positive_labels
-from sciextract.store.rows import IN_VIEW, Completeness, Layer, ProgressRow
+from sciextract.store.rows import IN_VIEW, ProgressRow
 from sciextract.store.sqlite import translated
 from sciextract.store.views import whole
 

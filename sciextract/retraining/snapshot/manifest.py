@@ -18,7 +18,8 @@ from sciextract.metrics.promotion import LEAST_DOCUMENTS, LEAST_ENTITIES
 from sciextract.retraining.snapshot.documents import GATE_SHARE, Split, TrainingDocument
 from sciextract.retraining.snapshot.gathering import NOT_DONE, GoldFile
 from sciextract.retraining.snapshot.supervision import Verdict, mention_states, verdicts_of
-from sciextract.store.rows import IN_VIEW, Layer
+from sciextract.store import Layer
+from sciextract.store.rows import IN_VIEW
 from sciextract.workflows.output import reported_as
 
 NOT_REJECTED = frozenset(State) - {State.REJECTED}

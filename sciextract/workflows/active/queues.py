@@ -31,7 +31,7 @@ from sciextract.workflows.models.choice import current
 from sciextract.workflows.models.registry import KnownModel, find_model
 
 if TYPE_CHECKING:
-    from sciextract.store.project import Project
+    from sciextract.store import Project
 
 
 MOST = 200

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from sciextract.documents.annotations import Annotations, Candidates
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
-from sciextract.store import documents
+from sciextract.store import Layer, documents
 from sciextract.store.queries import Known, known_documents, said_by_model
-from sciextract.store.rows import Layer
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
     Decision,
@@ -36,7 +35,7 @@ from sciextract.workflows.predict_project import check_config
 if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
     from sciextract.inference.network import Floats as said_Floats
-    from sciextract.store.project import Project
+    from sciextract.store import Project
 
 
 Floats = NDArray[np.float32]

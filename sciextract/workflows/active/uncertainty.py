@@ -18,8 +18,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.spans import Span
-from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import Completeness, EntityRow
+from sciextract.store import Completeness, DocumentState, EntityRow
 
 
 class Task(StrEnum):

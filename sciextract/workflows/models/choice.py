@@ -20,7 +20,7 @@ from sciextract.errors import (
 )
 from sciextract.inference.model_folder import DEFAULT_MODEL, HASH_CHARACTERS
 from sciextract.resources import bundled_models
-from sciextract.store.project import Project
+from sciextract.store import Project
 from sciextract.workflows.models.registry import (
     KnownModel,
     find_model,

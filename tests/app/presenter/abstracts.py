@@ -11,8 +11,7 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.store import Project, create_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project, create_project
 from sciextract.store.ingest import Import, Run
 from sciextract.text.analyse import analyse
 from sciextract_app.presenters.desk import Desk

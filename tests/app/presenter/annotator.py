@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sciextract.documents.annotations import State
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.rows import EntityRow, RelationRow
+from sciextract.store import EntityRef, EntityRow, LinkRef, RelationRef, RelationRow
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_view import DocumentView
 from tests.app.presenter.abstracts import SCIERC, SYMMETRIC, Said

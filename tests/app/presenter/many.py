@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+from sciextract.store import Project
 from sciextract.store.documents import encode_tokens
-from sciextract.store.project import Project
 from sciextract.text.analyse import analyse
 
 _WORDS = ("graph", "tagger", "lattice", "corpus", "parser", "window", "baseline", "speech")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import State
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef
 from sciextract_app.presenters.comparison import Comparison, compare
 from tests.app.presenter.abstracts import AGAIN, TEXT, document, gold, place, predict, project_with
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from sciextract.documents.annotations import (
     State,
 )
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.view_models import Mode

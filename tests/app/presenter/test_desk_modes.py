@@ -9,8 +9,7 @@ from sciextract.documents.annotations import (
     PairCandidate,
     SpanCandidate,
 )
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, RelationRef
+from sciextract.store import EntityRef, Project, RelationRef
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import (

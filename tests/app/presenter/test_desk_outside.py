@@ -9,8 +9,7 @@ import pytest
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectFullError
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, RelationRef
+from sciextract.store import EntityRef, Project, RelationRef, open_project
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import (

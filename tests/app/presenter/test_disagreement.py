@@ -10,8 +10,7 @@ import pytest
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef
 from sciextract.store.ingest import Import, Run
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.disagreement import VoteCache

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.selecting import with_part, without
 from sciextract_app.presenters.view_models import Mode

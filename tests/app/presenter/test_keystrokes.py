@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import Cluster, Entity, State
-from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.rows import Completeness
+from sciextract.store import Completeness, EntityRef, RelationRef
 from sciextract.store.undo import differing
 from sciextract_app.presenters.desk import Desk
 from tests.app.presenter.abstracts import (

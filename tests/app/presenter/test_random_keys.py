@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.store import open_project
-from sciextract.store.project import Project
+from sciextract.store import Project, open_project
 from sciextract.store.undo import differing, problems
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order

@@ -15,8 +15,7 @@ from sciextract.documents.annotations import (
     SpanCandidate,
 )
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef
 from sciextract.store.ingest import Run
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order

@@ -12,8 +12,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.resources import data_root
 from sciextract.retraining.remote.jobs import place_of
 from sciextract.retraining.run_folder import runs_of
-from sciextract.store import create_project
-from sciextract.store.rows import Layer
+from sciextract.store import Layer, create_project
 from sciextract.workflows.import_files import import_files
 from sciextract_app.screens import retraining, review
 from sciextract_app.workers import training

@@ -14,8 +14,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.formats.jsonl import encode
 from sciextract.retraining.snapshot import Split
 from sciextract.retraining.snapshot.documents import split_of
-from sciextract.store import create_project
-from sciextract.store.rows import Layer
+from sciextract.store import Layer, create_project
 from sciextract.workflows.import_files import import_files
 from tests.trainer.corpus import gold
 

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef
 from sciextract.store.maintenance.doctor import Severity, examine
 from tests.unit.store.projects import (
     TEXT,

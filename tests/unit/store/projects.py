@@ -12,8 +12,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
 from sciextract.documents.spans import Span
-from sciextract.store import Project, create_project, open_project
-from sciextract.store.document_state import DocumentState
+from sciextract.store import DocumentState, Project, create_project, open_project
 from sciextract.store.ingest import Import, ImportCounts, Run
 from sciextract.store.undo import State as StateRows
 from sciextract.store.undo import all_numbers, current_state

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project, connection, open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project, connection, open_project
 from sciextract.store.maintenance import findings
 from tests.unit.store.projects import entity, place, put, reopened
 

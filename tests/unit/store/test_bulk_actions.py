@@ -9,11 +9,10 @@ import pytest
 from sciextract.documents.annotations import Entity, State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import Completeness, EntityRef, Layer, Project
 from sciextract.store.actions.bulk import occurrences
 from sciextract.store.maintenance.backup import list_backups
-from sciextract.store.rows import Completeness, Layer, ProgressRow
+from sciextract.store.rows import ProgressRow
 from tests.unit.store.projects import (
     OTHER_TEXT,
     TEXT,

@@ -8,8 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef
+from sciextract.store import EntityRef, LinkRef, Project
 from tests.unit.store.projects import (
     cluster,
     entity,

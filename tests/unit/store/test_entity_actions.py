@@ -9,9 +9,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef
-from sciextract.store.rows import Completeness, EntityRow
+from sciextract.store import Completeness, EntityRef, EntityRow, Project
 from tests.unit.store.projects import (
     TEXT,
     cluster,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import Project
+from sciextract.store import Completeness, Layer, Project
 from sciextract.store.ingest import Import
-from sciextract.store.rows import Completeness, Layer
 from tests.unit.store.projects import document, entity, guess, place, predict, said
 
 

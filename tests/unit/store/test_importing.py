@@ -8,8 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import Annotations, Entity, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import Project, documents
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef, documents
 from sciextract.store.ingest import Import
 from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import (

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import State
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import Completeness, EntityRef, Project, open_project
 from sciextract.store.merge import Join, MergeCounts, foreign_documents
-from sciextract.store.rows import Completeness
 from sciextract.store.undo import differing
 from tests.unit.store.projects import entity, guess, new_project, place, put, relation, states
 

@@ -11,10 +11,16 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError, SciextractError
-from sciextract.store import Project, documents, open_project
-from sciextract.store.actions.api import EntityRef, LinkRef
-from sciextract.store.document_state import DocumentState
-from sciextract.store.rows import EntityRow, LinkRow
+from sciextract.store import (
+    DocumentState,
+    EntityRef,
+    EntityRow,
+    LinkRef,
+    LinkRow,
+    Project,
+    documents,
+    open_project,
+)
 from sciextract.store.state_tables import load_rows
 from tests.app.presenter.abstracts import AGAIN, SCIERC, TEXT, gold, project_with
 

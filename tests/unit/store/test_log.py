@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import LabelScore, State
 from sciextract.documents.spans import Span
-from sciextract.store import Project, events, sqlite
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, EntityRow, LinkRef, Project, RelationRef, events, sqlite
 from sciextract.store.events import Change, change_of, decode, encode, fits, replay
-from sciextract.store.rows import EntityRow, from_values, to_values
+from sciextract.store.rows import from_values, to_values
 from sciextract.store.undo import describe, differing, rebuild
 from tests.unit.store.projects import (
     all_state,

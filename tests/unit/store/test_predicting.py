@@ -12,10 +12,8 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import Completeness, EntityRef, Layer, LinkRef, Project, RelationRef
 from sciextract.store.ingest import Run, need_prediction, said_by
-from sciextract.store.rows import Completeness, Layer
 from tests.unit.store.projects import (
     FIRST_MODEL,
     SECOND_MODEL,

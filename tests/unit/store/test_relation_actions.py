@@ -8,9 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, RelationRef
-from sciextract.store.rows import RelationRow
+from sciextract.store import EntityRef, Project, RelationRef, RelationRow
 from tests.unit.store.projects import (
     entity,
     guess,

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project
 from sciextract.store.search import Place, Query, documents_with, find, fts_phrase, fts_query
 from tests.unit.store.projects import (
     document,

@@ -9,9 +9,16 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.errors import UndoRefusedError
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import Actions, EntityRef, LinkRef, RelationRef
-from sciextract.store.rows import Completeness, Layer
+from sciextract.store import (
+    Completeness,
+    EntityRef,
+    Layer,
+    LinkRef,
+    Project,
+    RelationRef,
+    open_project,
+)
+from sciextract.store.actions.api import Actions
 from tests.unit.store.projects import (
     OTHER_TEXT,
     all_state,

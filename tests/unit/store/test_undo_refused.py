@@ -8,8 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.errors import UndoRefusedError
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, RelationRef
+from sciextract.store import EntityRef, Project, RelationRef, open_project
 from tests.unit.store.projects import (
     OTHER_TEXT,
     all_state,

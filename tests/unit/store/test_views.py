@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sciextract.documents.annotations import Annotations, State
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.state_tables import summarise
 from sciextract.store.views import EVERYTHING, WITH_UNDECIDED

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project, open_project
 from sciextract.store.statistics import label_states, labels_of, seconds_of_done
 from sciextract.workflows.agreement import Cancelled, agree_with, merge_projects, sides
 from tests.app.screens_support import made_project

@@ -17,7 +17,7 @@ from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, Window, plan_windows
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

@@ -19,7 +19,7 @@ from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract.retraining.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract_trainer.data.examples import (
     Bools,
     Example,

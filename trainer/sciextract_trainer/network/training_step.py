@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from sciextract.inference import candidates
 from sciextract.inference.label_layout import Columns, RelationLayout
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Batch, Bools, Example, Floats, Ints
 from sciextract_trainer.network.joint import JointNetwork

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import State
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project, open_project
 from sciextract.workflows.adjudicate import disputes
 from sciextract_app.presenters.adjudication import Adjudication
 from sciextract_app.presenters.adjudication_documents import open_differences

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, Project, RelationRef, open_project
 from sciextract.store.maintenance.doctor import Severity, examine
 from sciextract.workflows.adjudicate import disputes
 from sciextract.workflows.disagreements import Decisions, other_sides

@@ -21,8 +21,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError, ModelNotFoundError, UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
-from sciextract.store import Project, create_project, open_project
-from sciextract.store.actions.api import EntityRef
+from sciextract.store import EntityRef, Project, create_project, open_project
 from sciextract.store.ingest import Import, Run
 from sciextract.store.queries import read_queue
 from sciextract.workflows.active.queues import MadeQueue, QueueOrder, make_queue

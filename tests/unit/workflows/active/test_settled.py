@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.spans import Span
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef, LinkRef, RelationRef
-from sciextract.store.rows import Completeness, Layer
+from sciextract.store import Completeness, EntityRef, Layer, LinkRef, Project, RelationRef
 from sciextract.workflows.active.uncertainty import Decision, Task, settled
 from tests.unit.store.projects import (
     guess,

@@ -11,7 +11,7 @@ from sciextract.documents.spans import Span
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
 from sciextract.retraining.snapshot import TrainingDocument
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from sciextract.workflows.evaluate import DocumentMismatchError
 from sciextract.workflows.models import register
 from sciextract.workflows.models.compare import compare, gate, gate_gold

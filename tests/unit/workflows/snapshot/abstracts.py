@@ -12,8 +12,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
 from sciextract.retraining.snapshot import Snapshot, Split, TrainingDocument
 from sciextract.retraining.snapshot.documents import split_of
-from sciextract.store import Project
-from sciextract.store.rows import Layer
+from sciextract.store import Layer, Project
 from tests.unit.store.projects import (
     cluster,
     document,

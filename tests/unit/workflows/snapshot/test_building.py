@@ -20,9 +20,7 @@ from sciextract.retraining.snapshot import (
     read_undecided,
 )
 from sciextract.retraining.snapshot.manifest import too_few_to_compare
-from sciextract.store import Project, open_project
-from sciextract.store.actions.api import EntityRef, LinkRef
-from sciextract.store.rows import Layer
+from sciextract.store import EntityRef, Layer, LinkRef, Project, open_project
 from tests.shared_data import ROOT
 from tests.unit.store.projects import (
     document,

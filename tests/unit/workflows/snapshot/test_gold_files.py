@@ -23,8 +23,7 @@ from sciextract.retraining.snapshot import (
     read_snapshot,
     read_undecided,
 )
-from sciextract.store import Project
-from sciextract.store.rows import Layer
+from sciextract.store import Layer, Project
 from tests.unit.store.projects import put
 from tests.unit.workflows.snapshot.abstracts import (
     gold_file,

@@ -10,9 +10,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
 from sciextract.retraining.snapshot.documents import place_of, split_of
-from sciextract.store import Project
-from sciextract.store.actions.api import EntityRef
-from sciextract.store.rows import Layer
+from sciextract.store import EntityRef, Layer, Project
 from tests.unit.store.projects import guess, place, predict, put
 from tests.unit.workflows.snapshot.abstracts import placed, put_gold, sha256, texts
 

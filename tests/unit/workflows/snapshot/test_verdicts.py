@@ -8,7 +8,7 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.retraining.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
-from sciextract.store.rows import Layer
+from sciextract.store import Layer
 from tests.unit.store.projects import cluster, document, entity, relation, said
 
 POSITIVE, NEGATIVE, MASKED = Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED
