@@ -187,8 +187,8 @@ class DeskApp(TerminalApp):
             self.push_screen(ErrorDialog("This cannot be saved", error))
             return
         await self.action_start()
-        told = f"{saved.name} is open now: sciextract merge brings it into the other file"
-        self.open(opening.Opening(saved, message=told))
+        notice = f"{saved.name} is open now: sciextract merge brings it into the other file"
+        self.open(opening.Opening(saved, message=notice))
 
     async def action_quit(self) -> None:
         """Leave; nothing has to be saved."""

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from sciextract_app.presenters.bulk import BulkDecision
 
 
-class ModelLoaded(Message):
-    """The model is there; predicting begins.
+class ServiceMessage(Message):
+    """What a thread reports to the service of the review screen that started it."""
+
+
+class ModelLoaded(ServiceMessage):
+    """The model is loaded; predictions begin.
 
     Attributes:
         model: Its name.
@@ -32,8 +36,8 @@ class ModelLoaded(Message):
         self.model = model
 
 
-class Predicted(Message):
-    """Some more abstracts are predicted and in the project.
+class Predicted(ServiceMessage):
+    """Some more abstracts are predicted and stored.
 
     Attributes:
         done: Abstracts predicted so far.
@@ -50,7 +54,7 @@ class Predicted(Message):
         return isinstance(message, Predicted)
 
 
-class AcceptanceCounted(Message):
+class AcceptanceCounted(ServiceMessage):
     """The decisions of a large project are counted.
 
     Attributes:
@@ -62,13 +66,13 @@ class AcceptanceCounted(Message):
         self.share = share
 
 
-class PredictionEnded(Message):
-    """The prediction has come to its end, or to a stop.
+class PredictionEnded(ServiceMessage):
+    """The prediction has ended.
 
     Attributes:
         report: What was predicted, ``None`` when nothing was.
         error: Why it stopped, ``None`` where it did not.
-        stopped: Whether it was told to stop before its end.
+        stopped: Whether it was cancelled before its end.
     """
 
     def __init__(
@@ -83,8 +87,8 @@ class PredictionEnded(Message):
         self.stopped = stopped
 
 
-class Imported(Message):
-    """Some more records of the files are behind us.
+class Imported(ServiceMessage):
+    """Some more records of the files are read.
 
     Attributes:
         records: How many.
@@ -99,11 +103,11 @@ class Imported(Message):
         return isinstance(message, Imported)
 
 
-class ImportEnded(Message):
-    """The import has come to its end.
+class ImportEnded(ServiceMessage):
+    """The import has ended.
 
     Attributes:
-        files: What was brought in.
+        files: What was imported.
         report: Counts, ``None`` when it failed.
         bad: Records that could not be read, as many as are shown.
         error: Why it failed.
@@ -123,8 +127,8 @@ class ImportEnded(Message):
         self.error = error
 
 
-class ModelInUse(Message):
-    """A model was taken for the project, or could not be.
+class ModelInUse(ServiceMessage):
+    """A model is in use in the project, or cannot be used.
 
     Attributes:
         model: Its name.
@@ -151,18 +155,18 @@ class DifferencesCounted(Message):
         self.counts = counts
 
 
-class BulkProgress(Message):
-    """A decision that goes through the project is some abstracts further.
+class BulkProgress(ServiceMessage):
+    """A decision for the whole project is some abstracts further.
 
     Attributes:
-        spread: The decision.
-        done: Abstracts behind it.
+        decision: The decision.
+        done: Abstracts that are done.
         total: All of them.
     """
 
-    def __init__(self, spread: BulkDecision, done: int, total: int) -> None:
+    def __init__(self, decision: BulkDecision, done: int, total: int) -> None:
         super().__init__()
-        self.spread = spread
+        self.decision = decision
         self.done = done
         self.total = total
 
@@ -171,39 +175,39 @@ class BulkProgress(Message):
         return isinstance(message, BulkProgress)
 
 
-class BulkCounted(Message):
-    """What a decision would change in the project is counted.
+class BulkCounted(ServiceMessage):
+    """The changes of a decision in the project are counted.
 
     Attributes:
-        spread: The decision.
+        decision: The decision.
         count: What it would change.
     """
 
-    def __init__(self, spread: BulkDecision, count: Count) -> None:
+    def __init__(self, decision: BulkDecision, count: Count) -> None:
         super().__init__()
-        self.spread = spread
+        self.decision = decision
         self.count = count
 
 
-class BulkEnded(Message):
-    """A decision has gone through the project, or could not.
+class BulkEnded(ServiceMessage):
+    """A decision for the whole project is done, or has failed.
 
     Attributes:
-        spread: The decision.
+        decision: The decision.
         outcome: What was changed, ``None`` when it was not even counted.
-        stopped: Whether it was told to stop before its end.
+        stopped: Whether it was cancelled before its end.
         why: Why it failed, empty where it did not.
     """
 
     def __init__(
         self,
-        spread: BulkDecision,
+        decision: BulkDecision,
         outcome: Outcome | None = None,
         stopped: bool = False,
         why: str = "",
     ) -> None:
         super().__init__()
-        self.spread = spread
+        self.decision = decision
         self.outcome = outcome
         self.stopped = stopped
         self.why = why

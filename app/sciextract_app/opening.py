@@ -79,7 +79,7 @@ def plan(words: Sequence[str], schema: str | None = None, model: str | None = No
         raise UsageError(f"only one project at a time: {', '.join(projects)}", "open one of them")
     if projects:
         return Opening(Path(projects[0]), files)
-    return _beside(files, lambda: schema or fitting_schema(model, texts_of(files)))
+    return _beside_files(files, lambda: schema or fitting_schema(model, texts_of(files)))
 
 
 def is_project(path: str | Path) -> bool:
@@ -145,8 +145,8 @@ def pasted_project(
     while target.exists():
         number += 1
         target = place / f"{name}-{number}{SUFFIX}"
-    told = target.name if place == wanted else target
-    return Opening(target, (), f"new project: {told}", fitting_schema(model, [text]), text)
+    shown = target.name if place == wanted else target
+    return Opening(target, (), f"new project: {shown}", fitting_schema(model, [text]), text)
 
 
 def projects_folder() -> Path:
@@ -171,7 +171,7 @@ def _missing_hint(word: str) -> str:
     return as_command("sciextract", "init", word) if word.endswith(SUFFIX) else ""
 
 
-def _beside(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
+def _beside_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
     """The project that belongs to files: beside the first, or in the data folder where that takes none."""
     first = Path(files[0]).resolve()
     folder, name = first.parent, f"{_stem(first)}{SUFFIX}"
@@ -241,10 +241,8 @@ def stamp(path: str) -> list[int]:
         found = [each.stat() for each in files if each.is_file()]
     except OSError:
         return []
-    return [
-        *(len(found), sum(each.st_size for each in found)),
-        max((each.st_mtime_ns for each in found), default=0),
-    ]
+    newest = max((each.st_mtime_ns for each in found), default=0)
+    return [len(found), sum(each.st_size for each in found), newest]
 
 
 def not_yet_imported(project: Remembered, files: Iterable[str]) -> list[str]:

@@ -139,7 +139,7 @@ class LineDialog(Dialog[str]):
     Args:
         title: What it is for.
         text: What stands there at first.
-        told: What may be typed.
+        explained: What may be typed.
         problem_of: Why something cannot be taken; empty where it can.
         offered: Values to choose below the line, each with its words.
     """
@@ -148,7 +148,7 @@ class LineDialog(Dialog[str]):
         self,
         title: str,
         text: str,
-        told: str,
+        explained: str,
         problem_of: Callable[[str], str],
         offered: Sequence[tuple[str, str]] = (),
     ) -> None:
@@ -159,7 +159,7 @@ class LineDialog(Dialog[str]):
         )
         super().__init__(title, keys)
         self._text = text
-        self._told = told
+        self._explained = explained
         self._problem_of = problem_of
         self._offered = tuple(offered)
 
@@ -169,7 +169,7 @@ class LineDialog(Dialog[str]):
         return [
             *([OptionList(*options)] if options else []),
             Input(self._text, id="line", select_on_focus=False),
-            words(self._told, "hint"),
+            words(self._explained, "hint"),
             Static("", id="line-problem"),
         ]
 

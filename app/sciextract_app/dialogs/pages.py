@@ -104,16 +104,18 @@ class MessagesDialog(Dialog[None]):
     """Lists messages, the latest first.
 
     Args:
-        said: The messages.
+        history: The messages.
     """
 
-    def __init__(self, said: Sequence[PastMessage]) -> None:
+    def __init__(self, history: Sequence[PastMessage]) -> None:
         super().__init__("Messages")
-        self._said = said
+        self._history = history
 
     def content(self) -> list[Widget]:
         """A line each."""
-        lines = [f"{each.at} {'!' if each.problem else ' '} {each.message}" for each in self._said]
+        lines = [
+            f"{each.at} {'!' if each.problem else ' '} {each.message}" for each in self._history
+        ]
         return [words("\n".join(lines) or "Nothing was said yet")]
 
 

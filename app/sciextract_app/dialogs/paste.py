@@ -104,7 +104,7 @@ class PasteDialog(Dialog[str]):
     def _look(self) -> None:
         self._found = None
         text = self.text
-        self._tell("looking…" if text.strip() else _NOTHING)
+        self._show_summary("looking…" if text.strip() else _NOTHING)
         if text.strip():
             self._read(text)
 
@@ -120,13 +120,13 @@ class PasteDialog(Dialog[str]):
     @on(PasteSeen)
     def _seen(self, event: PasteSeen) -> None:
         self._found = event.found
-        self._tell(told(event.found, event.ended, self._is_long))
+        self._show_summary(summary(event.found, event.ended, self._is_long))
 
-    def _tell(self, said: str) -> None:
-        self.query_one("#recognised", Static).update(plain(said, "bold"))
+    def _show_summary(self, text: str) -> None:
+        self.query_one("#recognised", Static).update(plain(text, "bold"))
 
 
-def told(found: Recognised, ended: bool, cut: bool) -> str:
+def summary(found: Recognised, ended: bool, cut: bool) -> str:
     """What a paste is recognised as, in words.
 
     Args:

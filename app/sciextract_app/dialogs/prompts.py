@@ -238,8 +238,10 @@ class QueueNameDialog(Dialog[str]):
 
     def content(self) -> list[Widget]:
         """The line to type in."""
-        told = f"{self._count:,} abstracts in the order of the list; the queue stays as it is now."
-        return [Input(self._suggested, id="queue-name"), words(told, "hint")]
+        explained = (
+            f"{self._count:,} abstracts in the order of the list; the queue stays as it is now."
+        )
+        return [Input(self._suggested, id="queue-name"), words(explained, "hint")]
 
     def on_mount(self) -> None:
         """The person can type at once."""
@@ -272,7 +274,7 @@ class QueuesDialog(Dialog[Wish]):
         """The queues, or how to make one."""
         if not self._lines:
             return [words(_EMPTY)]
-        options = [Option(plain(told(each))) for each in self._lines]
+        options = [Option(plain(queue_text(each))) for each in self._lines]
         if self._active:
             options.append(Option(plain("  leave the queue: all abstracts in their order")))
         return [OptionList(*options), words("", "hint")]
@@ -304,7 +306,7 @@ class QueuesDialog(Dialog[Wish]):
         hint.update(plain(f"x again forgets {name}; its abstracts stay as they are"))
 
 
-def told(line: QueueLine) -> str:
+def queue_text(line: QueueLine) -> str:
     """A queue in one line."""
     sign = "▸" if line.active else " "
     return f"{sign} {line.name}   {line.place:,} of {line.length:,}, {line.done:,} done"

@@ -30,7 +30,7 @@ _HINTS = (
 
 
 class DashboardScreen(Screen[None]):
-    """Six pages; everything is read beside the keys.
+    """Six pages; everything is read in the background.
 
     Args:
         path: The project.
@@ -108,7 +108,7 @@ class DashboardScreen(Screen[None]):
 
     @on(counting.PagesFailed)
     def _pages_failed(self, event: counting.PagesFailed) -> None:
-        self._tell(Feedback(f"no statistics: {error_line(event.error)}", problem=True))
+        self._show_message(Feedback(f"no statistics: {error_line(event.error)}", problem=True))
 
     @on(counting.AgreementProgress)
     def _agreement_progress(self, event: counting.AgreementProgress) -> None:
@@ -129,9 +129,9 @@ class DashboardScreen(Screen[None]):
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._tell(crash_feedback("the statistics", event.worker.error))
+            self._show_message(crash_feedback("the statistics", event.worker.error))
 
-    def _tell(self, feedback: Feedback) -> None:
+    def _show_message(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)
 
     def _draw(self, top: bool = True) -> None:

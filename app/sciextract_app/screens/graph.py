@@ -1,4 +1,4 @@
-"""Walking through a knowledge graph: nodes to the left, one of them with its neighbours to the right."""
+"""A view of a knowledge graph: nodes to the left, one of them with its neighbours to the right."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _KEYS = (
 
 
 class GraphScreen(Screen[None]):
-    """The view of a graph; every question is answered beside the keys.
+    """The view of a graph; every query runs in the background.
 
     Args:
         path: The graph.
@@ -118,7 +118,7 @@ class GraphScreen(Screen[None]):
         """Go to the node before."""
         before = self.walk.back()
         if before is None:
-            self._tell("this is where you began")
+            self._show_message("this is where you began")
         else:
             self._go(before)
 
@@ -126,7 +126,7 @@ class GraphScreen(Screen[None]):
         """Show what supports the marked edge."""
         row = self.query_one("#edges", RowList).chosen
         if row is None or row.edge is None:
-            self._tell("mark a neighbour first: Tab leads to them")
+            self._show_message("mark a neighbour first: Tab leads to them")
             return
         edge = row.edge
         self._ask_support(lambda questions: questions.sentences(edge))
@@ -135,12 +135,12 @@ class GraphScreen(Screen[None]):
         """Mark one end of a path, or show it."""
         ends = self.walk.path_from()
         if ends is not None:
-            self._tell("")
+            self._show_message("")
             self._ask_support(lambda questions: questions.path_between(*ends))
         elif self.walk.mark is not None:
-            self._tell(f"a path begins at {self.walk.mark[1]}; p at another node shows it")
+            self._show_message(f"a path begins at {self.walk.mark[1]}; p at another node shows it")
         else:
-            self._tell("no path is wanted any more")
+            self._show_message("no path is wanted any more")
 
     def action_turn_type(self) -> None:
         """List the nodes of the next type."""
@@ -187,7 +187,7 @@ class GraphScreen(Screen[None]):
 
     def _go(self, node: int | str) -> None:
         if self.walk.mark is None:
-            self._tell("")
+            self._show_message("")
         self._ask_node(lambda questions: questions.node(node))
 
     @work(thread=True, group="opening", exit_on_error=False)
@@ -233,19 +233,19 @@ class GraphScreen(Screen[None]):
 
     @on(answers.QuestionFailed)
     def _failed(self, event: answers.QuestionFailed) -> None:
-        self._tell(error_line(event.error), problem=True)
+        self._show_message(error_line(event.error), problem=True)
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            told = crash_feedback("the question", event.worker.error)
-            self.query_one(MessageBar).show(told)
+            crash = crash_feedback("the question", event.worker.error)
+            self.query_one(MessageBar).show(crash)
 
     def _draw(self, page: NodePage) -> None:
         self.query_one(NodeFacts).show(page)
         self.query_one("#edges", RowList).show(page.edges)
 
-    def _tell(self, words: str, problem: bool = False) -> None:
+    def _show_message(self, words: str, problem: bool = False) -> None:
         self.query_one(MessageBar).show(Feedback(words, problem))
 
 

@@ -1,4 +1,4 @@
-"""The panel of a training: what it would be made of, how it goes, what came of it."""
+"""The panel of a training: what it would be made of, how it goes, and its result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ from sciextract_app.screens.training_setup import TrainingSetup
 from sciextract_app.widgets import plot_pages
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
-from sciextract_app.workers.retraining import JobCancelled, MaterialJob, MaterialReady, cancelled
+from sciextract_app.workers.retraining import (
+    JobCancelled,
+    TrainingDataJob,
+    TrainingDataReady,
+    cancelled,
+)
 from sciextract_app.workers.training import obstacle
 
 if TYPE_CHECKING:
@@ -57,9 +62,9 @@ class RetrainingScreen(TrainingSetup):
     def __init__(self, service: RetrainingService) -> None:
         super().__init__(service)
         self._watch = service.watch
-        self._material: MaterialReady | None = None
+        self._material: TrainingDataReady | None = None
         self._shown: object = None
-        self._told_about = (False, False)
+        self._message_state = (False, False)
 
     def compose(self) -> ComposeResult:
         """Title, what there is to say, and the keys."""
@@ -78,10 +83,10 @@ class RetrainingScreen(TrainingSetup):
     def look(self) -> None:
         """Show the training as it is now."""
         self._service.poll()
-        told_about = (self._watch.runs, self._watch.used)
-        if told_about != self._told_about:  # what was said last is over
-            self._told_about = told_about
-            self._tell(Feedback())
+        state_of_message = (self._watch.runs, self._watch.used)
+        if state_of_message != self._message_state:  # the last message does not hold any more
+            self._message_state = state_of_message
+            self._show_message(Feedback())
         state = (self._watch.live, self._watch.used, self._material, self._service.setup)
         if state != self._shown:
             top = self._watch.live is None
@@ -95,7 +100,7 @@ class RetrainingScreen(TrainingSetup):
         if self._watch.live is None:
             self._start(None)
         elif found is not None and found.offered:
-            self._tell(Feedback(f"taking {found.model}"))
+            self._show_message(Feedback(f"taking {found.model}"))
             self._service.use(found.model)
         elif not self._watch.runs:
             self.action_plan()
@@ -114,7 +119,7 @@ class RetrainingScreen(TrainingSetup):
         if live is not None and live.there and (live.runs or live.unwatched):
             self.app.push_screen(_stopping(live), self._stop_there)
         elif not self._watch.runs:
-            self._tell(Feedback("no training works now", problem=True))
+            self._show_message(Feedback("no training works now", problem=True))
         else:
             explained = "What is learned so far is kept, and g goes on from there. Closing this panel stops nothing."
             dialog = QuestionDialog("Stop the training?", explained, "stops it")
@@ -128,7 +133,7 @@ class RetrainingScreen(TrainingSetup):
             self.look()
 
     def action_last(self) -> None:
-        """What came of the last training that was finished."""
+        """Show the result of the last training that was finished."""
         last = self._material.earlier.last if self._material else None
         if self._watch.live is None and last is not None:
             self._watch.show(last)
@@ -141,7 +146,7 @@ class RetrainingScreen(TrainingSetup):
     def _start(self, resumed: Run | None) -> None:
         problem = self._obstacle(resumed)
         if problem:
-            self._tell(Feedback(problem, problem=True))
+            self._show_message(Feedback(problem, problem=True))
             return
         try:
             self._service.start(resumed)
@@ -149,17 +154,17 @@ class RetrainingScreen(TrainingSetup):
             self.app.push_screen(ErrorDialog("Training cannot begin", error))
             return
         self.look()
-        self._tell(Feedback("it goes on when you leave this panel, or the desk"))
+        self._show_message(Feedback("it goes on when you leave this panel, or the desk"))
 
     def _stop(self, yes: bool | None) -> None:
         if yes and self._watch.stop():
-            self._tell(Feedback("it stops at the next point from which it can go on"))
+            self._show_message(Feedback("it stops at the next point from which it can go on"))
 
     def _stop_there(self, answer: str | None) -> None:
         if answer == "w":
             self._watch.stop()
         elif answer == "c" and self._watch.run is not None:
-            self._tell(Feedback("asking the other machine to stop the job"))
+            self._show_message(Feedback("asking the other machine to stop the job"))
             self._cancel(self._watch.run)
 
     @work(thread=True, group="cancel", exit_on_error=False)
@@ -169,11 +174,11 @@ class RetrainingScreen(TrainingSetup):
     @on(JobCancelled)
     def _cancelled(self, event: JobCancelled) -> None:
         if event.error is not None:
-            self._tell(Feedback(error_line(event.error), problem=True))
+            self._show_message(Feedback(error_line(event.error), problem=True))
         elif self._watch.run is not None and not self._watch.runs:
             self._watch.show(self._watch.run)
         else:
-            self._tell(
+            self._show_message(
                 Feedback(f"{event.host} stops the job at the next point from which it can go on")
             )
         self.look()
@@ -206,9 +211,9 @@ class RetrainingScreen(TrainingSetup):
         lines = word_lines(["Retrain: the model learns from your decisions"], width, "bold")
         rows = plan_lines(found.material, found.model, self._service.setup, found.earlier)
         lines += [Text(), *plot_pages.named_lines(rows, width)]
-        told = found.earlier.words
+        past = found.earlier.words
         problem = self._obstacle()
-        lines += [Text(), *word_lines([" ".join(told)], width)] if told else []
+        lines += [Text(), *word_lines([" ".join(past)], width)] if past else []
         return [*lines, Text(), *word_lines([f"! {problem}"], width, "mark")] if problem else lines
 
     def _hints(self) -> tuple[Hint, ...]:
@@ -233,21 +238,21 @@ class RetrainingScreen(TrainingSetup):
     @work(thread=True, exclusive=True, group="material", exit_on_error=False)
     def _count(self) -> None:
         service = self._service
-        MaterialJob(service.path, service.model, self.post_message).run()
+        TrainingDataJob(service.path, service.model, self.post_message).run()
 
-    @on(MaterialReady)
-    def _counted(self, event: MaterialReady) -> None:
+    @on(TrainingDataReady)
+    def _counted(self, event: TrainingDataReady) -> None:
         self._material = event
         if event.error is not None:
-            self._tell(Feedback(error_line(event.error), problem=True))
+            self._show_message(Feedback(error_line(event.error), problem=True))
         self.look()
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._tell(crash_feedback("counting", event.worker.error))
+            self._show_message(crash_feedback("counting", event.worker.error))
 
-    def _tell(self, feedback: Feedback) -> None:
+    def _show_message(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)
 
 

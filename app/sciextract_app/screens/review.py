@@ -460,38 +460,23 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Cancel all workers of a group."""
         self.workers.cancel_group(self, group)
 
-    @on(messages.ModelLoaded)
-    @on(messages.Predicted)
-    @on(messages.PredictionEnded)
-    def _prediction_reported(
-        self, event: messages.ModelLoaded | messages.Predicted | messages.PredictionEnded
-    ) -> None:
-        self.predictions.receive(event)
-
-    @on(messages.Imported)
-    @on(messages.ImportEnded)
-    def _import_reported(self, event: messages.Imported | messages.ImportEnded) -> None:
-        self.imports.receive(event)
-        if isinstance(event, messages.ImportEnded) and event.bad:
-            self.dialogs.bad_records(event)
-
-    @on(messages.BulkProgress)
-    @on(messages.BulkCounted)
-    @on(messages.BulkEnded)
-    def _bulk_reported(
-        self, event: messages.BulkProgress | messages.BulkCounted | messages.BulkEnded
-    ) -> None:
-        self.bulk.receive(event)
-
-    @on(messages.AcceptanceCounted)
-    def _acceptance_counted(self, event: messages.AcceptanceCounted) -> None:
-        self.acceptance.receive(event)
-
-    @on(messages.ModelInUse)
-    def _model_in_use(self, event: messages.ModelInUse) -> None:
-        self.retraining.receive(event)
-        if event.error is not None:
-            self.dialogs.error("The new model cannot be used", event.error)
+    @on(messages.ServiceMessage)
+    def _service_reported(self, event: messages.ServiceMessage) -> None:
+        match event:
+            case messages.ModelLoaded() | messages.Predicted() | messages.PredictionEnded():
+                self.predictions.receive(event)
+            case messages.BulkProgress() | messages.BulkCounted() | messages.BulkEnded():
+                self.bulk.receive(event)
+            case messages.AcceptanceCounted():
+                self.acceptance.receive(event)
+            case messages.Imported() | messages.ImportEnded():
+                self.imports.receive(event)
+                if isinstance(event, messages.ImportEnded) and event.bad:
+                    self.dialogs.bad_records(event)
+            case messages.ModelInUse():
+                self.retraining.receive(event)
+                if event.error is not None:
+                    self.dialogs.error("The new model cannot be used", event.error)
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:

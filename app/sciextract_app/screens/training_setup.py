@@ -88,8 +88,8 @@ class TrainingSetup(Screen[None]):
         """Type the number of epochs."""
         if self.can_set_up:
             now = self._setup.epochs
-            told = "empty for as many as the recipe says; the best one is kept"
-            dialog = LineDialog("Epochs", str(now or ""), told, problem_of_epochs)
+            explained = "empty for as many as the recipe says; the best one is kept"
+            dialog = LineDialog("Epochs", str(now or ""), explained, problem_of_epochs)
             self.app.push_screen(dialog, self._set_epochs)
 
     @property

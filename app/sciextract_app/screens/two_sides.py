@@ -106,7 +106,7 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
             self.press(key_name(event))
 
     def press(self, key: str) -> None:
-        """Do what a key does, and show what came of it."""
+        """Do what a key does, and show the result."""
         self.after(self.presenter.press(key))
 
     def after(self, feedback: Feedback) -> None:
@@ -181,9 +181,7 @@ class AdjudicationScreen(TwoSidesScreen):
     def _count(self, sides: tuple[OtherSide, ...], numbers: Sequence[int]) -> None:
         worker = get_current_worker()
         CountingJob(
-            *(self.project.path, sides, numbers),
-            stopped=lambda: worker.is_cancelled,
-            post=self.post_message,
+            self.project.path, sides, numbers, lambda: worker.is_cancelled, self.post_message
         ).run()
 
     @on(DifferencesCounted)

@@ -176,10 +176,10 @@ def bar_text(answer: Feedback, news: Feedback, width: int) -> Text:
     room = width - line.cell_len - len(_BETWEEN)
     if not news.message or room < _LEAST_NEWS:
         return line
-    told = message_text(news, room)
-    gap = " " * (room - told.cell_len)
+    notice = message_text(news, room)
+    gap = " " * (room - notice.cell_len)
     style = "not dim" if news.problem else "dim"
-    return line.append(gap).append(_BETWEEN, "dim").append(told.plain, style)
+    return line.append(gap).append(_BETWEEN, "dim").append(notice.plain, style)
 
 
 def message_text(feedback: Feedback, width: int) -> Text:
@@ -292,7 +292,7 @@ class TooSmall(Static):
 
     def __init__(self) -> None:
         super().__init__()
-        self._told = (0, 0)
+        self._shown_for = (0, 0)
 
     def on_mount(self) -> None:
         """Watch the size of the screen."""
@@ -307,8 +307,10 @@ class TooSmall(Static):
         """Compare the size of the screen with what is needed."""
         columns, rows = self.screen.size
         small = is_too_small(columns, rows)
-        if small and (columns, rows) != self._told:  # new words cause the layout that calls this
-            self._told = (columns, rows)
+        if (
+            small and (columns, rows) != self._shown_for
+        ):  # new words cause the layout that calls this
+            self._shown_for = (columns, rows)
             self.update(
                 f"The terminal has {columns}x{rows} characters.\n"
                 f"The desk needs {LEAST_COLUMNS}x{LEAST_ROWS}: enlarge it.\n"

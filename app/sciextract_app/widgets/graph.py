@@ -41,11 +41,11 @@ class NodeFacts(LinesPane):
 
     def line(self, y: int, width: int) -> Text:
         """One of them."""
-        word, told = self._lines(width)[y]
+        name, value = self._lines(width)[y]
         return (
             Text()
-            .append(word.rjust(_WORD_CELLS), "dim")
-            .append(f"  {fit(told, width - _WORD_CELLS - 2)}")
+            .append(name.rjust(_WORD_CELLS), "dim")
+            .append(f"  {fit(value, width - _WORD_CELLS - 2)}")
         )
 
     def _lines(self, width: int) -> list[tuple[str, str]]:
@@ -65,11 +65,11 @@ def years_line(years: Sequence[tuple[int, int]], width: int) -> str:
     if not years:
         return ""
     most = max(count for _, count in years)
-    start, end, told = f"{years[0][0]} ", f" {years[-1][0]}", f", at most {most:,}"
+    start, end, most_text = f"{years[0][0]} ", f" {years[-1][0]}", f", at most {most:,}"
     room = width - len(start) - len(end)
     cells = min(len(years), max(1, room))
     (columns,) = column_rows(spread([count / most for _, count in years], cells), 1)
-    return f"{start}{columns}{end}" + (told if room - cells >= len(told) else "")
+    return f"{start}{columns}{end}" + (most_text if room - cells >= len(most_text) else "")
 
 
 _COUNT_CELLS = 6

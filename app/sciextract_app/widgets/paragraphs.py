@@ -357,8 +357,14 @@ class Paragraph:
                 yield Atom(Kind.OPEN, at, at, "", 1, _own(around, mark))
             end = glyph.char_end + base
             yield Atom(
-                *(Kind.TEXT, at, end, glyph.shown, glyph.cells, around),
-                *(glyph.blank, glyph.newline),
+                Kind.TEXT,
+                at,
+                end,
+                glyph.shown,
+                glyph.cells,
+                around,
+                glyph.blank,
+                glyph.newline,
             )
             for mark in closing.get(index, ()):
                 yield from _closing(marks[mark], end - 1, _own(around, mark))

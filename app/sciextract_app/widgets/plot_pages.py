@@ -303,8 +303,8 @@ def _score_table(title: str, rows: Sequence[ScoreComparison], width: int) -> lis
 def _phase(live: RunProgress, width: int) -> list[Text]:
     rate = f"{live.rate:,.1f} documents/s" if live.rate is not None and live.runs else ""
     device = f"on {live.device}" if live.device else ""
-    told = [device, f"from {live.model}" if live.model else "", rate]
-    words = "   ".join(filter(None, told))
+    parts = [device, f"from {live.model}" if live.model else "", rate]
+    words = "   ".join(filter(None, parts))
     lines = [Text(live.phase, "bold")]
     return [*lines, Text(fit(words, width))] if words else lines
 

@@ -1,1 +1,1 @@
-"""What runs beside the keys: each function opens the project for itself, and only posts messages."""
+"""Background work: jobs, which open the project for themselves and post messages, and services, which start them."""

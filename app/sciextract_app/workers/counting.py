@@ -16,10 +16,11 @@ from sciextract.workflows.disagreements import Decisions, OtherSide
 from sciextract_app.messages import DifferencesCounted
 from sciextract_app.presenters.adjudication_documents import read_abstract
 from sciextract_app.presenters.dashboard import Page, gather
+from sciextract_app.workers.host import IsCancelled
 
 _AT_A_TIME = 20
 _REST = 0.002
-"""Seconds between two abstracts, in which keys are answered."""
+"""Seconds between two abstracts, in which keys are handled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,14 @@ class CountingJob:
         path: The project.
         sides: Whom it is held against.
         numbers: The abstracts, in the order in which they are wanted.
-        stopped: Whether to stop; asked before every abstract.
+        is_cancelled: Whether to stop; checked before every abstract.
         post: Takes the messages; must not mind the thread.
     """
 
     path: Path
     sides: tuple[OtherSide, ...]
     numbers: Sequence[int]
-    stopped: Callable[[], bool]
+    is_cancelled: IsCancelled
     post: Callable[[Message], object]
 
     def run(self) -> None:
@@ -52,7 +53,7 @@ class CountingJob:
         with open_project(self.path, read=True) as project:
             decisions = Decisions(project)
             for number in self.numbers:
-                if self.stopped():
+                if self.is_cancelled():
                     return
                 found = read_abstract(project, number, self.sides, decisions)
                 counts[number] = len(found.waiting) if found else 0
@@ -125,12 +126,12 @@ class ChartsJob:
 
     Attributes:
         path: The project.
-        stopped: Whether to stop; asked between abstracts.
+        is_cancelled: Whether to stop; checked between abstracts.
         post: Takes the messages; must not mind the thread.
     """
 
     path: Path
-    stopped: Callable[[], bool]
+    is_cancelled: IsCancelled
     post: Callable[[Message], object]
 
     def gather(self) -> None:
@@ -139,7 +140,7 @@ class ChartsJob:
             with open_project(self.path, read=True) as project:
                 for name, page in gather(project):
                     self.post(PageReady(name, page))
-                    if self.stopped():
+                    if self.is_cancelled():
                         return
         except SciextractError as error:
             self.post(PagesFailed(error))
@@ -149,7 +150,7 @@ class ChartsJob:
         try:
             with open_project(self.path, read=True) as project:
                 for side in sides(project):
-                    self.post(AgreementReady(agree_with(project, side, self._tell(side.name))))
+                    self.post(AgreementReady(agree_with(project, side, self._progress(side.name))))
         except Cancelled:
             return
         except SciextractError as error:
@@ -157,9 +158,9 @@ class ChartsJob:
         else:
             self.post(AgreementReady(None))
 
-    def _tell(self, name: str) -> Callable[[int, int], bool]:
-        def tell(done: int, of: int) -> bool:
+    def _progress(self, name: str) -> Callable[[int, int], bool]:
+        def post(done: int, of: int) -> bool:
             self.post(AgreementProgress(f"comparing with {name}: {done:,} of {of:,} abstracts"))
-            return not self.stopped()
+            return not self.is_cancelled()
 
-        return tell
+        return post

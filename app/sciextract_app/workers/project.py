@@ -40,14 +40,14 @@ class BulkJob:
     Attributes:
         path: The project.
         author: Who works on it.
-        spread: The decision.
+        decision: The decision.
         is_cancelled: Whether to stop; checked after every few abstracts.
         post: Takes the messages; must not mind the thread.
     """
 
     path: Path
     author: str | None
-    spread: BulkDecision
+    decision: BulkDecision
     is_cancelled: IsCancelled
     post: Callable[[Message], object]
     _posted: float = 0.0
@@ -57,10 +57,10 @@ class BulkJob:
         try:
             count = self._count()
         except (SciextractError, KeyError) as error:
-            self.post(BulkEnded(self.spread, why=_why(error)))
+            self.post(BulkEnded(self.decision, why=_why(error)))
         else:
             if count is not None:
-                self.post(BulkCounted(self.spread, count))
+                self.post(BulkCounted(self.decision, count))
 
     def do(self, count: Count) -> None:
         """Do it, and post the result."""
@@ -74,13 +74,13 @@ class BulkJob:
                     self._progress(outcome.documents, len(count.numbers))
                     time.sleep(BREATH_SECONDS)
         except (SciextractError, KeyError) as error:
-            self.post(BulkEnded(self.spread, outcome, why=_why(error)))
+            self.post(BulkEnded(self.decision, outcome, why=_why(error)))
         else:
-            self.post(BulkEnded(self.spread, outcome, stopped))
+            self.post(BulkEnded(self.decision, outcome, stopped))
 
     @property
     def _mention(self) -> tuple[int, str]:
-        return self.spread.number, self.spread.entity_id
+        return self.decision.number, self.decision.entity_id
 
     def _count(self) -> Count | None:
         found = None
@@ -95,7 +95,7 @@ class BulkJob:
         now = time.monotonic()
         if now - self._posted >= PROGRESS_SECONDS:
             self._posted = now
-            self.post(BulkProgress(self.spread, done, total))
+            self.post(BulkProgress(self.decision, done, total))
 
 
 def _why(error: SciextractError | KeyError) -> str:
@@ -120,36 +120,36 @@ class BulkService:
 
     def request(self, request: str) -> None:
         """Do what the presenter asks for: count, do, or stop."""
-        host, spread = self._host, self._host.desk.bulk.pending
+        host, decision = self._host, self._host.desk.bulk.pending
         self._reply = host.messages.answer
-        if request == bulk.STOP or spread is None:
+        if request == bulk.STOP or decision is None:
             host.cancel_threads(self.GROUP)
             return
-        count = spread.count
+        count = decision.count
         if request == bulk.COUNT:
-            self._start(lambda cancelled: self._job(spread, cancelled).count())
+            self._start(lambda cancelled: self._job(decision, cancelled).count())
         elif count is not None:
-            self._start(lambda cancelled: self._job(spread, cancelled).do(count))
+            self._start(lambda cancelled: self._job(decision, cancelled).do(count))
 
     def receive(self, message: BulkProgress | BulkCounted | BulkEnded) -> None:
         """Show what the thread reports."""
         presenter = self._host.desk.bulk
         match message:
             case BulkProgress():
-                progress = presenter.progress(message.spread, message.done, message.total)
+                progress = presenter.progress(message.decision, message.done, message.total)
                 if progress.message:
                     self._clear_reply()
                     self._host.show_notice(progress, passing=True)
             case BulkCounted():
-                question = presenter.counted(message.spread, message.count)
+                question = presenter.counted(message.decision, message.count)
                 self._show(question, reply=self._host.desk.mode is Mode.CONFIRM)
             case BulkEnded():
                 self._host.poll_changes()
                 if message.why or message.outcome is None:
-                    self._show(presenter.failed(message.spread, message.why))
+                    self._show(presenter.failed(message.decision, message.why))
                 else:
                     outcome, stopped = message.outcome, message.stopped
-                    self._show(presenter.ended(message.spread, outcome, stopped))
+                    self._show(presenter.ended(message.decision, outcome, stopped))
 
     def fail(self) -> None:
         """The thread failed unexpectedly: the decision is dropped."""
@@ -158,10 +158,10 @@ class BulkService:
     def _start(self, work: Callable[[IsCancelled], object]) -> None:
         self._host.start_thread(self.GROUP, work, exclusive=True)
 
-    def _job(self, spread: BulkDecision, is_cancelled: IsCancelled) -> BulkJob:
+    def _job(self, decision: BulkDecision, is_cancelled: IsCancelled) -> BulkJob:
         project = self._host.project
         author = project.author.removeprefix("person:")
-        return BulkJob(project.path, author, spread, is_cancelled, self._host.post_message)
+        return BulkJob(project.path, author, decision, is_cancelled, self._host.post_message)
 
     def _show(self, feedback: Feedback, reply: bool = False) -> None:
         """Show a result; the question that a person waits for is the reply to their key."""

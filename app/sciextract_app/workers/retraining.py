@@ -1,4 +1,4 @@
-"""Retraining beside the review screen: the offer, the progress, the new model, and what there is to train on."""
+"""Retraining from the review screen: the offer, the progress, the new model, and what there is to train on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sciextract_app.presenters.retraining_plan import (
 from sciextract_app.presenters.retraining_run import headline
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.workers.host import ReviewHost
-from sciextract_app.workers.training import Order, TrainingWatch
+from sciextract_app.workers.training import TrainingRequest, TrainingWatch
 
 
 class RetrainingService:
@@ -89,8 +89,8 @@ class RetrainingService:
         Raises:
             OutputError: It cannot begin.
         """
-        order = Order(self.path.resolve(), self.model, self._author, self.setup)
-        self.watch.start(order, resumed)
+        request = TrainingRequest(self.path.resolve(), self.model, self._author, self.setup)
+        self.watch.start(request, resumed)
         self._record_offer(self._host.desk.totals.done)
         self._draw()
 
@@ -156,7 +156,7 @@ class RetrainingService:
 
 
 class JobCancelled(Message):
-    """The machine was asked.
+    """The machine has answered a request to stop a job.
 
     Attributes:
         host: The machine.
@@ -170,7 +170,7 @@ class JobCancelled(Message):
 
 
 def cancelled(run: Run) -> JobCancelled:
-    """Stop the job of a run on its machine, and say how that went."""
+    """Stop the job of a run on its machine."""
     place = place_of(run)
     if place is None:
         return JobCancelled("")
@@ -181,12 +181,12 @@ def cancelled(run: Run) -> JobCancelled:
     return JobCancelled(place.host)
 
 
-class MaterialReady(Message):
-    """It is counted.
+class TrainingDataReady(Message):
+    """What there is to train on is counted.
 
     Attributes:
         material: What there is, ``None`` when it could not be read.
-        earlier: What earlier trainings tell.
+        earlier: Earlier trainings.
         model: The model that a training starts from.
         error: Why it could not be read.
     """
@@ -206,8 +206,8 @@ class MaterialReady(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class MaterialJob:
-    """What counting needs.
+class TrainingDataJob:
+    """Counts what there is to train on.
 
     Attributes:
         path: The project.
@@ -220,13 +220,13 @@ class MaterialJob:
     post: Callable[[Message], object]
 
     def run(self) -> None:
-        """Count, and say what was found."""
+        """Count, and post the result."""
         earlier = earlier_runs(runs_of(self.path))
         try:
             with open_project(self.path, read=True) as project:
-                found = MaterialReady(training_data(project), earlier, self._model(project))
+                found = TrainingDataReady(training_data(project), earlier, self._model(project))
         except SciextractError as error:
-            found = MaterialReady(None, earlier, error=error)
+            found = TrainingDataReady(None, earlier, error=error)
         self.post(found)
 
     def _model(self, project: Project) -> str:

@@ -30,7 +30,7 @@ NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TrainingRequest:
     """What to train.
 
     Attributes:
@@ -46,13 +46,13 @@ class Order:
     setup: TrainingOptions = field(default_factory=TrainingOptions)
 
 
-def command(order: Order, folder: Path) -> list[str]:
+def command(request: TrainingRequest, folder: Path) -> list[str]:
     """The words that start a training in a run folder; one that was begun knows itself what was wanted of it."""
     words = [sys.executable, "-m", "sciextract", "retrain", "--json", "--run", str(folder)]
     if is_begun(folder):
-        return [*words, "--device", order.setup.device]
-    words += ["--project", str(order.project), *order.setup.words()]
-    return [*words, "--model", order.model] if order.model else words
+        return [*words, "--device", request.setup.device]
+    words += ["--project", str(request.project), *request.setup.words()]
+    return [*words, "--model", request.model] if request.model else words
 
 
 def obstacle() -> SciextractError | None:
@@ -75,18 +75,18 @@ class Training:
         self._child = child
 
     @classmethod
-    def start(cls, order: Order, resumed: Run | None = None) -> Training:
+    def start(cls, request: TrainingRequest, resumed: Run | None = None) -> Training:
         """Begin a training, or take up one that was stopped.
 
         Raises:
             OutputError: The run folder cannot be written, or no process can be started.
         """
-        run = resumed or new_run(order.project)
-        env = {**os.environ, **({USER_VARIABLE: order.author} if order.author else {})}
+        run = resumed or new_run(request.project)
+        env = {**os.environ, **({USER_VARIABLE: request.author} if request.author else {})}
         try:
             with (run.folder / LOG).open("ab") as log:
                 child = subprocess.Popen(
-                    command(order, run.folder),
+                    command(request, run.folder),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -146,7 +146,7 @@ class TrainingWatch:
 
     Attributes:
         live: The training when it was looked at last, ``None`` where there is none.
-        used: Whether the person has taken the model that came of it.
+        used: Whether the person has taken the new model.
     """
 
     def __init__(self, project: Path) -> None:
@@ -180,13 +180,13 @@ class TrainingWatch:
             if found is not None:
                 self._take(found)
 
-    def start(self, order: Order, resumed: Run | None = None) -> None:
+    def start(self, request: TrainingRequest, resumed: Run | None = None) -> None:
         """Begin one, or take up one that was stopped.
 
         Raises:
             OutputError: It cannot begin.
         """
-        self._take(Training.start(order, resumed))
+        self._take(Training.start(request, resumed))
 
     def show(self, run: Run) -> None:
         """Look at one that came to its end some time ago."""
@@ -212,15 +212,15 @@ class TrainingWatch:
         return before is not None and not self.live.runs
 
     def outcome(self) -> TrainingResult | None:
-        """What came of it, once it is done."""
+        """The result, once it is done."""
         if self._reader is None or self.live is None or self.live.state != "done":
             return None
         status = self._reader.run.status()
         model = str(self._reader.done.get("model") or (status.model if status else ""))
         promoted = bool(self._reader.done.get("promoted", status.promoted if status else False))
-        told = self._reader.done
+        done = self._reader.done
         better = (self._reader.gate or {}).get("verdict") == "promote"
-        words = [told.get("message") if better else "", told.get("hint")]
+        words = [done.get("message") if better else "", done.get("hint")]
         lines = tuple(str(each) for each in words if each)
         return training_result(self._reader.gate, model, promoted, self.used, lines)
 

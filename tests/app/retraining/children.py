@@ -13,7 +13,7 @@ import pytest
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract_app.screens import retraining, review
 from sciextract_app.workers import training
-from sciextract_app.workers.training import Order
+from sciextract_app.workers.training import TrainingRequest
 from tests.app.screens_support import made_project
 
 FAKE = Path(__file__).with_name("fake_child.py")
@@ -30,7 +30,7 @@ def child(monkeypatch: pytest.MonkeyPatch, project: Path) -> Iterator[Use]:
     """Says which kind of process a training is; none of them outlives its test."""
     kinds = ["wait"]
 
-    def command(order: Order, folder: Path) -> list[str]:
+    def command(order: TrainingRequest, folder: Path) -> list[str]:
         return [sys.executable, str(FAKE), kinds[-1], str(folder)]
 
     monkeypatch.setattr(training, "command", command)

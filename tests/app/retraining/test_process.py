@@ -13,12 +13,14 @@ from sciextract.errors import MissingExtraError, OutputError
 from sciextract.retraining.run_folder import Status
 from sciextract_app.presenters.retraining_plan import TrainingOptions
 from sciextract_app.workers import training
-from sciextract_app.workers.training import Order, Training, TrainingWatch
+from sciextract_app.workers.training import Training, TrainingRequest, TrainingWatch
 from tests.app.retraining.children import Use, newest, wait_for
 
 
 def test_the_command_says_what_the_person_chose(tmp_path: Path) -> None:
-    order = Order(tmp_path / "p.sciextract", "my-model", "ann", TrainingOptions(device="cuda"))
+    order = TrainingRequest(
+        tmp_path / "p.sciextract", "my-model", "ann", TrainingOptions(device="cuda")
+    )
     words = training.command(order, tmp_path / "run")
     assert words[:4] == [sys.executable, "-m", "sciextract", "retrain"]
     told = dict(pairwise(words))
@@ -29,12 +31,12 @@ def test_the_command_says_what_the_person_chose(tmp_path: Path) -> None:
 
 
 def test_without_a_choice_the_model_in_use_is_the_start(tmp_path: Path) -> None:
-    assert "--model" not in training.command(Order(tmp_path), tmp_path)
+    assert "--model" not in training.command(TrainingRequest(tmp_path), tmp_path)
 
 
 def test_it_is_a_session_of_its_own_and_writes_its_log(project: Path, child: Use) -> None:
     child("die")
-    found = Training.start(Order(project))
+    found = Training.start(TrainingRequest(project))
     assert found.pid is not None
     assert os.getsid(found.pid) == found.pid != os.getsid(0)
     wait_for(lambda: not found.is_alive())
@@ -46,13 +48,13 @@ def test_the_author_is_told_to_the_process(
 ) -> None:
     code = "import os; print(os.environ['SCIEXTRACT_USER'])"
     monkeypatch.setattr(training, "command", lambda *_: [sys.executable, "-c", code])
-    found = Training.start(Order(project, author="ann b"))
+    found = Training.start(TrainingRequest(project, author="ann b"))
     wait_for(lambda: not found.is_alive())
     assert (found.run.folder / "log").read_text() == "ann b\n"
 
 
 def test_another_desk_finds_it(project: Path, child: Use) -> None:
-    Training.start(Order(project))
+    Training.start(TrainingRequest(project))
     wait_for(lambda: Training.running(project) is not None)
     other = TrainingWatch(project)
     other.find()
@@ -67,14 +69,14 @@ def test_another_desk_finds_it(project: Path, child: Use) -> None:
 
 def test_a_stopped_one_goes_on(project: Path, child: Use) -> None:
     watch = TrainingWatch(project)
-    watch.start(Order(project))
+    watch.start(TrainingRequest(project))
     wait_for(lambda: watch.look() or watch.progress == (3, 8))
     assert watch.stop()
     wait_for(watch.look)
     assert watch.live is not None
     assert watch.live.state == "stopped"
     assert not watch.stop()
-    watch.start(Order(project), newest(project))
+    watch.start(TrainingRequest(project), newest(project))
     assert (
         watch.live.state != "stopped"
     )  # the end of the earlier process is not the end of this one
@@ -88,7 +90,7 @@ def test_a_process_that_dies_leaves_its_last_words(
 ) -> None:
     child(kind)
     watch = TrainingWatch(project)
-    watch.start(Order(project))
+    watch.start(TrainingRequest(project))
     wait_for(lambda: watch.look() or not watch.runs)
     assert watch.live is not None
     assert watch.live.state == "died"
@@ -97,7 +99,7 @@ def test_a_process_that_dies_leaves_its_last_words(
 
 
 def test_a_process_that_was_killed_is_told_from_one_that_works(project: Path, child: Use) -> None:
-    Training.start(Order(project))
+    Training.start(TrainingRequest(project))
     wait_for(lambda: Training.running(project) is not None)
     run = newest(project)
     status = run.status()
@@ -114,7 +116,7 @@ def test_a_process_that_was_killed_is_told_from_one_that_works(project: Path, ch
 
 def test_a_training_of_another_machine_is_not_ours(project: Path, child: Use) -> None:
     child("promote")
-    found = Training.start(Order(project))
+    found = Training.start(TrainingRequest(project))
     wait_for(lambda: not found.is_alive())
     found.run.write_status(Status("training", os.getpid(), "another-host"))
     assert Training.running(project) is None
@@ -126,7 +128,7 @@ def test_a_folder_that_cannot_be_written(
     (tmp_path / "file").touch()
     monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "file"))
     with pytest.raises(OutputError) as caught:
-        Training.start(Order(project))
+        Training.start(TrainingRequest(project))
     assert "SCIEXTRACT_HOME" in caught.value.hint
 
 
@@ -135,7 +137,7 @@ def test_a_program_that_is_not_there(
 ) -> None:
     monkeypatch.setattr(training, "command", lambda *_: ["/nowhere/python"])
     with pytest.raises(OutputError, match="cannot begin"):
-        Training.start(Order(project))
+        Training.start(TrainingRequest(project))
 
 
 def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
