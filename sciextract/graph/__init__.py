@@ -1,6 +1,8 @@
 """One graph of what many abstracts name and relate.
 
-``naming`` decides which mentions mean the same, ``contribution`` what one abstract says, ``building`` brings
-contributions into ``database`` (one SQLite file), ``queries`` ask it, ``files`` write it for other programs, and
-``pictures`` draw it. No model is loaded here: the graph is made of predictions or of corrected projects.
+``normalisation``, ``acronyms`` and ``concepts`` decide which mentions mean the same, ``contribution`` what one abstract
+adds, ``contributions`` reads it from files and projects, ``building`` writes it into ``database`` (one SQLite file)
+through ``facts``, and ``derive`` makes nodes and edges of all facts. ``queries`` read the graph, ``export`` and
+``parquet`` write it for other programs, ``pictures`` and ``drawing`` draw it, ``precision`` samples it for checking. No
+model is loaded here: the graph is made of predictions or of corrected projects.
 """

@@ -28,6 +28,14 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+def test_files_that_the_architecture_page_names_exist() -> None:
+    folders = ("sciextract", "app", "trainer", "research", "tests")
+    files = [path.as_posix() for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    named = re.findall(r"`([\w/]+\.py)`", (ROOT / "docs" / "architecture.md").read_text("utf-8"))
+    assert named
+    assert [name for name in named if not any(file.endswith(f"/{name}") for file in files)] == []
+
+
 def dead_links(page: Path) -> Iterator[str]:
     for link in _LINK.findall(_CODE.sub("", page.read_text("utf-8"))):
         target, _, anchor = link.partition("#")
