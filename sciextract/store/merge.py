@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import documents, events
+from sciextract.store.consistency import problems
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
 from sciextract.store.imports import free_id, same_relations
@@ -26,7 +27,6 @@ from sciextract.store.rows import (
 )
 from sciextract.store.sqlite import to_sql, translated
 from sciextract.store.state_tables import load_rows
-from sciextract.store.undo import problems
 from sciextract.store.views import annotated
 
 if TYPE_CHECKING:

@@ -1,190 +1,29 @@
-"""Undo and redo as events, the state rebuilt from the log, and the rules that rows of a document keep."""
+"""Undo and redo: the changes of an event applied backwards, as an event of its own."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import State as consistency_State
 from sciextract.errors import UndoRefusedError, as_command
-from sciextract.store import documents, events, state_tables
+from sciextract.store import events, state_tables
+from sciextract.store.consistency import Problem, problems
 from sciextract.store.context import Outcome
 from sciextract.store.document_state import DocumentState
-from sciextract.store.events import Change, decode, fits, replay
-from sciextract.store.rows import (
-    ROW_TYPES,
-    Completeness,
-    EntityRow,
-    Key,
-    Layer,
-    LinkRow,
-    ProgressRow,
-    RelationRow,
-    Values,
-)
-from sciextract.store.state_tables import TABLES, apply, current_values, load_rows, load_values
+from sciextract.store.events import Change, decode, fits
+from sciextract.store.rows import Completeness, Layer, ProgressRow
+from sciextract.store.state_tables import apply, current_values
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
 
-State = dict[tuple[str, Key], Values]
-
-
-def current_state(connection: sqlite3.Connection, number: int) -> State:
-    """The state rows of a document, as column values by table and key."""
-    return {
-        (table, tuple(values[name] for name in ROW_TYPES[table].KEY)): values
-        for table, values in load_values(connection, number)
-    }
-
-
-def logged_state(connection: sqlite3.Connection, number: int) -> State:
-    """The state rows that the log gives for a document.
-
-    Raises:
-        KeyError: The log contradicts itself.
-    """
-    return replay(events.changes_of_document(connection, number))
-
-
-def all_numbers(connection: sqlite3.Connection) -> list[int]:
-    """Numbers of all documents that the file has ever had."""
-    return [row[0] for row in connection.execute("SELECT id FROM document ORDER BY id")]
-
-
-def differing(connection: sqlite3.Connection) -> list[int]:
-    """Numbers of the documents whose state is not what the log says."""
-    return [number for number in all_numbers(connection) if not agrees(connection, number)]
-
-
-def agrees(connection: sqlite3.Connection, number: int) -> bool:
-    """Whether the state of a document is what the log says."""
-    try:
-        return logged_state(connection, number) == current_state(connection, number)
-    except KeyError:
-        return False
-
-
-def rebuild(project: Project, numbers: list[int]) -> None:
-    """Replace the state of documents by what the log says, in one transaction.
-
-    Raises:
-        KeyError: The log contradicts itself; nothing was changed.
-    """
-    with project.writing() as connection:
-        for number in numbers:
-            rows = logged_state(connection, number)
-            stored = documents.load(connection, number)
-            for table in reversed(TABLES):
-                connection.execute(f"DELETE FROM {table} WHERE document_id = ?", (number,))
-            made = [Change(table, key, None, values) for (table, key), values in rows.items()]
-            made.sort(key=lambda change: TABLES.index(change.table))
-            apply(connection, number, stored.text, made)
-            state_tables.refresh(connection, DocumentState(stored, load_rows(connection, number)))
-
-
-Place = tuple[str, Key]
-_Item = TypeVar("_Item", EntityRow, RelationRow, LinkRow)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A rule that is broken.
-
-    Attributes:
-        what: The rule in words.
-        places: Rows that have to do with it, by table and key, or by table and the beginning of the key.
-        by_import: Whether imports may bring it about.
-    """
-
-    what: str
-    places: frozenset[Place]
-    by_import: bool = False
-
-    def concerns(self, table: str, key: Key) -> bool:
-        """Whether a row has to do with it."""
-        return any(table == name and key[: len(start)] == start for name, start in self.places)
-
-
-def problems(doc: DocumentState, symmetric: frozenset[str]) -> set[Problem]:
-    """What in a document breaks a rule.
-
-    Args:
-        doc: The document.
-        symmetric: Labels of the relations without direction.
-    """
-    return {*_dangling(doc), *_alone(doc), *_twice(doc, symmetric)}
-
-
-def _dangling(doc: DocumentState) -> Iterator[Problem]:
-    """Relations and links whose entity or cluster is not there, or is less certain than they are."""
-    for relation in doc.relations:
-        if not all(_carries(doc.entity(end), relation) for end in (relation.head, relation.tail)):
-            place = (relation.TABLE, relation.key)
-            yield Problem("a relation needs both its mentions", frozenset({place}))
-    for link in doc.links:
-        cluster, mention = doc.cluster(link.cluster_id), doc.entity(link.entity_id)
-        if cluster is None or not _carries(mention, link):
-            yield Problem("a cluster needs its mentions", frozenset({(link.TABLE, link.key)}))
-
-
-def _carries(entity: EntityRow | None, item: RelationRow | LinkRow) -> bool:
-    if entity is None or item.state is consistency_State.REJECTED:
-        return entity is not None
-    return entity.in_view or (not item.in_view and entity.state is consistency_State.UNDECIDED)
-
-
-def _alone(doc: DocumentState) -> Iterator[Problem]:
-    """Clusters of one mention, unless they were imported so."""
-    members = Counter(link.cluster_id for link in _live(doc.links))
-    for cluster in doc.clusters:
-        if cluster.state is not consistency_State.IMPORTED and members[cluster.id] == 1:
-            places = frozenset({(cluster.TABLE, cluster.key), (LinkRow.TABLE, cluster.key)})
-            yield Problem("a cluster needs two mentions", places)
-
-
-def _twice(doc: DocumentState, symmetric: frozenset[str]) -> Iterator[Problem]:
-    """Mentions in two clusters, and items that say the same."""
-
-    def ends(relation: RelationRow) -> object:
-        both = (relation.head, relation.tail)
-        return relation.label, frozenset(both) if relation.label in symmetric else both
-
-    links, entities, relations = doc.links, doc.all_entities, doc.relations
-    one_home, same, again = (
-        "a mention belongs to one cluster",
-        "the same mention is there",
-        "the same relation is there",
-    )
-    yield from _several(one_home, [*_live(links)], lambda link: link.entity_id)
-    yield from _several(same, [*_live(entities)], lambda entity: (entity.label, entity.fragments))
-    yield from _several(again, [*_live(relations)], ends)
-
-
-def _several(
-    what: str, rows: Sequence[_Item], said: Callable[[_Item], object]
-) -> Iterator[Problem]:
-    """Rows that say the same; nearly always there are none."""
-    keys = [said(row) for row in rows]
-    for key in [key for key, count in Counter(keys).items() if count > 1]:
-        group = (row for row, own in zip(rows, keys, strict=True) if own == key)
-        places = frozenset((row.TABLE, row.key) for row in group)
-        yield Problem(what, places, by_import=True)
-
-
-def _live(rows: Iterable[_Item]) -> Iterator[_Item]:
-    return (row for row in rows if row.state is not consistency_State.REJECTED)
-
-
 _HOLDS = f"""(e.target IS NULL AND NOT {events.UNDONE}
     OR e.target < :since
        AND (SELECT count(*) FROM event t WHERE t.target = e.target AND t.id > :since) % 2 = 1)"""
-"""In SQL: event ``e`` is an action that is not undone, or has turned around one from before ``:since``."""
+"""In SQL: event ``e`` is an action that is not undone, or has reversed one from before ``:since``."""
 
 _BEGUN = {str(Completeness.UNTOUCHED), str(Completeness.IN_PROGRESS)}
 
@@ -208,7 +47,7 @@ def undo(project: Project, event_id: int | None = None) -> tuple[events.Event, O
         raise UndoRefusedError(
             f"event {wanted} ({event.kind}) is undone already", "redo brings it back"
         )
-    return event, _turn(project, event, events.UNDO)
+    return event, _reverse(project, event, events.UNDO)
 
 
 def redo(project: Project) -> tuple[events.Event, Outcome]:
@@ -226,7 +65,7 @@ def redo(project: Project) -> tuple[events.Event, Outcome]:
             f"{project.author} has nothing to redo", "a new action ends what can be redone"
         )
     event = _event(project.connection, wanted)
-    return event, _turn(project, event, events.REDO)
+    return event, _reverse(project, event, events.REDO)
 
 
 def _event(connection: sqlite3.Connection, event_id: int) -> events.Event:
@@ -241,12 +80,13 @@ def _event(connection: sqlite3.Connection, event_id: int) -> events.Event:
     return event
 
 
-def _turn(project: Project, event: events.Event, kind: str) -> Outcome:
+def _reverse(project: Project, event: events.Event, kind: str) -> Outcome:
     """Apply the changes of an event (undo) or of its last undo (redo) backwards, as an event of its own."""
     try:
         with project.writing() as connection:
-            told = {"of": event.kind}
-            own = events.append(connection, project.author_id, kind, told, target=event.id)
+            own = events.append(
+                connection, project.author_id, kind, {"of": event.kind}, target=event.id
+            )
             documents_touched, items = _apply_all(project, event, own, kind)
     except sqlite3.IntegrityError:
         raise UndoRefusedError(
@@ -265,14 +105,14 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
     for number, changes in events.changes_of_event(connection, reversing, backwards=True):
         doc = project.document_state(number)
         before.setdefault(number, problems(doc, symmetric))
-        turned = [each.reverse for each in reversed(changes)]
-        if len(turned) > 1:  # else it was said of the layer itself
-            turned = [kept for each in turned if (kept := _lenient(event, doc, each))]
-        _check(connection, event, doc, turned)
-        apply(connection, number, doc.text, turned)
-        events.append_changes(connection, own, number, turned)
-        items += len(turned)
-        doc.turn(turned)
+        reverse = [each.reverse for each in reversed(changes)]
+        if len(reverse) > 1:  # else the event is about the layer itself
+            reverse = [kept for each in reverse if (kept := _lenient(event, doc, each))]
+        _check(connection, event, doc, reverse)
+        apply(connection, number, doc.text, reverse)
+        events.append_changes(connection, own, number, reverse)
+        items += len(reverse)
+        doc.turn(reverse)
         latest = doc
     for number, known in before.items():
         doc = (
@@ -296,7 +136,7 @@ def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change 
     kept = []
     for name in before:
         begun = name in set(Layer) and {before[name], after[name]} == _BEGUN
-        if not begun or _turns(event, doc, name, change):
+        if not begun or _is_reversible(event, doc, name, change):
             kept.append(name)
     if not kept:
         return None
@@ -307,7 +147,7 @@ def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change 
     )
 
 
-def _turns(event: events.Event, doc: DocumentState, layer: str, change: Change) -> bool:
+def _is_reversible(event: events.Event, doc: DocumentState, layer: str, change: Change) -> bool:
     """Whether the layer is as it was, and has no later decision that would be forgotten."""
     before, after = change.before or {}, change.after or {}
     begins = after[layer] == Completeness.IN_PROGRESS
@@ -367,8 +207,8 @@ def _later(
 
 def describe(event: events.Event) -> str:
     """An event in one line."""
-    told = ", ".join(f"{key} {_short(value)}" for key, value in event.params.items())
-    return f"{event.kind} ({told})" if told else event.kind
+    params = ", ".join(f"{key} {_short(value)}" for key, value in event.params.items())
+    return f"{event.kind} ({params})" if params else event.kind
 
 
 def _short(value: object) -> str:

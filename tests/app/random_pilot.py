@@ -25,8 +25,9 @@ from textual.keys import _character_to_key
 from textual.pilot import OutOfBounds, Pilot
 
 from sciextract.store import Project
+from sciextract.store.consistency import problems
 from sciextract.store.maintenance.doctor import Severity, examine
-from sciextract.store.undo import differing, problems
+from sciextract.store.maintenance.rebuild import differing
 from sciextract_app.app import DeskApp
 from sciextract_app.dialogs.prompts import PathDialog
 from sciextract_app.opening import plan

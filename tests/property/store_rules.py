@@ -26,9 +26,9 @@ from sciextract.store import (
     RelationRef,
     open_project,
 )
+from sciextract.store.maintenance.rebuild import differing
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.state_tables import summarise
-from sciextract.store.undo import differing
 from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import all_state, new_project
 

@@ -10,10 +10,10 @@ from math import isclose
 
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import connection as session
-from sciextract.store import documents, events, migrations, project_settings, state_tables, undo
+from sciextract.store import documents, events, migrations, project_settings, state_tables
 from sciextract.store.connection import problems, snapshot
 from sciextract.store.document_state import DocumentState
-from sciextract.store.maintenance import findings, values
+from sciextract.store.maintenance import findings, rebuild, values
 from sciextract.store.maintenance.findings import Finding, Severity
 from sciextract.store.maintenance.salvage import UNREADABLE
 from sciextract.store.state_tables import load_rows
@@ -136,7 +136,7 @@ def all_documents(
     connection: sqlite3.Connection, progress: Progress | None = None
 ) -> Iterator[Finding]:
     """Every document: its text, tokens, items, log and counts."""
-    numbers = undo.all_numbers(connection)
+    numbers = rebuild.all_numbers(connection)
     wrong: dict[str, list[int]] = defaultdict(list)
     for done, number in enumerate(numbers, start=1):
         for check in _wrong_with(connection, number):
@@ -162,7 +162,7 @@ def _wrong_with(connection: sqlite3.Connection, number: int) -> list[str]:
                 "text": _text_holds(connection, doc),
                 "tokens": not stored.document.tokens.problems(len(doc.text)),
                 "spans": _spans_hold(doc),
-                "log": undo.agrees(connection, number),
+                "log": rebuild.agrees(connection, number),
                 "mentions": _mentions_hold(connection, doc),
                 "summary": _summary_holds(connection, doc),
             }

@@ -18,7 +18,7 @@ from sciextract.documents.annotations import new_id
 from sciextract.errors import ProjectDamagedError, ProjectError
 from sciextract.store import connection as header
 from sciextract.store import connection as session
-from sciextract.store import state_tables, undo
+from sciextract.store import state_tables
 from sciextract.store.connection import (
     Mode,
     check_header,
@@ -30,7 +30,7 @@ from sciextract.store.connection import (
     transaction,
 )
 from sciextract.store.filesystem import free_bytes, is_network
-from sciextract.store.maintenance import checks
+from sciextract.store.maintenance import checks, rebuild
 from sciextract.store.maintenance.backup import folder_of, list_backups, newest_sound, restore
 from sciextract.store.maintenance.findings import Finding, Findings, Severity
 from sciextract.store.maintenance.salvage import Salvaged, salvage
@@ -207,7 +207,7 @@ def _rebuilt(project: Project, numbers: Iterable[int]) -> Iterator[int]:
     """Documents one by one; a log that contradicts itself leaves the state as it is."""
     for number in numbers:
         try:
-            undo.rebuild(project, [number])
+            rebuild.rebuild(project, [number])
         except (KeyError, ValueError, sqlite3.IntegrityError):
             continue
         yield number

@@ -14,11 +14,12 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectDamagedError, SchemaError
-from sciextract.store import documents, events, project_settings, undo
+from sciextract.store import documents, events, project_settings
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_tokens
 from sciextract.store.ingest import BATCH
+from sciextract.store.maintenance import rebuild
 from sciextract.store.opening import create_project
 from sciextract.store.project import Project
 from sciextract.store.queries import carried, understood
@@ -180,7 +181,7 @@ class DamagedFile:
 
     def _logged(self, number: int) -> list[Row]:
         with suppress(*UNREADABLE):
-            logged = undo.logged_state(self.connection, number)
+            logged = rebuild.logged_state(self.connection, number)
             return [from_values(table, values) for (table, _), values in logged.items()]
         return []
 

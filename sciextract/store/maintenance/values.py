@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from sciextract.errors import ProjectDamagedError
-from sciextract.store import documents, events, project_settings, undo
+from sciextract.store import documents, events, project_settings
 from sciextract.store.documents import decode_annotations, digest_of
-from sciextract.store.maintenance import findings
+from sciextract.store.maintenance import findings, rebuild
 from sciextract.store.migrations import structure
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
 from sciextract.store.sqlite import WRONG_VALUES, decoded
@@ -50,8 +50,8 @@ def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
     yield from wrong_types(connection)
     whole = (project_settings.current, findings.drops)
     yield from _unread(partial(read, connection) for read in whole)
-    each = (documents.load, read_items, undo.logged_state, sources_hold)
-    for number in undo.all_numbers(connection):
+    each = (documents.load, read_items, rebuild.logged_state, sources_hold)
+    for number in rebuild.all_numbers(connection):
         yield from _unread(partial(read, connection, number) for read in each)
 
 

@@ -14,8 +14,8 @@ from sciextract.documents.schema_file import parse_schema
 from sciextract.documents.spans import Span
 from sciextract.store import DocumentState, Project, create_project, open_project
 from sciextract.store.ingest import Import, ImportCounts, Run
-from sciextract.store.undo import State as StateRows
-from sciextract.store.undo import all_numbers, current_state
+from sciextract.store.maintenance.rebuild import State as StateRows
+from sciextract.store.maintenance.rebuild import all_numbers, current_state
 from sciextract.text.analyse import analyse
 
 #: ``net`` stands alone three times, and inside of ``network``; ``graph`` twice.
