@@ -18,7 +18,11 @@ PACKAGES = [
     ROOT / "trainer" / "sciextract_trainer",
 ]
 # Whole folders that only `make test-full` runs; elsewhere single tests and files carry the marker `full`.
-FULL_FOLDERS = [ROOT / "tests" / each for each in ("cluster", "remote")]
+_TRAINER = ("compression", "distillation", "encoders", "making", "pretrain", "teaching")
+FULL_FOLDERS = [
+    *(ROOT / "tests" / each for each in ("cluster", "remote")),
+    *(ROOT / "tests" / "trainer" / each for each in _TRAINER),
+]
 FAST = "not full"
 """The marker expression of `make test`."""
 

@@ -9,13 +9,14 @@ import pytest
 
 from tests.app.presenter.random_keys import original_project
 from tests.app.random_pilot import Session
+from tests.tiers import seeds
 
 SESSIONS = int(os.environ.get("SCIEXTRACT_PILOT_SESSIONS", "8"))
 PRESSES = int(os.environ.get("SCIEXTRACT_PILOT_KEYS", "250"))
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("seed", range(SESSIONS))
+@pytest.mark.parametrize("seed", seeds(SESSIONS, fast=1))
 async def test_anything_is_pressed(seed: int, tmp_path: Path) -> None:
     (tmp_path / "original").mkdir()
     (tmp_path / "work").mkdir()

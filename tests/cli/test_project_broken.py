@@ -63,8 +63,15 @@ def spoil(path: Path, kind: str) -> None:
             path.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("words", COMMANDS)
+# Every command with every kind in the full tier; the fast one takes each command once, and each kind some times.
+PAIRS = [
+    pytest.param(kind, words, marks=() if column == row % len(KINDS) else pytest.mark.full)
+    for row, words in enumerate(COMMANDS)
+    for column, kind in enumerate(KINDS)
+]
+
+
+@pytest.mark.parametrize(("kind", "words"), PAIRS)
 def test_a_broken_project(
     command: Command, project: Path, work: Path, kind: str, words: str
 ) -> None:
@@ -127,7 +134,13 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("place", WRONG)
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(place, marks=pytest.mark.full if number % 4 else ())
+        for number, place in enumerate(WRONG)
+    ],
+)
 def test_a_wrong_value_is_found_and_nothing_ends_unexpectedly(
     command: Command, project: Path, work: Path, made: Path, place: str
 ) -> None:

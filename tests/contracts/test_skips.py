@@ -39,3 +39,9 @@ def test_only_honest_skips_pass(test: str, strict_code: int, tmp_path: Path) -> 
 
 def test_anything_may_skip_otherwise(tmp_path: Path) -> None:
     assert outcome(MISSING_TOOL, tmp_path, no_skips="") == 0
+
+
+def test_the_folders_of_the_full_tier_exist(request: pytest.FixtureRequest) -> None:
+    plugins = request.config.pluginmanager.get_plugins()
+    [folders] = [each.FULL_FOLDERS for each in plugins if hasattr(each, "FULL_FOLDERS")]
+    assert folders and all(folder.is_dir() for folder in folders)

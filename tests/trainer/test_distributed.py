@@ -32,6 +32,8 @@ from tests.trainer import group_child
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.group_child import FIVE
 
+pytestmark = pytest.mark.full
+
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
     from sciextract_trainer.build import SubwordRules

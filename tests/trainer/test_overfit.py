@@ -19,6 +19,8 @@ from sciextract_trainer.families import FAMILIES, JOINT, as_joint
 from sciextract_trainer.loop import TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES
 
+pytestmark = pytest.mark.full
+
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
 

@@ -22,6 +22,8 @@ from sciextract_trainer.families import family_of
 from sciextract_trainer.loop import BEST, TrainingData, train
 from tests.trainer.corpus import TEN_SENTENCES
 
+pytestmark = pytest.mark.full
+
 if TYPE_CHECKING:
     from sciextract.inference.pipeline import Labels
 

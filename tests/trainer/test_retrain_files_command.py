@@ -14,6 +14,8 @@ from sciextract import formats
 from tests.cli import conftest as cli
 from tests.trainer.corpus import TEN_SENTENCES
 
+pytestmark = pytest.mark.full
+
 command = cli.command
 
 RECIPE = """

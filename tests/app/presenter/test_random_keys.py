@@ -22,6 +22,7 @@ from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import SYMMETRIC
 from tests.app.presenter.random_keys import KEYS, check, next_key, original_project
+from tests.tiers import seeds
 from tests.unit.store.projects import all_state
 
 RUNS = int(os.environ.get("SCIEXTRACT_FUZZ_RUNS", "100"))
@@ -80,7 +81,7 @@ def test_few_keys(original: Path, keys: list[str], order: Order) -> None:
     play(original, lambda _: iter(keys), order)
 
 
-@pytest.mark.parametrize("seed", range(RUNS))
+@pytest.mark.parametrize("seed", seeds(RUNS, fast=4))
 def test_many_keys(original: Path, seed: int) -> None:
     chance = random.Random(seed)
     order = chance.choice(list(Order))

@@ -20,6 +20,8 @@ from sciextract.retraining.run_folder import Run
 from sciextract.retraining.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
 
+pytestmark = pytest.mark.full
+
 
 def start(*words: object) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}

@@ -151,6 +151,7 @@ class Killed(BaseException):
         ("gate", KeyboardInterrupt),
     ],
 )
+@pytest.mark.full
 def test_a_stopped_round_goes_on_to_the_same_model(
     at: str, how: type[BaseException], retrain: Retrain, tmp_path: Path, whole_round: Finished
 ) -> None:
@@ -182,6 +183,7 @@ def test_a_folder_without_a_run_needs_a_project(tmp_path: Path) -> None:
         retrain_project(Order(), tmp_path, "cpu", print)
 
 
+@pytest.mark.full
 def test_a_run_of_another_process_is_left_alone(
     retrain: Retrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +206,7 @@ def _interrupt_at(kind: str) -> Callable[[dict[str, Any]], None]:
     return report
 
 
+@pytest.mark.full
 def test_another_start_model_in_the_same_place_is_refused(
     retrain: Retrain, tmp_path: Path, model_folder: Path
 ) -> None:
@@ -217,6 +220,7 @@ def test_another_start_model_in_the_same_place_is_refused(
         retrain_project(Order(), tmp_path / "run", "cpu", print)
 
 
+@pytest.mark.full
 def test_a_base_is_replayed_beside_what_the_start_model_says(
     retrain: Retrain, events: Events, tmp_path: Path
 ) -> None:
@@ -230,6 +234,7 @@ def test_a_base_is_replayed_beside_what_the_start_model_says(
     assert of_kind(events, "step")["of"] == 4 + 3 + 1
 
 
+@pytest.mark.full
 def test_decided_documents_come_back_with_swapped_entities(
     retrain: Retrain, events: Events
 ) -> None:
@@ -238,6 +243,7 @@ def test_decided_documents_come_back_with_swapped_entities(
     assert of_kind(events, "step")["of"] == 4 + free + 2
 
 
+@pytest.mark.full
 def test_without_free_abstracts_only_the_pull_is_left(
     tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
 ) -> None:
@@ -260,6 +266,7 @@ def test_nothing_decided_is_said_before_any_training(
     assert of_kind(events, "error")["hint"] == status.hint
 
 
+@pytest.mark.full
 def test_rejections_alone_are_trained_on_with_a_warning(
     tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
 ) -> None:
@@ -270,6 +277,7 @@ def test_rejections_alone_are_trained_on_with_a_warning(
     assert any("nothing positive" in each for each in told)
 
 
+@pytest.mark.full
 def test_new_labels_of_the_schema_are_learned_from_the_beginning(
     tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
 ) -> None:

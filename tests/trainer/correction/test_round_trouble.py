@@ -25,6 +25,8 @@ from sciextract_trainer.retraining import retrain_project
 from sciextract_trainer.step import LossError, Stepper
 from tests.trainer.correction.rounds import Events, Retrain, until_export
 
+pytestmark = pytest.mark.full
+
 
 def test_a_loss_that_is_no_number_names_the_document_and_keeps_the_model(
     retrain: Retrain, project: Path, events: Events, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,8 @@ from sciextract_trainer.data.examples import collate
 from sciextract_trainer.encoders.loading import load_encoder
 from tests.trainer.corpus import TEN_SENTENCES
 
+pytestmark = pytest.mark.full
+
 RISING = [
     {"documents": 10.0, "words": 100.0, "mean": 20.0},
     {"documents": 20.0, "words": 300.0, "mean": 90.0},

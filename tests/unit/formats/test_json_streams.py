@@ -86,6 +86,7 @@ def test_any_array_is_read(
             '[{"a":' + "[" * 100_000 + "]" * 100_000 + '}, {"a": 3}]',
             ["1: record 1: the JSON is", {"a": 3}],
             id="a hundred thousand arrays in one another",
+            marks=pytest.mark.full,
         ),
     ],
 )

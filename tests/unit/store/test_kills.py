@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.store_kills import Tally, kill_once, make_base
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -19,6 +19,8 @@ from sciextract.store.maintenance.rebuild import differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(params=["", "1"], ids=["local", "network"])
 def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
