@@ -84,7 +84,7 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: st
         )
         _print_compared(title, blind.compared, heads)
     if blind is not None:
-        typer.echo(visible(blind.told))
+        typer.echo(visible(blind.message))
     if verdict:
         typer.echo(visible(verdict))
     for reason in report.reasons:

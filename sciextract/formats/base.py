@@ -68,7 +68,7 @@ class FieldChoice:
                 f"annotation fields found: {found or 'none'}; leave --fields out",
             )
 
-    def told(self, path: str) -> list[str]:
+    def messages(self, path: str) -> list[str]:
         """One line for all records of ``path`` of which some fields were read and others left."""
         name = "standard input" if path == STDIN else path
         return [

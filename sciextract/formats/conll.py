@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TextIO
+from typing import Any, ClassVar, TextIO
 
 from sciextract.documents.annotations import Annotations, Entity
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
@@ -23,6 +23,7 @@ from sciextract.formats.layers import token_layers
 from sciextract.formats.records import list_at, span_at, string_at
 from sciextract.formats.sink import LineSink
 from sciextract.formats.standoff import LINE_BREAKS, LabelNames, live_entities, without_surrogates
+from sciextract.formats.token_tags import TAG, TaggedRange, flat, tagged_ranges, tags_of
 from sciextract.text.tokenizer import from_token_lists, unescape
 
 FIELD = "conll"
@@ -36,16 +37,7 @@ NO_VALUE = "_"
 NO_COLUMNS = [NO_VALUE, NO_VALUE]
 """The cells between token and tag, part of speech and chunk in CoNLL-2003, where nothing is known of them."""
 
-TAG = re.compile(r"O|[BIELSU](?:-.+)?")
 _UNWRITABLE = re.compile(rf"[\s{LINE_BREAKS}]")
-_OUTSIDE = "O"
-
-
-class TaggedRange(NamedTuple):
-    """Tokens of a sentence or document, and their label; empty for tags without one, such as ``B``."""
-
-    tokens: TokenRange
-    label: str
 
 
 def written_form(token: str) -> str:
@@ -76,61 +68,6 @@ def find_tokens(text: str, forms: Sequence[str]) -> tuple[Span, ...] | None:
         spans.append(min(found))
         position = spans[-1].char_end
     return tuple(spans)
-
-
-def tagged_ranges(tags: Sequence[str]) -> Iterator[TaggedRange]:
-    """The entities of one sentence, for IOB1, IOB2, IOE, BILOU and IOBES alike.
-
-    ``B``, ``S`` and ``U`` start an entity, and so does ``I``, ``E`` or ``L`` behind another label or
-    outside; ``E``, ``L``, ``S`` and ``U`` end it. This is the rule of the CoNLL-2000 scorer (conlleval).
-    """
-    start, label = 0, None
-    for index, tag in enumerate(tags):
-        prefix, _, name = tag.partition("-")
-        begins = prefix in "BSU" or (prefix in "IEL" and name != label)
-        if label is not None and (prefix == _OUTSIDE or begins):
-            yield TaggedRange(TokenRange(start, index), label)
-            label = None
-        if begins:
-            start, label = index, name
-        if prefix in "ELSU":
-            yield TaggedRange(TokenRange(start, index + 1), label or "")
-            label = None
-    if label is not None:
-        yield TaggedRange(TokenRange(start, len(tags)), label)
-
-
-def tags_of(length: int, ranges: Sequence[TaggedRange]) -> list[str]:
-    """IOB2 tags of a sentence; ``ranges`` are apart."""
-    tags = [_OUTSIDE] * length
-    for (start, end), label in ((_edges(each.tokens), each.label) for each in ranges):
-        tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
-    return tags
-
-
-def flat(
-    sentence: Sequence[tuple[TokenRange, Entity]], losses: Counter[str]
-) -> list[tuple[TokenRange, Entity]]:
-    """The entities of a sentence that can stand beside each other, the longest first; the others are counted."""
-    chosen: list[tuple[TokenRange, Entity]] = []
-    taken: set[int] = set()
-    for tokens, entity in sorted(sentence, key=_longest_first):
-        covered = range(tokens.token_start, tokens.token_end)
-        if taken.isdisjoint(covered):
-            taken.update(covered)
-            chosen.append((tokens, entity))
-        else:
-            losses["nested or overlapping entity"] += 1
-    return chosen
-
-
-def _longest_first(item: tuple[TokenRange, Entity]) -> tuple[int, int]:
-    tokens = item[0]
-    return -len(tokens), tokens.token_start
-
-
-def _edges(tokens: TokenRange) -> tuple[int, int]:
-    return tokens.token_start, tokens.token_end
 
 
 _BLANKS = " \t\r\n"

@@ -18,12 +18,12 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
-from sciextract.formats.conll import flat
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, live
 from sciextract.formats.layers import TokenLayers, token_layers
 from sciextract.formats.sink import LineSink
 from sciextract.formats.standoff import LabelNames, without_surrogates
+from sciextract.formats.token_tags import flat
 from sciextract.text.tokenizer import from_token_lists
 
 FIELD = "conll2012"

@@ -61,7 +61,7 @@ def token_layers(
     if keep_given:
         document = with_split_tokens(annotated.document, [annotated.annotations])
         annotated, split = replace(annotated, document=document), False
-    builder = _Builder(annotated, split)
+    builder = _TokenLayersBuilder(annotated, split)
     annotations = annotated.annotations
     for entity in live(annotations.entities):
         builder.add_entity(entity)
@@ -73,7 +73,7 @@ def token_layers(
     return builder.layers
 
 
-class _Builder:
+class _TokenLayersBuilder:
     def __init__(self, annotated: AnnotatedDocument, split: bool) -> None:
         entities = annotated.annotations.entities
         document = annotated.document

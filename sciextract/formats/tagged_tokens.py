@@ -11,9 +11,7 @@ from typing import TextIO
 
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, shown
-from sciextract.formats.conll import TaggedRange, flat, tags_of
 from sciextract.formats.items import CorpusItems, live
 from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import Record, dump_line, unknown_fields
@@ -21,13 +19,13 @@ from sciextract.formats.layers import token_layers
 from sciextract.formats.records import key_of
 from sciextract.formats.scierc import sentences_at
 from sciextract.formats.sink import LineSink
+from sciextract.formats.token_tags import OUTSIDE, TaggedRange, flat, tagged_ranges, tags_of
 from sciextract.text.tokenizer import from_token_lists
 
 TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
 """What the column of tags is called, the usual name first."""
 
 _NAMES_FILE = "labels.txt"
-_BEFORE, _BEGINS, _ENDS = "O", ("B", "U", "S"), ("L", "E", "U", "S")
 
 
 def read_tagged_tokens(source: Source) -> Iterator[ReadItem]:
@@ -83,7 +81,7 @@ def tagged_document(
         problem = f"{len(tags)} tags found, allowed are {len(tokens)}, one a token"
         raise place.error(problem, field=column)
     items = CorpusItems(key, source.provenance)
-    for mention, label in _mentions(tags):
+    for mention, label in tagged_ranges([_with_prefix(tag) for tag in tags]):
         items.entity([tokens.char_span(mention)], label)
     fields = unknown_fields(record, {key_field, "tokens", column}, place)
     return AnnotatedDocument(Document(key, text, tokens, fields), items.annotations())
@@ -96,27 +94,24 @@ def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) 
         hint = "save the tags as strings, or with ClassLabel names; beside JSON lines a file labels.txt may list them, one tag a line"
         raise place.error(f"the class {value} has no name", field=column, hint=hint)
     if type(value) is int and names and value < len(names):
-        return names[value] if value >= 0 else _BEFORE
+        return names[value] if value >= 0 else OUTSIDE
     raise place.error(
         f"{shown(value)} found, allowed are tags such as 'B-Task' or their numbers", field=column
     )
 
 
-def _mentions(tags: Sequence[str]) -> Iterator[tuple[TokenRange, str]]:
-    """Runs of tags in IOB1, IOB2 or BILOU; a tag without a letter in front is a label of its own."""
-    start, open_label = 0, ""
-    for index, tag in enumerate([*tags, _BEFORE]):
-        prefix, dash, label = tag.partition("-")
-        if not dash or len(prefix) != 1:
-            prefix, label = "I", "" if tag == _BEFORE else tag
-        if open_label and (label != open_label or prefix in _BEGINS):
-            yield TokenRange(start, index), open_label
-            open_label = ""
-        if label and not open_label:
-            start, open_label = index, label
-        if label and prefix in _ENDS:
-            yield TokenRange(start, index + 1), label
-            open_label = ""
+def _with_prefix(tag: str) -> str:
+    """The tag as IOB has it: one without a letter in front is a label of its own.
+
+    >>> [_with_prefix(tag) for tag in ("B-Task", "Task", "X-ray", "B-", "O")]
+    ['B-Task', 'I-Task', 'I-ray', 'O', 'O']
+    """
+    prefix, dash, label = tag.partition("-")
+    if not dash or len(prefix) != 1:
+        return OUTSIDE if tag in ("", OUTSIDE) else f"I-{tag}"
+    if not label:
+        return OUTSIDE
+    return tag if prefix in "BIELSU" else f"I-{label}"
 
 
 class TaggedTokensWriter:

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from sciextract.documents.spans import TokenRange
 from sciextract.inference.mentions import Mentions
-from sciextract.inference.network import Floats, PairInput, WordStates
-from sciextract.inference.network import Ints as pair_input_Ints
+from sciextract.inference.network import Floats, Ints, PairInput, WordStates
 
 
-def sentence_ends(sentences: tuple[TokenRange, ...], word_count: int) -> NDArray[np.int64]:
+def sentence_ends(sentences: tuple[TokenRange, ...], word_count: int) -> Ints:
     """Per word the index after the last word of its sentence. Shape: (words,)."""
     ends = np.full(word_count, word_count, dtype=np.int64)
     for sentence in sentences:
@@ -21,13 +20,11 @@ def sentence_ends(sentences: tuple[TokenRange, ...], word_count: int) -> NDArray
     return ends
 
 
-def span_mask(ends: NDArray[np.int64], max_width: int) -> NDArray[np.bool_]:
+def span_mask(ends: Ints, max_width: int) -> NDArray[np.bool_]:
     """Cells (start word, width - 1) whose span stays inside its sentence. Shape: (words, max_width)."""
     last_words = np.arange(len(ends))[:, None] + np.arange(max_width)[None, :]
     return np.asarray(last_words < ends[:, None])
 
-
-Ints = NDArray[np.int64]
 
 DISTANCE_BUCKETS = 10
 """Buckets of a distance: 0, 1, 2, 3, 4, 5-7, 8-15, 16-31, 32-63, 64+ (Lee et al. 2017, section 4)."""
@@ -102,7 +99,7 @@ NO_DISTANCES = np.zeros(0, dtype=np.int64)
 
 
 def relation_input(
-    states: WordStates, mentions: Mentions, pairs: pair_input_Ints, max_width: int
+    states: WordStates, mentions: Mentions, pairs: Ints, max_width: int
 ) -> PairInput:
     """Pairs (pairs, 2) of the mentions of one window, without links."""
     spans = mentions.spans
@@ -121,7 +118,7 @@ def relation_input(
 
 
 def link_inputs(
-    mentions: Mentions, first: Floats, last: Floats, links: pair_input_Ints, max_width: int
+    mentions: Mentions, first: Floats, last: Floats, links: Ints, max_width: int
 ) -> Iterator[PairInput]:
     """Links between the mentions of a document, in calls of bounded size with the mentions that each needs.
 
@@ -140,7 +137,7 @@ def link_inputs(
 
 
 def _link_input(
-    mentions: Mentions, first: Floats, last: Floats, links: pair_input_Ints, max_width: int
+    mentions: Mentions, first: Floats, last: Floats, links: Ints, max_width: int
 ) -> PairInput:
     """Links (links, 2) between mentions with their states, without relations."""
     spans = mentions.spans
@@ -158,6 +155,6 @@ def _link_input(
     )
 
 
-def _widths(spans: pair_input_Ints, max_width: int) -> pair_input_Ints:
+def _widths(spans: Ints, max_width: int) -> Ints:
     """Words of each span less one; given entities wider than any predicted one count as the widest."""
     return np.asarray(np.minimum(spans[:, 1] - spans[:, 0], max_width - 1), dtype=np.int64)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 BATCH_TOKENS_ON_GPU = 16_384
-"""Subwords of a call on a GPU when nothing is said: about fifty abstracts, some gigabytes for an encoder of 110 M weights."""
+"""Subwords of a call on a GPU by default: about fifty abstracts, some gigabytes for an encoder of 110 M weights."""
 
 POOLS_AT_A_TIME = 2
 """While the GPU works for one pool of documents, the processor reads the results of another."""
@@ -46,8 +46,8 @@ _INT8 = "int8"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a user says about it; ``None`` leaves it open.
+class RunOptions:
+    """Where and how a model shall run; ``None`` leaves it open.
 
     Attributes:
         threads: Cores to use.
@@ -72,8 +72,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """What came of it.
+class RunningModel:
+    """A model that is ready to run.
 
     Attributes:
         network: The graphs, ready to run.
@@ -92,7 +92,7 @@ class Running:
     reason: str = ""
 
 
-def run(folder: ModelFolder, wanted: Wanted) -> Running:
+def start_model(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
     """Start a model.
 
     Raises:
@@ -112,7 +112,7 @@ def run(folder: ModelFolder, wanted: Wanted) -> Running:
         return replace(_on_cpu(folder, wanted), reason=error.message)
 
 
-def told(wanted: str, running: Running) -> str:
+def device_message(wanted: str, running: RunningModel) -> str:
     """What ``auto`` took and why; nothing where the user chose."""
     if wanted != AUTO:
         return ""
@@ -120,7 +120,7 @@ def told(wanted: str, running: Running) -> str:
     return f"device {AUTO} took {running.device}, with the {running.precision} graph{reason}"
 
 
-def _on_cpu(folder: ModelFolder, wanted: Wanted) -> Running:
+def _on_cpu(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
     """Documents side by side, a core each, or batches that share the cores; int8 output depends on its batch."""
     graph = folder.graph(wanted.precision)
     precision = _precision_of(graph)
@@ -128,10 +128,10 @@ def _on_cpu(folder: ModelFolder, wanted: Wanted) -> Running:
     cores = wanted.threads or usable_cores()
     threads, workers = (1, cores) if batching.single else (cores, 1)
     network = _network(folder, graph, threads, CPU)
-    return Running(network, CPU, precision, batching, workers)
+    return RunningModel(network, CPU, precision, batching, workers)
 
 
-def _on_gpu(folder: ModelFolder, wanted: Wanted) -> Running:
+def _on_gpu(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
     if wanted.precision == _INT8:
         problem = "int8 graphs run on the processor: they measure each input on the way"
         raise DeviceError(problem, f"--precision {' or '.join(GPU_PRECISIONS)}, or --device {CPU}")
@@ -140,7 +140,7 @@ def _on_gpu(folder: ModelFolder, wanted: Wanted) -> Running:
     if wanted.batch_size is None and wanted.batch_tokens is None:
         batching = Batching(None, BATCH_TOKENS_ON_GPU)
     network = _network(folder, graph, 1, CUDA)
-    return Running(network, CUDA, _precision_of(graph), batching, POOLS_AT_A_TIME)
+    return RunningModel(network, CUDA, _precision_of(graph), batching, POOLS_AT_A_TIME)
 
 
 def _network(folder: ModelFolder, graph: Path, threads: int, device: str) -> OnnxNetwork:
@@ -170,7 +170,7 @@ class Extractor:
         model: Recorded as the source of every item.
         batching: Which windows share a call of the encoder.
         workers: Documents, or pools of them where windows share calls, that are predicted at a time.
-        device_told: Which device was chosen and why, where nobody named one.
+        device_message: Which device was chosen and why, where nobody named one.
         origin: The folder that it was loaded from and how, from which a pickled one is loaded again.
     """
 
@@ -181,14 +181,14 @@ class Extractor:
         model: ModelId,
         batching: Batching = SINGLE,
         workers: int = 1,
-        device_told: str = "",
-        origin: tuple[Path, Wanted] | None = None,
+        device_message: str = "",
+        origin: tuple[Path, RunOptions] | None = None,
     ) -> None:
         self._origin = origin
         self._pipeline = pipeline
         self.batching = batching
         self.workers = workers
-        self.device_told = device_told
+        self.device_message = device_message
         self.config = config
         self.model = model
         self.settings = config.settings
@@ -225,20 +225,20 @@ class Extractor:
             ModelMismatchError: It was trained on other features.
             UsageError: It is an encoder without trained heads, or no device has that name.
         """
-        wanted = Wanted(threads, precision, batch_size, batch_tokens, device)
+        wanted = RunOptions(threads, precision, batch_size, batch_tokens, device)
         return cls._from_folder(locate_model(model), wanted)
 
     @classmethod
-    def _from_folder(cls, path: Path, wanted: Wanted) -> Extractor:
+    def _from_folder(cls, path: Path, wanted: RunOptions) -> Extractor:
         folder = open_folder(path)
-        running = run(folder, wanted)
+        running = start_model(folder, wanted)
         return cls(
             _pipeline(folder, running.network),
             folder.config,
             ModelId(folder.config.name, folder.hash),
             running.batching,
             running.workers,
-            told(wanted.device, running),
+            device_message(wanted.device, running),
             (path.absolute(), wanted),
         )
 
@@ -268,8 +268,13 @@ class Extractor:
 
     def _with(self, settings: DecodeSettings) -> Extractor:
         other = Extractor(
-            *(self._pipeline, self.config, self.model, self.batching, self.workers),
-            *(self.device_told, self._origin),
+            self._pipeline,
+            self.config,
+            self.model,
+            self.batching,
+            self.workers,
+            self.device_message,
+            self._origin,
         )
         other.settings = settings
         return other
@@ -377,14 +382,14 @@ def _documents(texts: str | Document | Iterable[str | Document]) -> Iterator[Doc
 
 
 def _loaded_again(
-    folder: Path, wanted: Wanted, model: ModelId, settings: DecodeSettings
+    folder: Path, wanted: RunOptions, model: ModelId, settings: DecodeSettings
 ) -> Extractor:
     # The threads of a session do not survive a fork: a child must not use what it inherits of the cache.
     return _in_process(os.getpid(), folder, wanted, model)._with(settings)
 
 
 @lru_cache(maxsize=2)
-def _in_process(process: int, folder: Path, wanted: Wanted, model: ModelId) -> Extractor:
+def _in_process(process: int, folder: Path, wanted: RunOptions, model: ModelId) -> Extractor:
     """A pool sends its function with every chunk of work; the model is loaded once a process.
 
     Raises:

@@ -118,14 +118,14 @@ def rescued(mentions: Mentions, pairs: ScoredPairs, settings: DecodeSettings) ->
     if settings.rescue is None:
         return mentions
     predicted, scores = mentions.predicted.copy(), mentions.scores
-    wanted = _spoken_for(mentions, pairs, settings.rescue)
+    wanted = _tied_to_predictions(mentions, pairs, settings.rescue)
     for index in wanted[np.argsort(-scores[wanted], kind="stable")].tolist():
         overlapping = conflicts(mentions.spans, index, settings.nesting)
         predicted[index] = not (predicted & overlapping).any()
     return replace(mentions, predicted=predicted)
 
 
-def _spoken_for(mentions: Mentions, pairs: ScoredPairs, rescue: Rescue) -> Ints:
+def _tied_to_predictions(mentions: Mentions, pairs: ScoredPairs, rescue: Rescue) -> Ints:
     """Likely enough spans with a sure relation to a prediction, in text order. Shape: (spans,)."""
     sure = pairs.probabilities[:, 1:].max(axis=1, initial=0.0) >= rescue.relation
     ends = pairs.pairs[sure]

@@ -18,7 +18,7 @@ from sciextract.metrics.counts import Mention, mention_of
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnnotatedItem:
     """What one annotator has.
 
     Attributes:
@@ -42,7 +42,7 @@ class Item(NamedTuple):
     mentions: tuple[Mention, ...]
     label: str
     symmetric: bool
-    said: Said
+    annotated: AnnotatedItem
 
 
 class Side:
@@ -59,8 +59,8 @@ class Side:
         """The entities that have a type."""
         for entity in self._entities.values():
             if entity.label:
-                said = _said(entity.id, entity.label, [entity])
-                yield Item((mention_of(entity),), entity.label, False, said)
+                annotated = _annotated_item(entity.id, entity.label, [entity])
+                yield Item((mention_of(entity),), entity.label, False, annotated)
 
     def relations(self, symmetric_labels: frozenset[str]) -> Iterator[Item]:
         """The relations whose arguments are there."""
@@ -70,8 +70,8 @@ class Side:
                 symmetric = relation.label in symmetric_labels
                 mentions = [mention_of(end) for end in ends]
                 ordered = tuple(sorted(mentions) if symmetric else mentions)
-                said = _said(relation.id, relation.label, ends)
-                yield Item(ordered, relation.label, symmetric, said)
+                annotated = _annotated_item(relation.id, relation.label, ends)
+                yield Item(ordered, relation.label, symmetric, annotated)
 
     def partition(self) -> Partition:
         """The clusters of two and more mentions, as the coreference scores have them."""
@@ -84,8 +84,8 @@ class Side:
         for mentions in self.partition():
             for pair in pairwise(sorted(mentions)):
                 cluster, home = next(each for each in members if each[1].keys() >= {*pair})
-                said = _said(cluster.id, "", [home[mention] for mention in pair])
-                yield Item(pair, "", True, said)
+                annotated = _annotated_item(cluster.id, "", [home[mention] for mention in pair])
+                yield Item(pair, "", True, annotated)
 
     def _members(self, cluster: Cluster) -> dict[Mention, Entity]:
         """The mentions of a cluster; of several entities in one place the first."""
@@ -101,8 +101,8 @@ def _is_live(item: Entity | Relation | Cluster) -> bool:
     return item.state is not State.REJECTED
 
 
-def _said(item_id: str, label: str, entities: Sequence[Entity]) -> Said:
-    return Said(
+def _annotated_item(item_id: str, label: str, entities: Sequence[Entity]) -> AnnotatedItem:
+    return AnnotatedItem(
         item_id,
         label,
         tuple([entity.id for entity in entities]),
@@ -247,8 +247,8 @@ class Difference:
     document: int
     layer: Layer
     kind: DifferenceKind
-    first: Said | None
-    second: Said | None
+    first: AnnotatedItem | None
+    second: AnnotatedItem | None
 
 
 #: What the first and the second annotator have; ``None`` for nothing.
@@ -284,8 +284,8 @@ def differences(
         if one.document.text != other.document.text:
             raise ValueError(f"{one.document.doc_key!r}: the two annotators have different texts")
         for layer, sides in _document_differences(Side(one), Side(other), symmetric_labels):
-            said = [item and item.said for item in sides]
-            found.append(Difference(one.document.doc_key, index, layer, _kind(sides), *said))
+            annotated = [item and item.annotated for item in sides]
+            found.append(Difference(one.document.doc_key, index, layer, _kind(sides), *annotated))
     return found
 
 

@@ -102,16 +102,16 @@ class Blind:
     Attributes:
         compared: The scores.
         few: Whether these documents are too few to tell which model is better.
-        told: What they are worth, in a sentence.
+        message: What they are worth, in a sentence.
     """
 
     compared: Compared
     few: bool
-    told: str
+    message: str
 
     def to_json(self) -> dict[str, Any]:
         """Nested plain values."""
-        return {**self.compared.to_json(), "few": self.few, "told": self.told}
+        return {**self.compared.to_json(), "few": self.few, "told": self.message}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +186,18 @@ class _Task(NamedTuple):
 TASKS = (
     _Task("entity", "entities", "entities", "ner", (("ner", "all"),), ("ner", "all")),
     _Task(
-        *("relation", "relations", "relations", "relation"),
+        "relation",
+        "relations",
+        "relations",
+        "relation",
         (("relation", "boundaries", "unordered"),),
         ("relation", "boundaries", "unordered"),
     ),
     _Task(
-        *("coreference", "coreference", "coreference", "coreference"),
+        "coreference",
+        "coreference",
+        "coreference",
+        "coreference",
         tuple([("coreference", name) for name in CONLL_METRICS]),
         ("coreference", "clusters"),
     ),
@@ -239,7 +245,7 @@ def compare_models(
         for side in (before, after)
     ]
     whole = _compared(sides, complete, samples, seed)
-    verdict, reasons = _judge(whole, tolerances)
+    verdict, reasons = _verdict(whole, tolerances)
     count = None if suggested is None else sum(map(bool, suggested))
     return GateReport(
         verdict,
@@ -373,7 +379,7 @@ def _mean(scores: Sequence[_Scores], documents: int) -> _Scores:
     return _Scores(documents, gold, (whole[0], whole[1]), (drawn[0], drawn[1]))
 
 
-def _judge(compared: Compared, tolerances: Mapping[str, float]) -> tuple[Verdict, list[str]]:
+def _verdict(compared: Compared, tolerances: Mapping[str, float]) -> tuple[Verdict, list[str]]:
     target, tasks = compared.target, compared.tasks
     if target is None or _few(compared):
         return "too few", [_too_few(compared)]

@@ -218,7 +218,7 @@ class AnnotateJob:
             work = relate if self.given else annotate
             summary = work(items, predictor, writer, listener)
             writer.close()
-        if isinstance(predictor, AutoExtractor) and (told := predictor.told()):
+        if isinstance(predictor, AutoExtractor) and (told := predictor.usage_message()):
             listener.note(told)
         if self.given and summary.documents and not summary.entities:
             listener.note("the input has no entities, so that there is nothing to relate")
@@ -235,8 +235,8 @@ class AnnotateJob:
             listener.note(told)
         if schema is not None:
             check_schema(extractor.config, schema)
-        if self.choice.device == AUTO_DEVICE and extractor.device_told:
-            listener.note(extractor.device_told)
+        if self.choice.device == AUTO_DEVICE and extractor.device_message:
+            listener.note(extractor.device_message)
         if self.choice.ignores_batches(extractor):
             listener.note(
                 "int8 models run one abstract a call; batches are for --precision fp32 or fp16"

@@ -13,7 +13,7 @@ from sciextract.documents.annotations import Annotations, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.metrics.differences import Difference, Layer, Said, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, differences
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions import coreference, entities, relations
 from sciextract.store.context import Context
@@ -137,7 +137,7 @@ def _key(one: Difference, text_sha256: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def _plain(said: Said | None, *, ids: bool = True) -> dict[str, Any] | None:
+def _plain(said: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | None:
     if said is None:
         return None
     spans = [[[s.char_start, s.char_end] for s in each] for each in said.fragments]
@@ -315,7 +315,7 @@ def _home(
     return max(homes, key=shared, default=None)
 
 
-def _entity_on(doc: DocumentState, said: Said, place: int) -> EntityRow:
+def _entity_on(doc: DocumentState, said: AnnotatedItem, place: int) -> EntityRow:
     for row in doc.on_fragments(said.fragments[place]):
         if row.in_view:
             return row

@@ -160,7 +160,7 @@ def evaluate_files(
         only=only,
         singletons=singletons,
     )
-    told = (*_predicted_as_gold(gold, gold_choice), *choice.told(predicted))
+    told = (*_predicted_as_gold(gold, gold_choice), *choice.messages(predicted))
     result = replace(result, warnings=(*told, *result.warnings))
     return _finished(result, labels, gold_documents, (*bad_gold, *bad_predicted))
 

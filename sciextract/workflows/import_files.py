@@ -222,7 +222,7 @@ class _Job:
             raise
         finally:
             self._count(target.counts)
-        for note in choice.told(path):
+        for note in choice.messages(path):
             self._report.notes.append(note)
             self._listener.told(note)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import Difference, Layer, Said, Side, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, Side, differences
 from sciextract.store import DocumentState, EntityRow, LinkRow, Project, RelationRow, review
 from sciextract.store.ingest import said_by
 from sciextract.store.sqlite import translated
@@ -105,17 +105,17 @@ def _unchanged(
         (Layer.LINK, side.links()),
     )
     for layer, items in layers:
-        for said in {item.said for item in items}:
+        for said in {item.annotated for item in items}:
             if (layer, said) not in differing:
                 waits = _is_undecided(draft, layer, said)
                 yield layer, ItemOutcome.UNDECIDED if waits else ItemOutcome.KEPT
 
 
-def _is_undecided(draft: DocumentState, layer: Layer, said: Said) -> bool:
+def _is_undecided(draft: DocumentState, layer: Layer, said: AnnotatedItem) -> bool:
     return any(row.state is State.UNDECIDED for row in _rows(draft, layer, said))
 
 
-def _rows(draft: DocumentState, layer: Layer, said: Said) -> list[Row]:
+def _rows(draft: DocumentState, layer: Layer, said: AnnotatedItem) -> list[Row]:
     """The row of an item of the project; of a link both mentions' places in the cluster."""
     found: list[Row | None] = []
     match layer:
@@ -128,7 +128,7 @@ def _rows(draft: DocumentState, layer: Layer, said: Said) -> list[Row]:
     return [row for row in found if row is not None]
 
 
-def _is_rejected(draft: DocumentState, layer: Layer, said: Said) -> bool:
+def _is_rejected(draft: DocumentState, layer: Layer, said: AnnotatedItem) -> bool:
     """Whether the project has the same item as one that a person rejected."""
     if layer is Layer.ENTITY:
         twins = [row for row in draft.on_fragments(said.fragments[0]) if row.label == said.label]

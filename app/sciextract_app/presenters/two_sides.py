@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import Difference, DifferenceKind, Layer, Said
+from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind, Layer
 from sciextract.store import DocumentState
 from sciextract.workflows.adjudicate import Verdict
 from sciextract_app.presenters import document_view
@@ -194,14 +194,16 @@ def _link_kind(difference: Difference, mine: AnnotatedDocument, theirs: Annotate
     return OTHER_CLUSTER if said and company(said, other) is not None else only
 
 
-def company(said: Said, side: AnnotatedDocument) -> Cluster | None:
+def company(said: AnnotatedItem, side: AnnotatedDocument) -> Cluster | None:
     """The cluster in which a side has the later mention of a link."""
     here = {each.id for each in side.annotations.entities if each.fragments == said.fragments[-1]}
     clusters = side.annotations.clusters
     return next((each for each in clusters if here & {*each.mentions}), None)
 
 
-def said_words(said: Said | None, layer: Layer, text: str, symmetric: Collection[str] = ()) -> str:
+def said_words(
+    said: AnnotatedItem | None, layer: Layer, text: str, symmetric: Collection[str] = ()
+) -> str:
     """What a side says, in one line."""
     if said is None:
         return NOTHING
@@ -311,7 +313,11 @@ class _Drawn:
         return SideView(name, passage, tuple(self._said(whose, said, other, document)), focused)
 
     def _said(
-        self, whose: Verdict, said: Said | None, other: Said | None, document: AnnotatedDocument
+        self,
+        whose: Verdict,
+        said: AnnotatedItem | None,
+        other: AnnotatedItem | None,
+        document: AnnotatedDocument,
     ) -> Iterator[str]:
         one, text = self._now.dispute.difference, document.document.text
         words = said_words(said, one.layer, text, self._schema.symmetric_labels)
@@ -322,7 +328,7 @@ class _Drawn:
         if known is not None:
             yield self._around(known, one.layer, whose, document)
 
-    def _why_nothing(self, other: Said, layer: Layer) -> str:
+    def _why_nothing(self, other: AnnotatedItem, layer: Layer) -> str:
         """Whether a person rejected here what the other side has, or nobody decided it."""
         if layer is not Layer.ENTITY:
             return ""
@@ -333,7 +339,7 @@ class _Drawn:
         return ": rejected here" if State.REJECTED in states else ""
 
     def _around(
-        self, known: Said, layer: Layer, whose: Verdict, document: AnnotatedDocument
+        self, known: AnnotatedItem, layer: Layer, whose: Verdict, document: AnnotatedDocument
     ) -> str:
         """What hangs on a mention; the cluster of a link."""
         cluster = company(known, document)

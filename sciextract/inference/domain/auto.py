@@ -94,7 +94,7 @@ class AutoExtractor:
     """
 
     batching = SINGLE
-    device_told = ""
+    device_message = ""
 
     def __init__(self, load: Load, workers: int | None = None) -> None:
         self._load = load
@@ -130,7 +130,7 @@ class AutoExtractor:
         """The same between given entities."""
         yield from in_order(self.annotate_given, items, self._workers)
 
-    def told(self) -> str:
+    def usage_message(self) -> str:
         """How many documents each model predicted."""
         parts = [f"{count} by {self._ids[name]}" for name, count in sorted(self.used.items())]
         return f"model {AUTO} chose for each abstract: {', '.join(parts)}" if parts else ""

@@ -13,7 +13,13 @@ import pytest
 from sciextract.errors import DeviceError, ModelNotFoundError, UsageError
 from sciextract.inference import onnx_network
 from sciextract.inference.batching import SINGLE, Batching
-from sciextract.inference.extractor import BATCH_TOKENS_ON_GPU, Extractor, Wanted, run, told
+from sciextract.inference.extractor import (
+    BATCH_TOKENS_ON_GPU,
+    Extractor,
+    RunOptions,
+    device_message,
+    start_model,
+)
 from sciextract.inference.model_folder import (
     GRAPHS,
     ModelFolder,
@@ -25,7 +31,7 @@ from sciextract.inference.tokenization import EncoderInput
 
 ON_GPU = ["CUDAExecutionProvider", "CPUExecutionProvider"]
 FULL = "[ONNXRuntimeError] : 6 : Failed to allocate\n memory for requested buffer"
-GPU = Wanted(device="cuda")
+GPU = RunOptions(device="cuda")
 
 
 class FakeRuntime:
@@ -85,19 +91,19 @@ def for_gpus(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
 
 def test_an_onnxruntime_without_cuda_is_named_with_what_it_has(for_gpus: ModelFolder) -> None:
     with pytest.raises(DeviceError, match=r"no CUDAExecutionProvider, it has .*CPUExecution") as e:
-        run(for_gpus, GPU)
+        start_model(for_gpus, GPU)
     assert "onnxruntime-gpu" in e.value.hint
 
 
 def test_the_graph_for_gpus_runs_in_batches_of_subwords(
     for_gpus: ModelFolder, runtime: FakeRuntime, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = run(for_gpus, GPU)
+    found = start_model(for_gpus, GPU)
     assert (found.device, found.precision) == ("cuda", "fp16")
     assert found.batching == Batching(None, BATCH_TOKENS_ON_GPU)
     assert runtime.sessions == [("model.fp16.onnx", ON_GPU, 0), ("pairs.onnx", ON_GPU, 0)]
     assert capsys.readouterr().out == ""
-    assert run(for_gpus, Wanted(device="cuda", batch_size=4)).batching == Batching(4)
+    assert start_model(for_gpus, RunOptions(device="cuda", batch_size=4)).batching == Batching(4)
 
 
 def test_a_session_that_would_run_on_the_processor_is_refused(
@@ -107,7 +113,7 @@ def test_a_session_that_would_run_on_the_processor_is_refused(
     monkeypatch.setattr(onnx_network, "import_onnxruntime", lambda: fake)
     problem = r"no GPU can be used: model\.fp16\.onnx would run on CPUExecutionProvider"
     with pytest.raises(DeviceError, match=problem) as e:
-        run(for_gpus, GPU)
+        start_model(for_gpus, GPU)
     assert "nvidia-smi" in e.value.hint
 
 
@@ -115,7 +121,7 @@ def test_a_full_gpu_says_what_needs_less(for_gpus: ModelFolder, runtime: FakeRun
     zeros = np.zeros(3, dtype=np.int64)
     problem = r"the GPU cannot run model\.fp16\.onnx: .*Failed to allocate memory for requested"
     with pytest.raises(DeviceError, match=problem) as e:
-        run(for_gpus, GPU).network.encode([EncoderInput(zeros, zeros, zeros)])
+        start_model(for_gpus, GPU).network.encode([EncoderInput(zeros, zeros, zeros)])
     assert "--batch-tokens" in e.value.hint
 
 
@@ -123,25 +129,25 @@ def test_a_model_without_a_graph_for_gpus_says_how_to_make_one(
     bundled: ModelFolder, for_gpus: ModelFolder, runtime: FakeRuntime
 ) -> None:
     with pytest.raises(ModelNotFoundError, match="has no fp16 or fp32 graph") as e:
-        run(bundled, GPU)
+        start_model(bundled, GPU)
     assert "it has: int8; sciextract-trainer quantise MODEL --scheme fp16" in e.value.hint
     with pytest.raises(DeviceError, match="int8 graphs run on the processor") as other:
-        run(for_gpus, Wanted(device="cuda", precision="int8"))
+        start_model(for_gpus, RunOptions(device="cuda", precision="int8"))
     assert "--precision fp16 or fp32" in other.value.hint
 
 
 def test_auto_says_what_it_took_and_why(for_gpus: ModelFolder, runtime: FakeRuntime) -> None:
-    found = run(for_gpus, Wanted(device="auto"))
-    assert told("auto", found) == "device auto took cuda, with the fp16 graph"
-    assert told("cuda", found) == ""
+    found = start_model(for_gpus, RunOptions(device="auto"))
+    assert device_message("auto", found) == "device auto took cuda, with the fp16 graph"
+    assert device_message("cuda", found) == ""
 
 
 def test_auto_takes_the_processor_where_there_is_no_gpu() -> None:
     extractor = Extractor.load(device="auto", threads=1)
-    assert extractor.device_told.startswith("device auto took cpu, with the int8 graph: ")
-    assert extractor.with_settings({"entity": 0.5}).device_told == extractor.device_told
+    assert extractor.device_message.startswith("device auto took cpu, with the int8 graph: ")
+    assert extractor.with_settings({"entity": 0.5}).device_message == extractor.device_message
     assert extractor.batching is SINGLE
-    assert Extractor.load(threads=1).device_told == ""
+    assert Extractor.load(threads=1).device_message == ""
 
 
 def test_other_names_are_refused() -> None:

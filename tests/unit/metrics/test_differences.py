@@ -7,14 +7,14 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import Difference, Layer, Said, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, differences
 from tests.unit.metrics.builders import annotated
 
 TEXT = "tree kernels rank large proteins quickly"
 SYMMETRIC = frozenset({"Compare"})
 
 
-def said(side: Said | None) -> str:
+def said(side: AnnotatedItem | None) -> str:
     if side is None:
         return "-"
     mentions = " ".join(

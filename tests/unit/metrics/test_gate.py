@@ -290,7 +290,7 @@ class TestBlind:
         assert found is not None and not found.few
         assert found.compared == alone.compared
         assert found.compared.target is not None and found.compared.target.difference == 0
-        assert "30 gate documents; the verdict is by all of them" in found.told
+        assert "30 gate documents; the verdict is by all of them" in found.message
 
     def test_the_verdict_is_by_all(self) -> None:
         before = predicted(0.6, 1)
@@ -306,7 +306,7 @@ class TestBlind:
     )
     def test_too_few_is_said(self, number: int, words: str) -> None:
         found = self.blind(number, predicted(0.6, 1), predicted(0.8, 2)).blind
-        assert found is not None and found.few and words in found.told
+        assert found is not None and found.few and words in found.message
         assert bool(found.compared.tasks) is (number < 40)
         assert json.loads(json.dumps(found.to_json()))["few"] is True
 
