@@ -194,5 +194,7 @@ def _reason(error: Exception) -> str:
     """Why nothing more can be written; empty for another error. Safetensors tells its number in words only."""
     if isinstance(error, OSError):
         return _CANNOT_GROW.get(error.errno or 0, "")
-    told = [words for number, words in _CANNOT_GROW.items() if f"os error {number})" in str(error)]
-    return told[0] if told else ""
+    reasons = [
+        words for number, words in _CANNOT_GROW.items() if f"os error {number})" in str(error)
+    ]
+    return reasons[0] if reasons else ""

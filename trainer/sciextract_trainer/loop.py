@@ -119,8 +119,8 @@ def train(
     _resume(folder, state, group, report)
     for epoch in range(state.progress.epoch + 1, config.epochs + 1):
         if ended := _is_enough(config, data, state.progress):
-            told = f"training ends after epoch {epoch - 1} of {config.epochs}: {ended}"
-            report({"event": "warning", "message": told})
+            message = f"training ends after epoch {epoch - 1} of {config.epochs}: {ended}"
+            report({"event": "warning", "message": message})
             break
         with compilation.on(), repeatable(device):
             _train_epoch(stepper, state, pull, data, epoch, Slice(folder, until))

@@ -82,7 +82,7 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], report: Report) -> SeedSco
     Args:
         job: The job; its own seed does not count.
         seeds: The seeds, each once.
-        report: Told what each training tells, and the scores of each seed.
+        report: Gets the events of each training, and the scores of each seed.
 
     Raises:
         UsageError: A seed comes twice, is below 0 or there is none, or a finished seed had other settings or data.

@@ -36,7 +36,7 @@ class Stepper:
         labels: What the classes mean.
         rules: The tokenizer.
         device: Where the network is.
-        report: Told when memory is short.
+        report: Gets an event when memory is short.
         most: Documents that fit into memory at once; 0 as long as all did.
         group: The processes that take each step together.
         compilation: What compiles the encoder.
@@ -92,8 +92,8 @@ class Stepper:
             except CompileFailure as error:
                 torch.set_rng_state(drawn)
                 self.compilation.give_up()
-                told = f"the encoder cannot be compiled, going on without: {reason_of(error)}"
-                self.report({"event": "warning", "message": told})
+                message = f"the encoder cannot be compiled, going on without: {reason_of(error)}"
+                self.report({"event": "warning", "message": message})
             except (RuntimeError, MemoryError) as error:
                 if not _is_out_of_memory(error):
                     raise
@@ -182,12 +182,12 @@ def trainable_parameters(network: nn.Module) -> list[nn.Parameter]:
 
 def _is_out_of_memory(error: BaseException) -> bool:
     """CUDA has its own class; the CPU's allocator and MPS only have words."""
-    told = str(error).lower()
+    text = str(error).lower()
     return (
         isinstance(error, torch.OutOfMemoryError | MemoryError)
-        or "can't allocate memory" in told
-        or "not enough memory" in told
-        or "out of memory" in told
+        or "can't allocate memory" in text
+        or "not enough memory" in text
+        or "out of memory" in text
     )
 
 

@@ -84,7 +84,7 @@ def test_a_narrower_student_keeps_the_numbers_of_its_teacher(teacher: MaskedLang
     assert torch.equal(student.norm.weight, teacher.norm.weight[kept])
     assert torch.equal(student.dense.weight, teacher.dense.weight[kept][:, kept])
     assert torch.equal(student.bias, teacher.bias)
-    assert student.tell(IDS, torch.tensor([1])).hidden[-1].shape == (1, 5, 16)
+    assert student.outputs(IDS, torch.tensor([1])).hidden[-1].shape == (1, 5, 16)
 
 
 def test_other_kinds_are_refused(teacher: MaskedLanguageModel) -> None:

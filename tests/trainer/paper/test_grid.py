@@ -131,4 +131,4 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 def test_a_figure_as_it_was_published(
     f1: float | None, sd: float | None, change: float | None, told: str
 ) -> None:
-    assert Published("a", "", "NER", f1, sd, change, "there").told() == told
+    assert Published("a", "", "NER", f1, sd, change, "there").text() == told

@@ -25,7 +25,7 @@ def calibrate(model: MeasuredModel, output: Path, report: Report) -> ModelConfig
     Args:
         model: The model and the gold documents that the scale of its scores is fitted on.
         output: The new model folder.
-        report: Told the scale and the calibration errors of each task.
+        report: Gets the scale and the calibration errors of each task.
 
     Raises:
         OutputError: There is something at ``output`` already, or the disk is full.
@@ -58,7 +58,7 @@ def refit(model: MeasuredModel, output: Path, report: Report) -> ModelConfig:
     Args:
         model: The model and the gold documents to fit them on; its preferred graph decides.
         output: The new model folder.
-        report: Told F1 before and after.
+        report: Gets F1 before and after.
 
     Raises:
         OutputError: There is something at ``output`` already, or the disk is full.

@@ -126,8 +126,10 @@ def _pairs(raw: RawPrediction, targets: Targets) -> Scored:
         (names[head], names[tail]): classes
         for (head, tail), classes in zip(targets.pairs.tolist(), targets.relations, strict=True)
     }
-    told = raw.pairs.between(raw.mentions.predicted)
-    for (head, tail), likely in zip(told.pairs.tolist(), told.probabilities, strict=True):
+    candidates = raw.pairs.between(raw.mentions.predicted)
+    for (head, tail), likely in zip(
+        candidates.pairs.tolist(), candidates.probabilities, strict=True
+    ):
         yield _best(likely, gold.get((spans[head], spans[tail])))
 
 

@@ -90,8 +90,8 @@ def sliced(minutes: float, work: Callable[[Report, float], Mapping[str, Any]]) -
     try:
         made = work(json_report, deadline(minutes))
     except TimeIsUp:
-        told = "the time is over; the same command goes on from here"
-        json_report({"event": "stopped", "message": told})
+        message = "the time is over; the same command goes on from here"
+        json_report({"event": "stopped", "message": message})
         return
     json_report({"event": "done", **made})
 

@@ -32,7 +32,7 @@ from sciextract_trainer.commands.options import (
 
 if TYPE_CHECKING:
     from sciextract_trainer.distillation.labelling import Panel
-    from sciextract_trainer.distillation.task import Lesson
+    from sciextract_trainer.distillation.task import StudentSetup
 
 
 def pretrain(
@@ -117,10 +117,10 @@ def student(
     )
 
 
-def _numbers(told: str) -> tuple[int, ...]:
-    numbers = [each.strip() for each in told.split(",")]
-    if told and not all(each.isdecimal() for each in numbers):
-        raise UsageError(f"--layers {told!r} is no list of numbers", "write it like --layers 2,4,6")
+def _numbers(text: str) -> tuple[int, ...]:
+    numbers = [each.strip() for each in text.split(",")]
+    if text and not all(each.isdecimal() for each in numbers):
+        raise UsageError(f"--layers {text!r} is no list of numbers", "write it like --layers 2,4,6")
     return tuple(int(each) for each in numbers if each)
 
 
@@ -172,10 +172,10 @@ def distill_model(
     """
     distillation = needs_extra("sciextract_trainer.distillation.task")
     from sciextract_trainer.distillation.labelling import open_panel
-    from sciextract_trainer.distillation.task import open_lesson
+    from sciextract_trainer.distillation.task import open_student
 
     panel = open_panel(teacher, weight or (), temperature)
-    lesson = open_lesson(
+    setup = open_student(
         panel, recipe, {"encoder": encoder, "seed": seed, "epochs": epochs},
         schema=schema, dev=dev, gold=gold, gold_times=gold_times, run=run, output=output, device=device,
     )  # fmt: skip
@@ -183,7 +183,7 @@ def distill_model(
     sliced(
         minutes,
         lambda report, until: done_model(
-            output, distillation.distil_model(panel, wanted, lesson, report, until)
+            output, distillation.distil_model(panel, wanted, setup, report, until)
         ),
     )
 
@@ -287,7 +287,7 @@ def selftrain(
     module = needs_extra("sciextract_trainer.distillation.self_training")
     from sciextract.errors import UsageError
     from sciextract_trainer.distillation.self_training import certainty
-    from sciextract_trainer.distillation.task import Texts, open_lesson
+    from sciextract_trainer.distillation.task import Texts, open_student
 
     if (threshold or thresholds) and not hard:
         raise UsageError("--threshold and --thresholds are for hard labels", "add --hard")
@@ -298,13 +298,13 @@ def selftrain(
         run, output,
     )  # fmt: skip
 
-    def lesson(panel: Panel, folder: Path, target: Path) -> Lesson:
-        return open_lesson(
+    def setup(panel: Panel, folder: Path, target: Path) -> StudentSetup:
+        return open_student(
             panel, recipe, changes, schema=schema, dev=dev, gold=gold, gold_times=gold_times,
             run=folder, output=target, device=device,
         )  # fmt: skip
 
     sliced(
         minutes,
-        lambda report, until: done_model(output, module.self_train(job, lesson, report, until)),
+        lambda report, until: done_model(output, module.self_train(job, setup, report, until)),
     )

@@ -248,7 +248,7 @@ class Pruning:
     Attributes:
         output: The new folder.
         weights: Whether a model keeps weights for training on.
-        report: Told what was removed, sizes, and scores before and after.
+        report: Gets what was removed, sizes, and scores before and after.
     """
 
     output: Path
@@ -276,8 +276,8 @@ def prune_vocabulary(
     cut = cut_vocabulary(start.rules, used_subwords(start.rules, texts, at_least))
     rules = cut.rules(start.rules)
     cut_embeddings(network.words.encoder, cut.kept, rules.pad)
-    told = f"{len(cut.kept)} of {start.rules.tokenizer.get_vocab_size()} pieces, those of {len(texts)} texts"
-    return _written(model, network, rules, {"vocabulary": told}, wanted)
+    description = f"{len(cut.kept)} of {start.rules.tokenizer.get_vocab_size()} pieces, those of {len(texts)} texts"
+    return _written(model, network, rules, {"vocabulary": description}, wanted)
 
 
 def prune_heads(
@@ -319,7 +319,7 @@ def prune_encoder(
         texts: The texts.
         at_least: Occurrences from which on a subword counts as used.
         output: The new folder.
-        report: Told how many subwords are left.
+        report: Gets how many subwords are left.
     """
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 

@@ -65,7 +65,7 @@ class Scheme:
         return "int4" if self.kind == "weights4" else "int8"
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What the model card says of it."""
         if self.kind == "weights4":
             return f"weights of 4 bits in blocks of {self.block_size}, embeddings of {self.embeddings} bits"

@@ -75,7 +75,7 @@ def quantise_model(
         model: A model with an fp32 graph or with weights.
         wanted: How, and on which texts.
         output: The new model folder.
-        report: Told size, scores at the old and at own thresholds, and time per abstract.
+        report: Gets size, scores at the old and at own thresholds, and time per abstract.
 
     Raises:
         UsageError: The model has no more than rounded weights.
@@ -94,7 +94,7 @@ def quantise_model(
             "split": "dev", "documents": len(model.dev), scheme.precision: own,
             "calibration": stated(calibrations),
         }  # fmt: skip
-        origin = old.origin | {"quantisation": scheme.told, "dev data": model.dev_origin}
+        origin = old.origin | {"quantisation": scheme.description, "dev data": model.dev_origin}
         settings = replace(settings, candidate_score=old.settings.candidate_score)
         config = replace(old, settings=settings, scores=scores, origin=origin)
         without = {*GRAPHS.values(), *(() if wanted.weights else (WEIGHTS,))}
@@ -116,7 +116,7 @@ def _measured(
     took = milliseconds_per_abstract(model.plain_pipeline(graph), texts, given)
     return {
         "event": "quantised",
-        "scheme": scheme.told,
+        "scheme": scheme.description,
         "encoder_mb": round(graph.stat().st_size / 1e6, 1),
         "ms_per_abstract": round(took, 1),
         "given_thresholds": model.scores(pipeline, given),
@@ -162,7 +162,7 @@ def half_precision(folder: ModelFolder, output: Path, report: Report) -> ModelCo
     Args:
         folder: The model.
         output: The new model folder.
-        report: Told the size and how far the graph is from the one in fp32.
+        report: Gets the size and how far the graph is from the one in fp32.
 
     Raises:
         ModelMismatchError: The graph finds other labels than the one in fp32, or cannot be made.

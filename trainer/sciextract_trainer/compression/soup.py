@@ -244,7 +244,7 @@ class Kitchen:
     Attributes:
         members: The networks, all of one kind.
         dev: Gold documents.
-        report: Told every score.
+        report: Gets every score.
     """
 
     members: Sequence[Ingredient]
@@ -294,7 +294,7 @@ def make_soup(
         dev_origin: What the model card says of them.
         method: ``uniform``: all of them; ``greedy``: those that help.
         output: The new model folder; its name is the model's name.
-        report: Told the dev scores of every member and soup.
+        report: Gets the dev scores of every member and soup.
 
     Raises:
         UsageError: There is no such method.

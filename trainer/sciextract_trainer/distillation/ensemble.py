@@ -41,7 +41,7 @@ _NEVER = np.float32(-1e4)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One model of a committee.
+    """One model of a ensemble.
 
     Attributes:
         pipeline: The model with its own tokenizer.
@@ -70,7 +70,7 @@ class _View:
         return type_probabilities(self.states.span_logits / np.float32(temperature), groups)
 
 
-class Committee:
+class Ensemble:
     """A teacher that says the weighted mean of what its members say.
 
     Entity types are averaged over spans, relations over unordered pairs of spans (each member's two directions

@@ -47,7 +47,7 @@ from sciextract_trainer.data.soft import (
     save_targets,
     targets_from,
 )
-from sciextract_trainer.distillation.ensemble import Committee, Member
+from sciextract_trainer.distillation.ensemble import Ensemble, Member
 from sciextract_trainer.files import replacing
 from sciextract_trainer.sessions import require_time
 
@@ -63,7 +63,7 @@ TEACHER_SETTINGS = DecodeSettings(
 
 
 class Teacher(Protocol):
-    """What labels texts: one model's pipeline, or a committee of several."""
+    """What labels texts: one model's pipeline, or a ensemble of several."""
 
     @property
     def labels(self) -> Labels:
@@ -90,7 +90,7 @@ def label_softly(
         teacher: Labels the documents.
         documents: The texts; more of them in another call go on behind those of an earlier one.
         folder: Where the shards are.
-        report: Told after each shard.
+        report: Gets an event after each shard.
         until: ``time.monotonic()`` at which to stop after a shard.
         workers: Documents that are labelled at a time.
 
@@ -237,13 +237,13 @@ class Panel:
         """Name of their schema."""
         return self.folders[0].config.schema_name
 
-    def committee(self) -> Committee:
+    def ensemble(self) -> Ensemble:
         """The teachers as one, each on the best graph that its folder has."""
         members = [
             Member(load_pipeline(folder), weight)
             for folder, weight in zip(self.folders, self.weights, strict=True)
         ]
-        return Committee(members, self.temperature)
+        return Ensemble(members, self.temperature)
 
     def to_json(self) -> dict[str, Any]:
         """Who they are, with hashes: two panels that say the same describe themselves alike."""

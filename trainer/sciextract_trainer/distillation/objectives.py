@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sciextract.errors import UsageError
-from sciextract_trainer.pretraining.network import Told
+from sciextract_trainer.pretraining.network import EncoderOutputs
 
 Layers = tuple[int, ...]
 """Numbers of teacher layers, counted from 1 (the lowest); the first one is for the student's first layer."""
@@ -123,9 +123,11 @@ def soft_divergence(student: Tensor, teacher: Tensor, temperature: float = 1.0) 
         teacher: Logits (positions, vocabulary).
         temperature: T, above 0.
     """
-    told = functional.log_softmax(student / temperature, dim=-1)
+    log_probabilities = functional.log_softmax(student / temperature, dim=-1)
     wanted = functional.log_softmax(teacher.detach() / temperature, dim=-1)
-    divergence = functional.kl_div(told, wanted, reduction="batchmean", log_target=True)
+    divergence = functional.kl_div(
+        log_probabilities, wanted, reduction="batchmean", log_target=True
+    )
     return divergence * temperature**2
 
 
@@ -222,86 +224,86 @@ Parts = dict[str, Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LossInputs:
     """What teacher and student tell of the same blocks.
 
     Attributes:
         student: Its hidden states are projected to the teacher's width where it is narrower.
-        teacher: Told without gradients.
+        teacher: The same of the teacher, without gradients.
         targets: int64 (chosen,), the subwords that were hidden.
         layers: The teacher layer that each layer of the student stands for, counted from 1.
         temperature: Of the output distributions.
         real: bool (blocks, length), which positions hold text; all when ``None``.
     """
 
-    student: Told
-    teacher: Told
+    student: EncoderOutputs
+    teacher: EncoderOutputs
     targets: Tensor
     layers: Layers
     temperature: float = 1.0
     real: Tensor | None = None
 
 
-Objective = Callable[[Lesson], Parts]
+Objective = Callable[[LossInputs], Parts]
 
 
-def distilbio(lesson: Lesson) -> Parts:
+def distilbio(inputs: LossInputs) -> Parts:
     """The parts of DistilBioBERT: masked tokens, soft outputs, direction of the last hidden states.
 
     Compact-transformers paper, the section on DistilBioBERT: masked-language loss (weight 2), Kullback-Leibler
     divergence of the output distributions on the hidden positions (5), and 1 - cosine of the last hidden states (1);
     after DistilBERT (Sanh et al. 2019, arXiv 1910.01108, section 2).
     """
-    student, teacher = lesson.student, lesson.teacher
+    student, teacher = inputs.student, inputs.teacher
     return {
-        "mlm": masked_cross_entropy(student.logits, lesson.targets),
-        "output": soft_divergence(student.logits, teacher.logits, lesson.temperature),
-        "hidden": cosine_distance(student.hidden[-1], teacher.hidden[-1], lesson.real),
+        "mlm": masked_cross_entropy(student.logits, inputs.targets),
+        "output": soft_divergence(student.logits, teacher.logits, inputs.temperature),
+        "hidden": cosine_distance(student.hidden[-1], teacher.hidden[-1], inputs.real),
     }
 
 
-def tinybio(lesson: Lesson) -> Parts:
+def tinybio(inputs: LossInputs) -> Parts:
     """The parts of TinyBioBERT: layer by layer hidden states and attention, embeddings, soft outputs.
 
     Compact-transformers paper, the section on TinyBioBERT: the sum over layers of the mean squared errors of
     projected hidden states and of attention maps, the mean squared error of the projected embeddings, and the soft
     cross-entropy of the outputs, all with weight 1 and without the masked-language loss.
     """
-    student, teacher = lesson.student, lesson.teacher
-    pairs = list(enumerate(lesson.layers, 1))
+    student, teacher = inputs.student, inputs.teacher
+    pairs = list(enumerate(inputs.layers, 1))
     return {
-        "output": soft_cross_entropy(student.logits, teacher.logits, lesson.temperature),
-        "embedding": hidden_error(student.hidden[0], teacher.hidden[0], lesson.real),
+        "output": soft_cross_entropy(student.logits, teacher.logits, inputs.temperature),
+        "embedding": hidden_error(student.hidden[0], teacher.hidden[0], inputs.real),
         "hidden": _sum(
-            hidden_error(student.hidden[own], teacher.hidden[other], lesson.real)
+            hidden_error(student.hidden[own], teacher.hidden[other], inputs.real)
             for own, other in pairs
         ),
         "attention": _sum(
-            attention_error(student.attentions[own - 1], teacher.attentions[other - 1], lesson.real)
+            attention_error(student.attentions[own - 1], teacher.attentions[other - 1], inputs.real)
             for own, other in pairs
         ),
     }
 
 
-def compactbio(lesson: Lesson) -> Parts:
+def compactbio(inputs: LossInputs) -> Parts:
     """The parts of CompactBioBERT: masked tokens, soft outputs, layer by layer direction and attention.
 
     Compact-transformers paper, the section on CompactBioBERT: masked-language loss (weight 1), Kullback-Leibler
     divergence of the output distributions on the hidden positions (5), and the sum over layers of 1 - cosine of the
     hidden states and the Kullback-Leibler divergence of the attention maps (3).
     """
-    student, teacher = lesson.student, lesson.teacher
-    pairs = list(enumerate(lesson.layers, 1))
+    student, teacher = inputs.student, inputs.teacher
+    pairs = list(enumerate(inputs.layers, 1))
     return {
-        "mlm": masked_cross_entropy(student.logits, lesson.targets),
-        "output": soft_divergence(student.logits, teacher.logits, lesson.temperature),
+        "mlm": masked_cross_entropy(student.logits, inputs.targets),
+        "output": soft_divergence(student.logits, teacher.logits, inputs.temperature),
         "hidden": _sum(
-            cosine_distance(student.hidden[own], teacher.hidden[other], lesson.real)
+            cosine_distance(student.hidden[own], teacher.hidden[other], inputs.real)
             for own, other in pairs
         ),
         "attention": _sum(
             attention_divergence(
-                student.attentions[own - 1], teacher.attentions[other - 1], lesson.real
+                student.attentions[own - 1], teacher.attentions[other - 1], inputs.real
             )
             for own, other in pairs
         ),

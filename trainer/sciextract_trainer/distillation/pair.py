@@ -17,7 +17,7 @@ from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.distillation.objectives import (
     METHODS,
     Layers,
-    Lesson,
+    LossInputs,
     Method,
     checked,
     last_of_blocks,
@@ -27,8 +27,8 @@ from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.files import packaged_file
 from sciextract_trainer.pretraining.command import room_of, write_encoder
 from sciextract_trainer.pretraining.network import (
+    EncoderOutputs,
     MaskedLanguageModel,
-    Told,
     read_head,
     require_head,
 )
@@ -130,17 +130,17 @@ class LearningStudent(nn.Module):
             for name in ("embedding", "hidden"):
                 self.projections[name] = _projection(model.encoder.config.hidden_size, width)
 
-    def tell(self, input_ids: Tensor, positions: Tensor, attentions: bool) -> Told:
-        """What the student tells of blocks, in the teacher's width; shapes as in :class:`Told`."""
-        told = self.model.tell(input_ids, positions, attentions)
+    def outputs(self, input_ids: Tensor, positions: Tensor, attentions: bool) -> EncoderOutputs:
+        """Outputs of the student for blocks, in the teacher's width; shapes as in :class:`EncoderOutputs`."""
+        outputs = self.model.outputs(input_ids, positions, attentions)
         if not self.projections:
-            return told
-        first, *later = told.hidden
+            return outputs
+        first, *later = outputs.hidden
         hidden = (
             self.projections["embedding"](first),
             *(self.projections["hidden"](each) for each in later),
         )
-        return Told(told.logits, hidden, told.attentions)
+        return EncoderOutputs(outputs.logits, hidden, outputs.attentions)
 
 
 def _projection(student: int, teacher: int) -> nn.Linear:
@@ -322,10 +322,10 @@ def losses_of(pair: Pair, config: DistilConfig) -> Losses:
 
     def losses(batch: Batch) -> dict[str, Tensor]:
         with torch.no_grad():
-            teacher = pair.teacher.tell(batch.input_ids, batch.positions, asked)
-        student = pair.student.tell(batch.input_ids, batch.positions, asked)
-        lesson = Lesson(student, teacher, batch.targets, pair.layers, config.temperature)
-        parts = pair.method.objective(lesson)
+            teacher = pair.teacher.outputs(batch.input_ids, batch.positions, asked)
+        student = pair.student.outputs(batch.input_ids, batch.positions, asked)
+        inputs = LossInputs(student, teacher, batch.targets, pair.layers, config.temperature)
+        parts = pair.method.objective(inputs)
         return {"loss": weighted(parts, config.weights), **parts}
 
     return losses

@@ -1,6 +1,6 @@
 """Self-training: a model labels texts, a student learns from these labels and gold, and labels them in its turn.
 
-As the noisy student of Xie et al. 2020 (arXiv 1911.04252, section 2): dropout and hidden words are the noise, and
+As the noisy student of Xie et al. 2020 (arXiv 1911.04252, section 2): dropout and masked words are the noise, and
 each round has the student of the last one as its teacher.
 """
 
@@ -33,7 +33,7 @@ from sciextract_trainer.distillation.labelling import (
 )
 from sciextract_trainer.distillation.task import (
     LABELS,
-    Lesson,
+    StudentSetup,
     Texts,
     label_texts,
     origin_of,
@@ -203,8 +203,8 @@ def _links(soft: Targets, sure: Certainty) -> tuple[Floats, Bools]:
 
 ROUNDS = "rounds.json"
 
-OpenLesson = Callable[[Panel, Path, Path], Lesson]
-"""Makes the lesson of a round from its teacher, its run folder and its output."""
+OpenStudent = Callable[[Panel, Path, Path], StudentSetup]
+"""Makes the setup of an iteration from its teacher, its run folder and its output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +229,13 @@ class SelfTraining:
 
 
 def self_train(
-    job: SelfTraining, open_lesson: OpenLesson, report: Report, until: float = float("inf")
+    job: SelfTraining, open_student: OpenStudent, report: Report, until: float = float("inf")
 ) -> ModelConfig:
     """Runs all rounds and keeps the student with the best mean dev F1; a call that was stopped goes on.
 
     Args:
         job: What to do.
-        open_lesson: How the student of a round learns.
+        open_student: How the student of a round learns.
         report: Gets every event; one ``round`` event with dev scores for the start model (round 0) and each round.
         until: ``time.monotonic()`` at which to stop.
 
@@ -245,12 +245,12 @@ def self_train(
         SciextractError: Something cannot be done; what is finished is kept.
     """
     panel = open_panel([job.model])
-    scores = [_start_scores(job, panel, open_lesson, report)]
+    scores = [_start_scores(job, panel, open_student, report)]
     for number in range(1, job.rounds + 1):
         folder = job.run / f"round-{number}"
         output = folder / job.output.name
         if not (output / MANIFEST).is_file():
-            _round(job, panel, open_lesson(panel, folder, output), report, until)
+            _round(job, panel, open_student(panel, folder, output), report, until)
         panel = open_panel([output])
         scores.append(_scores_of(panel.folders[0].config))
         report({"event": "round", "round": number, "of": job.rounds, **scores[-1]})
@@ -258,47 +258,47 @@ def self_train(
 
 
 def _round(
-    job: SelfTraining, panel: Panel, lesson: Lesson, report: Report, until: float
+    job: SelfTraining, panel: Panel, setup: StudentSetup, report: Report, until: float
 ) -> ModelConfig:
-    labelled = label_texts(panel, job.texts, lesson.run / LABELS, report, until)
+    labelled = label_texts(panel, job.texts, setup.run / LABELS, report, until)
     origin = origin_of(panel, job.texts, len(labelled))
     if job.certainty is None:
-        return teach(lesson, lesson.soft_examples(labelled), origin, report, until)
+        return teach(setup, setup.soft_examples(labelled), origin, report, until)
     sure = job.certainty(panel)
-    describe_labels(lesson.run, sure.to_json())
-    examples = hard_examples(lesson, labelled, sure)
-    told = f"hard labels of {len(labelled)} abstracts, {json.dumps(sure.to_json())}"
-    return teach(lesson, examples, {**origin, "training data": told}, report, until)
+    describe_labels(setup.run, sure.to_json())
+    examples = hard_examples(setup, labelled, sure)
+    description = f"hard labels of {len(labelled)} abstracts, {json.dumps(sure.to_json())}"
+    return teach(setup, examples, {**origin, "training data": description}, report, until)
 
 
 def hard_examples(
-    lesson: Lesson, labelled: Sequence[SoftDocument], sure: Certainty
+    setup: StudentSetup, labelled: Sequence[SoftDocument], sure: Certainty
 ) -> list[Example]:
     """Examples of what the teacher is sure of.
 
     Raises:
         UsageError: The labels do not exclude each other, so that a span has no single label.
     """
-    if lesson.labels.groups:
+    if setup.labels.groups:
         raise UsageError(
             "hard labels need labels that exclude each other; this model has groups of labels",
             "leave --hard out: soft labels hold several labels of a span",
         )
     chosen = [
-        replace(item, targets=believed(item.targets, lesson.labels, sure)) for item in labelled
+        replace(item, targets=believed(item.targets, setup.labels, sure)) for item in labelled
     ]
-    return lesson.soft_examples(chosen)
+    return setup.soft_examples(chosen)
 
 
 def _start_scores(
-    job: SelfTraining, panel: Panel, open_lesson: OpenLesson, report: Report
+    job: SelfTraining, panel: Panel, open_student: OpenStudent, report: Report
 ) -> dict[str, Any]:
     """Dev scores of the model that begins, on the gold that the students are chosen on; measured once."""
     kept = job.run / ROUNDS
     if kept.is_file():
         return dict(json.loads(kept.read_text(encoding="utf-8"))["0"])
     folder = panel.folders[0]
-    dev = open_lesson(panel, job.run, job.output).dev_documents()
+    dev = open_student(panel, job.run, job.output).dev_documents()
     symmetric = folder.config.labels.relations.symmetric
     predict = served(load_pipeline(folder), folder.config.settings)
     scores = _named(dev_scores(predict, dev, symmetric))
@@ -333,11 +333,11 @@ def _keep_best(job: SelfTraining, scores: list[dict[str, Any]], report: Report) 
     """Copies the best student to the output; says so where the model that began was better than all of them."""
     best = max(range(1, len(scores)), key=lambda number: _mean(scores[number]))
     if _mean(scores[best]) <= _mean(scores[0]):
-        told = (
+        message = (
             f"no round is better than {job.model}: mean dev F1 {_mean(scores[0]):.1f}, "
             f"round {best} has {_mean(scores[best]):.1f}"
         )
-        report({"event": "warning", "message": told})
+        report({"event": "warning", "message": message})
     with explained(job.output):
         shutil.rmtree(job.output, ignore_errors=True)
         job.output.parent.mkdir(parents=True, exist_ok=True)

@@ -45,7 +45,7 @@ from sciextract_trainer.warm_start import open_start_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
+class StudentSetup:
     """How a student learns, and where its model goes.
 
     Attributes:
@@ -96,16 +96,16 @@ class Lesson:
 
     def origin(self) -> dict[str, Any]:
         """What the model card says of encoder, gold and seed."""
-        told: dict[str, Any] = {"encoder": self.config.encoder}
+        facts: dict[str, Any] = {"encoder": self.config.encoder}
         if self.gold is not None:
             times = f", {self.gold_times} times an epoch" if self.gold_times > 1 else ""
-            told["gold beside the labels"] = f"{self.gold.name}, sha256 {sha256(self.gold)}{times}"
-        told["dev data"] = f"{self.dev.name}, sha256 {sha256(self.dev, Part.DEV)}"
-        return {**told, "seed": self.config.seed}
+            facts["gold beside the labels"] = f"{self.gold.name}, sha256 {sha256(self.gold)}{times}"
+        facts["dev data"] = f"{self.dev.name}, sha256 {sha256(self.dev, Part.DEV)}"
+        return {**facts, "seed": self.config.seed}
 
 
 def teach(
-    lesson: Lesson,
+    setup: StudentSetup,
     examples: Sequence[Example],
     origin: dict[str, Any],
     report: Report,
@@ -114,7 +114,7 @@ def teach(
     """Trains a student on a teacher's examples and its gold, and writes its model folder.
 
     Args:
-        lesson: How and where.
+        setup: How and where.
         examples: What teachers say.
         origin: Who they are and what they labelled, for the model card.
         report: Gets every event.
@@ -125,33 +125,31 @@ def teach(
         OutputError: The disk is full; the same call goes on.
         LossError: The loss is not a number.
     """
-    dev, gold = lesson.dev_documents(), lesson.gold_examples()
-    origin = {**origin, **lesson.origin()}
+    dev, gold = setup.dev_documents(), setup.gold_examples()
+    origin = {**origin, **setup.origin()}
     report({"event": "data", "soft": len(examples), "gold": len(gold), "dev": len(dev)})
     data = TrainingData([*examples, *gold], dev)
-    run = Run(lesson.run)
-    with explained(lesson.run), recorded(run, lesson.device):
-        _note(lesson, run, origin)
+    run = Run(setup.run)
+    with explained(setup.run), recorded(run, setup.device):
+        _note(setup, run, origin)
         network = train(
-            lesson.config, lesson.labels, lesson.rules, data, lesson.run, report,
-            network=lesson.network, device=lesson.device, until=until,
+            setup.config, setup.labels, setup.rules, data, setup.run, report,
+            network=setup.network, device=setup.device, until=until,
         )  # fmt: skip
-    packaging = Packaging(
-        lesson.output.name, lesson.schema, lesson.labels, lesson.rules, dev, origin
-    )
-    with explained(lesson.output):
-        found = write_model_folder(as_joint(network), packaging, lesson.output)
+    packaging = Packaging(setup.output.name, setup.schema, setup.labels, setup.rules, dev, origin)
+    with explained(setup.output):
+        found = write_model_folder(as_joint(network), packaging, setup.output)
         run.write_run(scores=found.scores)
     return found
 
 
-def _note(lesson: Lesson, run: Run, origin: dict[str, Any]) -> None:
+def _note(setup: StudentSetup, run: Run, origin: dict[str, Any]) -> None:
     """Begins ``run.json``."""
     run.folder.mkdir(parents=True, exist_ok=True)
-    told = circumstances()
-    told["versions"]["torch"] = torch.__version__
-    config = lesson.config.to_json()
-    run.write_run(config=config, schema=lesson.schema.name, origin=origin, **told)
+    facts = circumstances()
+    facts["versions"]["torch"] = torch.__version__
+    config = setup.config.to_json()
+    run.write_run(config=config, schema=setup.schema.name, origin=origin, **facts)
 
 
 LABELS = "labels"
@@ -188,7 +186,7 @@ class Texts:
             )
         return found
 
-    def told(self) -> str:
+    def description(self) -> str:
         """Names and hashes, for the model card."""
         return "; ".join(f"{shard.name}, sha256 {sha256(shard)}" for shard in self.shards)
 
@@ -202,7 +200,7 @@ def label_texts(
         panel: The teachers.
         texts: What they read.
         folder: Where the shards are.
-        report: Told after each shard.
+        report: Gets an event after each shard.
         until: ``time.monotonic()`` at which to stop after a shard.
 
     Raises:
@@ -217,19 +215,19 @@ def label_texts(
     with explained(folder):
         describe_labels(folder, panel.to_json())
         return label_softly(
-            panel.committee(), documents, folder, report, until=until, workers=usable_cores()
+            panel.ensemble(), documents, folder, report, until=until, workers=usable_cores()
         )
 
 
 def distil_model(
-    panel: Panel, texts: Texts, lesson: Lesson, report: Report, until: float = float("inf")
+    panel: Panel, texts: Texts, setup: StudentSetup, report: Report, until: float = float("inf")
 ) -> ModelConfig:
     """Labels texts with the panel and teaches a student; a call that was stopped goes on.
 
     Args:
         panel: The teachers.
         texts: The transfer set.
-        lesson: The student.
+        setup: The student.
         report: Gets every event.
         until: ``time.monotonic()`` at which to stop.
 
@@ -237,9 +235,9 @@ def distil_model(
         TimeIsUp: It is later than ``until``; the same call goes on.
         SciextractError: Something cannot be done; what is finished is kept.
     """
-    labelled = label_texts(panel, texts, lesson.run / LABELS, report, until)
-    examples = lesson.soft_examples(labelled)
-    return teach(lesson, examples, origin_of(panel, texts, len(labelled)), report, until)
+    labelled = label_texts(panel, texts, setup.run / LABELS, report, until)
+    examples = setup.soft_examples(labelled)
+    return teach(setup, examples, origin_of(panel, texts, len(labelled)), report, until)
 
 
 def origin_of(panel: Panel, texts: Texts, count: int) -> dict[str, Any]:
@@ -252,11 +250,11 @@ def origin_of(panel: Panel, texts: Texts, count: int) -> dict[str, Any]:
     return {
         "training data": f"soft labels of {count} abstracts",
         "teachers": f"the mean of {', '.join(teachers)}{warmth}",
-        "texts": texts.told(),
+        "texts": texts.description(),
     }
 
 
-def open_lesson(
+def open_student(
     panel: Panel,
     recipe: str,
     changes: Mapping[str, Any],
@@ -268,8 +266,8 @@ def open_lesson(
     output: Path,
     gold_times: int = 1,
     device: str = "auto",
-) -> Lesson:
-    """A lesson for a student of a panel.
+) -> StudentSetup:
+    """The setup of a student of a panel.
 
     Args:
         panel: The teachers; the first one is trained on where ``changes`` name no encoder.
@@ -297,7 +295,7 @@ def open_lesson(
     start = None if "encoder" in settings else open_start_model(panel.folders[0])
     if start is not None:
         config = start.fit(config)
-    return Lesson(
+    return StudentSetup(
         config=config,
         schema=wanted,
         labels=student_labels(panel, wanted, config.max_span_width),

@@ -67,7 +67,7 @@ _BERT_SEGMENTS = 2
 def read_settings(source: str) -> Any:
     """The configuration of an encoder folder or hub id.
 
-    Configurations from the first years of BERT (SciBERT, BioBERT) name no family; they are told by
+    Configurations from the first years of BERT (SciBERT, BioBERT) name no family; they are recognised by
     their shape.
 
     Raises:
@@ -136,13 +136,13 @@ def read_weights(source: str, settings: Any) -> Any:
     """
     _refuse_pickles(source)
     try:
-        encoder, told = _loaded(source, settings)
+        encoder, details = _loaded(source, settings)
     except RuntimeError as error:  # sizes differ; transformers has shown no more than that
         raise _misfit(source, "some have other sizes") from error
     except (OSError, ValueError, ImportError, SafetensorError) as error:
         raise no_encoder(source, error) from error
     fresh = (_POOLER, *getattr(encoder, "begins_fresh", ()))
-    missing = sorted(name for name in told["missing_keys"] if not name.startswith(fresh))
+    missing = sorted(name for name in details["missing_keys"] if not name.startswith(fresh))
     if missing:
         raise _misfit(source, f"{len(missing)} are missing, the first is {missing[0]}")
     return without_pooler(encoder)
@@ -193,9 +193,9 @@ def _misfit(source: str, problem: str) -> ModelMismatchError:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keeps the loader's progress bar and table off the terminal; what is wrong is raised here."""
-    from transformers.utils import logging as told
+    from transformers.utils import logging as transformers_logging
 
-    logging: Any = told
+    logging: Any = transformers_logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

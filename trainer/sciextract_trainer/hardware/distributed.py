@@ -77,15 +77,15 @@ class Group:
                 raise error
             return sums
         flags = [float(error is not None), *(float(p.grad is not None) for p in parameters)]
-        told = torch.cat([torch.tensor(flags), sums.detach().float().cpu()]).to(self.device)
-        self._add_up(told)
-        counts = told.tolist()
+        packed = torch.cat([torch.tensor(flags), sums.detach().float().cpu()]).to(self.device)
+        self._add_up(packed)
+        counts = packed.tolist()
         if counts[0]:
             self._raise_first(error)
         used = [p for p, n in zip(parameters, counts[1:], strict=False) if n]
         for bucket in _buckets(used):
             self._add_up_gradients(bucket)
-        return told[len(flags) :].cpu()
+        return packed[len(flags) :].cpu()
 
     def agreed(self, value: ItemT) -> ItemT:
         """The first process's value, in every process.
@@ -139,8 +139,8 @@ class Group:
 
     def _raise_first(self, error: SciextractError | None) -> None:
         """Raises the error of the lowest process that has one, in all of them."""
-        told = self._gathered(None if error is None else (type(error), error.message, error.hint))
-        kind, message, hint = next(each for each in told if each is not None)
+        errors = self._gathered(None if error is None else (type(error), error.message, error.hint))
+        kind, message, hint = next(each for each in errors if each is not None)
         raise kind(message, hint)
 
     def _add_up(self, tensor: Tensor) -> None:

@@ -83,7 +83,7 @@ def run_together(command: Sequence[str], count: int, device: torch.device) -> in
     Raises:
         UsageError: Fewer than one process is wanted, or more than there are GPUs.
         ProcessLostError: A process was killed, or failed alone; says which one and why.
-        KeyboardInterrupt: The person stops; all processes are told.
+        KeyboardInterrupt: The person stops; all processes are stopped.
     """
     _require_room(count, device)
     store = TCPStore(_HOME, 0, is_master=True, wait_for_workers=False)
@@ -184,8 +184,8 @@ def _outcome(workers: Sequence[_Worker]) -> int:
         )
     alone = [each for each in workers if each.process.returncode > 0 and each.rank]
     if alone and codes[0] != alone[0].process.returncode:
-        told = alone[0].last_words()
-        raise ProcessLostError(f"process {alone[0].rank} of {len(codes)} failed: {told}", hint)
+        reason = alone[0].last_words()
+        raise ProcessLostError(f"process {alone[0].rank} of {len(codes)} failed: {reason}", hint)
     return max(codes[0], 0) or (1 if any(codes) else 0)
 
 

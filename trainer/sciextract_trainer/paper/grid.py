@@ -92,12 +92,12 @@ class Published:
     change: float | None
     source: str
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The figure as it stands in a table.
 
-        >>> Published("a", "", "NER", 46.0, 0.8, None, "there").told()
+        >>> Published("a", "", "NER", 46.0, 0.8, None, "there").text()
         '46.0 ± 0.8'
-        >>> Published("a", "b", "NER", None, None, 0.99, "there").told()
+        >>> Published("a", "b", "NER", None, None, 0.99, "there").text()
         '+0.99'
         """
         if self.f1 is None:
@@ -370,5 +370,5 @@ def _try_settings(settings: dict[str, Any], place: str) -> TrainConfig:
     try:
         return config_from({"encoder": "any", **settings}, place)
     except UsageError as error:
-        told = error.message if place in error.message else f"{place}: {error.message}"
-        raise UsageError(told, error.hint) from error
+        message = error.message if place in error.message else f"{place}: {error.message}"
+        raise UsageError(message, error.hint) from error

@@ -67,10 +67,10 @@ class Scored:
         """Standard deviation over runs (n - 1); ``None`` for fewer than two."""
         return stdev(self.values) if len(self.values) > 1 else None
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The cell as it stands in the table.
 
-        >>> Scored((60.0, 62.0), 2, 9.0, 9.0).told(), Scored((60.0,), 2, 9.0, 9.0).told()
+        >>> Scored((60.0, 62.0), 2, 9.0, 9.0).text(), Scored((60.0,), 2, 9.0, 9.0).text()
         ('61.0 ± 1.4', '60.0 (1 of 2 runs)')
         """
         if self.mean is None:
@@ -233,12 +233,12 @@ def _lines(table: Table) -> Iterator[str]:
                 table.scored(encoder, variant, column),
                 table.published(encoder, variant, column),
             )
-            cells += [scored.told() if scored else NOT_RUN, _theirs(found)]
+            cells += [scored.text() if scored else NOT_RUN, _theirs(found)]
         yield _row([*cells, _times(table, encoder, variant)])
 
 
 def _theirs(found: Published | None) -> str:
-    return NOT_STATED if found is None else found.told()
+    return NOT_STATED if found is None else found.text()
 
 
 def _times(table: Table, encoder: str, variant: str) -> str:

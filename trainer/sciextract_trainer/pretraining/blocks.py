@@ -46,10 +46,10 @@ def packed_blocks(
         OutputError: The disk is full.
         ModelDamagedError: The blocks on disk are not whole.
     """
-    told = json.dumps(
+    identity = json.dumps(
         [described, length, hashlib.sha256(_tokenizer(rules)).hexdigest()], sort_keys=True
     )
-    path = folder / f"blocks-{hashlib.sha256(told.encode()).hexdigest()[:12]}.npy"
+    path = folder / f"blocks-{hashlib.sha256(identity.encode()).hexdigest()[:12]}.npy"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         blocks = np.array(list(_blocks(texts, rules, length)), dtype=np.uint32)

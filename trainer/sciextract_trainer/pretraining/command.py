@@ -1,4 +1,4 @@
-"""``sciextract-trainer pretrain``: an encoder goes on reading, in the language of abstracts."""
+"""``sciextract-trainer pretrain``: continued pretraining of an encoder on abstracts."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def room_of(
         shards: JSON Lines with ``id``, ``title`` and ``abstract``, packed with gzip.
         most: Abstracts to take, in the order of the shards.
         folder: Where the blocks are kept.
-        report: Told how many there are.
+        report: Gets how many there are.
 
     Raises:
         InputMissingError: A shard does not exist.

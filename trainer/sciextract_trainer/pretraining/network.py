@@ -16,7 +16,7 @@ from sciextract_trainer.encoders.loading import encoder_file
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EncoderOutputs:
     """What a network tells of blocks, with what it thought on the way, all in float32.
 
     Attributes:
@@ -61,7 +61,9 @@ class MaskedLanguageModel(nn.Module):
             states = self.encoder(input_ids=input_ids)[0]
             return self._logits(states, positions)
 
-    def tell(self, input_ids: Tensor, positions: Tensor, attentions: bool = False) -> Told:
+    def outputs(
+        self, input_ids: Tensor, positions: Tensor, attentions: bool = False
+    ) -> EncoderOutputs:
         """Logits of the masked tokens with hidden states and, where asked for, attention maps.
 
         Shapes as in :meth:`forward`. Attention maps need an encoder with eager attention
@@ -74,15 +76,15 @@ class MaskedLanguageModel(nn.Module):
             logits = self._logits(found[0], positions)
         hidden = tuple(each.float() for each in found.hidden_states)
         maps = tuple(each.float() for each in found.attentions) if attentions else ()
-        return Told(logits, hidden, maps)
+        return EncoderOutputs(logits, hidden, maps)
 
     def _autocast(self, input_ids: Tensor) -> Any:
         return torch.autocast(input_ids.device.type, dtype=torch.bfloat16, enabled=self.bf16)
 
     def _logits(self, states: Tensor, positions: Tensor) -> Tensor:
         chosen = states.flatten(0, 1)[positions]
-        told = self.norm(nn.functional.gelu(self.dense(chosen)).float())
-        logits = nn.functional.linear(told, self.encoder.get_input_embeddings().weight)
+        states = self.norm(nn.functional.gelu(self.dense(chosen)).float())
+        logits = nn.functional.linear(states, self.encoder.get_input_embeddings().weight)
         return logits.float() + self.bias
 
 

@@ -158,7 +158,7 @@ class Batch:
 
 
 Losses = Callable[[Batch], dict[str, Tensor]]
-"""The losses of a batch by name; the one called ``loss`` is trained on, the others are told."""
+"""The losses of a batch by name; the one called ``loss`` is trained on, the others are logged."""
 
 
 def start_state(network: nn.Module, room: Room, settings: dict[str, Any]) -> TrainingState:
@@ -181,9 +181,9 @@ def start_state(network: nn.Module, room: Room, settings: dict[str, Any]) -> Tra
         fused=True,
     )
     schedule = LambdaLR(optimiser, lambda step: linear(step, config.steps, config.warmup))
-    told = {**settings, "blocks": len(room.blocks)}
+    identity = {**settings, "blocks": len(room.blocks)}
     return TrainingState(
-        told, network, WeightAverage(network, 0.0), optimiser, schedule, Progress()
+        identity, network, WeightAverage(network, 0.0), optimiser, schedule, Progress()
     )
 
 
@@ -219,10 +219,10 @@ def train_on_blocks(
         since, first = time.monotonic(), step
         step = min(first + TOLD_STEPS, config.steps)
         with repeatable(room.device):
-            told = [_step(state, room, losses, each) for each in range(first, step)]
-        subwords = len(told) * config.batch_blocks * config.length
+            logged = [_step(state, room, losses, each) for each in range(first, step)]
+        subwords = len(logged) * config.batch_blocks * config.length
         speed = {"pieces_per_second": round(subwords / (time.monotonic() - since))}
-        report({"event": "step", "step": step, "of": config.steps, **_means(told), **speed})
+        report({"event": "step", "step": step, "of": config.steps, **_means(logged), **speed})
         if step % config.checkpoint_steps == 0 or step == config.steps:
             save_checkpoint(folder, state)
     save_checkpoint(folder, state)
@@ -237,8 +237,8 @@ def _require_blocks(room: Room) -> None:
         )
 
 
-def _means(told: list[dict[str, float]]) -> dict[str, float]:
-    return {name: sum(each[name] for each in told) / len(told) for name in told[0]}
+def _means(logged: list[dict[str, float]]) -> dict[str, float]:
+    return {name: sum(each[name] for each in logged) / len(logged) for name in logged[0]}
 
 
 def _step(state: TrainingState, room: Room, losses: Losses, step: int) -> dict[str, float]:

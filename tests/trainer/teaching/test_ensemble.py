@@ -23,7 +23,7 @@ from sciextract.inference.tokenization import EncoderInput
 from sciextract.text.analyse import make_document
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.data.soft import targets_from
-from sciextract_trainer.distillation.ensemble import Committee, Member
+from sciextract_trainer.distillation.ensemble import Ensemble, Member
 from sciextract_trainer.distillation.labelling import TEACHER_SETTINGS
 from sciextract_trainer.evaluate import DEV_SETTINGS
 from sciextract_trainer.families import as_joint
@@ -105,8 +105,8 @@ def test_distributions_of_two_tokenizers_are_averaged_over_words(
     rules: SubwordRules, other_rules: SubwordRules
 ) -> None:
     sure, other = _two()
-    committee = Committee([_member(sure, rules), _member(other, other_rules)])
-    said = committee.predict(TEXT, EVERYTHING)
+    ensemble = Ensemble([_member(sure, rules), _member(other, other_rules)])
+    said = ensemble.predict(TEXT, EVERYTHING)
     assert sure.subwords != other.subwords  # the same words are another number of subwords
     assert said.mentions.spans.tolist() == [[KITES, KITES], [LANTERNS, LANTERNS]]
     np.testing.assert_allclose(said.mentions.types, [[0.4, 0.2, 0.4], [0.3, 0.6, 0.1]], atol=1e-6)
@@ -120,8 +120,8 @@ def test_distributions_of_two_tokenizers_are_averaged_over_words(
 
 def test_weights_say_how_much_each_counts(rules: SubwordRules, other_rules: SubwordRules) -> None:
     sure, other = _two()
-    committee = Committee([_member(sure, rules, 3.0), _member(other, other_rules, 1.0)])
-    said = committee.predict(TEXT, EVERYTHING)
+    ensemble = Ensemble([_member(sure, rules, 3.0), _member(other, other_rules, 1.0)])
+    said = ensemble.predict(TEXT, EVERYTHING)
     np.testing.assert_allclose(said.mentions.types, [[0.3, 0.2, 0.5], [0.2, 0.7, 0.1]], atol=1e-6)
     np.testing.assert_allclose(said.pairs.probabilities, [[0.3, 0.5, 0.1, 0.1]], atol=1e-6)
     np.testing.assert_allclose(said.links.probabilities, [0.75 * 3 / 4 + 0.25 / 2], atol=1e-6)
@@ -132,7 +132,7 @@ def test_a_temperature_flattens_what_is_said_and_not_what_is_considered(
 ) -> None:
     """At temperature 2 probabilities go as their square roots."""
     sure, _ = _two()
-    said = Committee([_member(sure, rules)], 2.0).predict(TEXT, EVERYTHING)
+    said = Ensemble([_member(sure, rules)], 2.0).predict(TEXT, EVERYTHING)
     plain = np.array([[0.2, 0.2, 0.6], [0.1, 0.8, 0.1]])
     roots = np.sqrt(plain) / np.sqrt(plain).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(said.mentions.types, roots, atol=1e-6)
@@ -149,9 +149,9 @@ def test_a_span_that_one_member_is_too_narrow_for_is_none_to_it(rules: SubwordRu
         _member(wide, rules),
         _member(narrow, rules, labels=replace(TINY, max_span_width=1)),
     ]
-    committee = Committee(members)
-    assert committee.labels.max_span_width == 2
-    said = committee.predict(TEXT, EVERYTHING)
+    ensemble = Ensemble(members)
+    assert ensemble.labels.max_span_width == 2
+    said = ensemble.predict(TEXT, EVERYTHING)
     assert said.mentions.spans.tolist() == [[0, 1]]
     np.testing.assert_allclose(said.mentions.types, [[0.55, 0.45, 0.0]], atol=1e-6)
 
@@ -161,14 +161,14 @@ def test_groups_of_labels_keep_their_own_probabilities(rules: SubwordRules) -> N
     grouped = replace(TINY, groups=(("Task",), ("Tool",)))
     one, two = Says(4, {(0, 0): (1.0, 3.0, 1.0)}), Says(4, {(0, 0): (1.0, 1.0, 9.0)})
     members = [_member(one, rules, labels=grouped), _member(two, rules, labels=grouped)]
-    said = Committee(members).predict(TEXT, EVERYTHING)
+    said = Ensemble(members).predict(TEXT, EVERYTHING)
     np.testing.assert_allclose(
         said.mentions.types[:, 1:], [[(3 / 4 + 1 / 2) / 2, (1 / 2 + 9 / 10) / 2]], atol=1e-6
     )
 
 
 def test_a_text_without_words_says_nothing(rules: SubwordRules) -> None:
-    said = Committee([_member(_two()[0], rules)]).predict(make_document("empty", " "), EVERYTHING)
+    said = Ensemble([_member(_two()[0], rules)]).predict(make_document("empty", " "), EVERYTHING)
     assert not len(said.mentions) and not said.relations and not said.clusters
 
 
@@ -178,7 +178,7 @@ def test_long_texts_are_read_in_windows_that_cover_every_word_once(
     sentence = TEN_SENTENCES[0].document.text
     document = make_document("long", " ".join([sentence] * 12))
     pipeline = Pipeline(TorchNetwork(as_joint(trained)), rules.encoder(), labels, rules.limit)
-    mine = Committee([Member(pipeline)]).predict(document, DEV_SETTINGS)
+    mine = Ensemble([Member(pipeline)]).predict(document, DEV_SETTINGS)
     theirs = pipeline.predict(document, DEV_SETTINGS)
     assert mine.mentions.spans.tolist() == theirs.mentions.spans.tolist()
     np.testing.assert_allclose(mine.mentions.types, theirs.mentions.types, atol=1e-5)
@@ -193,13 +193,13 @@ RESCUING = replace(DEV_SETTINGS.with_thresholds({"entity": 0.9985}), rescue=Resc
 @pytest.mark.parametrize(
     ("members", "settings"), [(1, DEV_SETTINGS), (3, DEV_SETTINGS), (3, RESCUING)]
 )
-def test_a_committee_of_equals_predicts_as_each_does(
+def test_an_ensemble_of_equals_predicts_as_each_does(
     members: int, settings: DecodeSettings, trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     single = Pipeline(TorchNetwork(as_joint(trained)), rules.encoder(), labels, rules.limit)
-    committee = Committee([Member(single)] * members)
+    ensemble = Ensemble([Member(single)] * members)
 
-    def said(teacher: Pipeline | Committee, document: Document) -> tuple[list[object], list[float]]:
+    def said(teacher: Pipeline | Ensemble, document: Document) -> tuple[list[object], list[float]]:
         raw = teacher.predict(document, settings)
         found = annotated(document, raw, labels, settings, None).annotations
         items: list[object] = [(e.span, e.label) for e in found.entities]
@@ -210,7 +210,7 @@ def test_a_committee_of_equals_predicts_as_each_does(
     every: list[float] = []
     for item in TEN_SENTENCES:
         (mine, scores), (theirs, expected) = (
-            said(each, item.document) for each in (committee, single)
+            said(each, item.document) for each in (ensemble, single)
         )
         assert mine == theirs
         np.testing.assert_allclose(scores, expected, atol=1e-4)
@@ -222,7 +222,7 @@ def test_soft_targets_are_distributions_over_both_directions(
     trained: nn.Module, labels: Labels, rules: SubwordRules
 ) -> None:
     single = Pipeline(TorchNetwork(as_joint(trained)), rules.encoder(), labels, rules.limit)
-    raw = Committee([Member(single)]).predict(TEN_SENTENCES[0].document, TEACHER_SETTINGS)
+    raw = Ensemble([Member(single)]).predict(TEN_SENTENCES[0].document, TEACHER_SETTINGS)
     targets = targets_from(raw, labels.relations)
     np.testing.assert_allclose(targets.types.sum(axis=1), 1.0, rtol=1e-4)
     np.testing.assert_allclose(targets.relations.sum(axis=1), 1.0, rtol=1e-4)
