@@ -14,7 +14,7 @@ from sciextract_app.presenters.view_models import Feedback
 if TYPE_CHECKING:
     from sciextract.store import Outcome
     from sciextract.store.actions.bulk import Count
-    from sciextract.workflows.disagreements import OtherSide
+    from sciextract.workflows.disagreements import OtherSource
     from sciextract.workflows.import_files import ImportReport
     from sciextract.workflows.predict_project import PredictReport
     from sciextract_app.presenters.bulk import BulkDecision
@@ -149,7 +149,7 @@ class DifferencesCounted(Message):
         counts: How many, by abstract.
     """
 
-    def __init__(self, sides: tuple[OtherSide, ...], counts: Mapping[int, int]) -> None:
+    def __init__(self, sides: tuple[OtherSource, ...], counts: Mapping[int, int]) -> None:
         super().__init__()
         self.sides = sides
         self.counts = counts

@@ -116,7 +116,7 @@ class Event:
         at: UTC time by the clock of the machine that made it.
         author: The source that acted: ``person:NAME`` or ``model:NAME@HASH/run``.
         kind: The action's word.
-        params: What it was told, for people.
+        params: Its parameters, for people.
         seconds: Time a person spent on it, where known.
         target: For undo and redo the event that they speak of.
         documents: How many documents it changed.
@@ -261,7 +261,7 @@ def _first(connection: sqlite3.Connection, query: str, *params: object) -> int |
 
 def _event(row: tuple[Any, ...]) -> Event:
     number, at, author, kind, params, seconds, target, documents, undone = row
-    told = json.loads(params)
-    if not isinstance(told, dict):
+    values = json.loads(params)
+    if not isinstance(values, dict):
         raise TypeError(f"params is {params!r}")
-    return Event(number, at, author, kind, told, seconds, target, documents, bool(undone))
+    return Event(number, at, author, kind, values, seconds, target, documents, bool(undone))

@@ -102,14 +102,14 @@ def same_relations(
     ]
 
 
-def once_was(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
+def entity_by_original(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
     """The row that had this label and these fragments before a person edited it."""
     fragments = [[each.char_start, each.char_end] for each in entity.fragments]
     wanted = {"label": entity.label, "fragments": fragments}
     return next((row for row in rows if original_of(row) == wanted), None)
 
 
-def relation_once_was(doc: DocumentState, ends: Pair, label: str) -> RelationRow | None:
+def relation_by_original(doc: DocumentState, ends: Pair, label: str) -> RelationRow | None:
     """The relation that was this one before a person edited it."""
     wanted = {"label": label, "head": ends[0], "tail": ends[1]}
     return next((row for row in doc.relations if original_of(row) == wanted), None)
@@ -158,7 +158,7 @@ class ImportMerge:
         found = self._twin(entity)
         if found is not None:
             self._decide(found, entity)
-        elif found := once_was(self._doc.edited, entity):
+        elif found := entity_by_original(self._doc.edited, entity):
             self.against_decisions += entity.state in IN_VIEW
         else:
             source_id = self._source(entity)
@@ -203,7 +203,7 @@ class ImportMerge:
 
     def _contradicts(self, relation: Relation, ends: tuple[str, str]) -> bool:
         """Whether a person edited this relation, or rejected a mention that it needs."""
-        edited = relation_once_was(self._doc, ends, relation.label) is not None
+        edited = relation_by_original(self._doc, ends, relation.label) is not None
         needs = relation.state is not State.REJECTED
         return edited or (needs and self._any_rejected(ends))
 

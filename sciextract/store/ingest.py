@@ -55,7 +55,7 @@ class Import:
     Args:
         project: The open project.
         source: ``import:FILE``.
-        told: What the log says of it.
+        params: What the log says of it.
         done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
     """
 
@@ -63,13 +63,13 @@ class Import:
         self,
         project: Project,
         source: str,
-        told: Mapping[str, Any],
+        params: Mapping[str, Any],
         done: Collection[Layer] = (),
     ) -> None:
         self._project = project
         self._source = source
         self._done = done
-        self._told = told
+        self._params = params
         self._context: Context | None = None
         self.counts = ImportCounts()
 
@@ -89,7 +89,7 @@ class Import:
         with self._project.writing() as connection:
             if context is None:
                 author = self._project.author_id
-                event_id = events.append(connection, author, "import", self._told)
+                event_id = events.append(connection, author, "import", self._params)
                 context = self._project.context(event_id, self._project.source_id(self._source))
             for document, warnings in items:
                 self._one(connection, context, document, warnings, counts)
@@ -205,8 +205,8 @@ class Run:
     def _begin(self, connection: sqlite3.Connection) -> Context:
         source_id = self._project.source_id(self.source)
         author = source_id if self._background else self._project.author_id
-        told = {"model": str(self._model), "run": self.id}
-        event_id = events.append(connection, author, "predict", told)
+        params = {"model": str(self._model), "run": self.id}
+        event_id = events.append(connection, author, "predict", params)
         connection.execute(
             "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
             (
@@ -232,7 +232,9 @@ def keep(
     )
 
 
-def said_by(connection: sqlite3.Connection, number: int, source_id: int) -> Annotations | None:
+def annotations_of_source(
+    connection: sqlite3.Connection, number: int, source_id: int
+) -> Annotations | None:
     """What a source said about a document, the last time that it said something."""
     row = connection.execute(
         """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?

@@ -16,7 +16,7 @@ from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
 from sciextract.store.imports import free_id, same_relations
 from sciextract.store.ingest import keep
-from sciextract.store.queries import carried, present, queue_lengths, read_queue
+from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
 from sciextract.store.rows import (
     ClusterRow,
     Completeness,
@@ -288,7 +288,7 @@ def bring_queues(project: Project, other: Project, origin: str) -> list[str]:
         queue = read_queue(other, name)
         if queue is not None:
             numbers = _here(project, other, queue.numbers)
-            kept.append(carried(project, replace(queue, numbers=numbers), origin))
+            kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
     return [name for name in kept if name]
 
 

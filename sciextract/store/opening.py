@@ -135,8 +135,8 @@ def _build(path: Path, schema: LabelSchema, author: str) -> None:
             found = connection.execute(
                 "INSERT INTO source(name, kind) VALUES (?, 'person')", (author,)
             )
-            told = {"name": schema.name, "version": version}
-            events.append(connection, int(found.lastrowid or 0), "schema", told)
+            params = {"name": schema.name, "version": version}
+            events.append(connection, int(found.lastrowid or 0), "schema", params)
         connection.execute("PRAGMA journal_mode = DELETE")
     finally:
         connection.close()

@@ -11,10 +11,10 @@ from sciextract.store.imports import (
     add_cluster,
     add_entity,
     add_relation,
+    entity_by_original,
     is_awaited,
     leaves_alone,
-    once_was,
-    relation_once_was,
+    relation_by_original,
     same_relations,
 )
 from sciextract.store.rows import Completeness, EntityRow, Layer, LinkRow, ProgressRow
@@ -60,7 +60,7 @@ class PredictionMerge:
         twins = self._doc.on_fragments(entity.fragments)
         twins.sort(key=lambda row: row.state is State.REJECTED)
         same = next((row for row in twins if row.label == entity.label), None)
-        edited = once_was(self._doc.edited, entity)
+        edited = entity_by_original(self._doc.edited, entity)
         decided = next((row for row in twins if row.in_view), None)
         known = same or edited or decided
         if known is not None:
@@ -107,7 +107,7 @@ class PredictionMerge:
                 )
             )
             self._repeated.add(("relation", same[0].id))
-        elif not (same or decided or relation_once_was(self._doc, ends, relation.label)):
+        elif not (same or decided or relation_by_original(self._doc, ends, relation.label)):
             self._new_relation(relation, ends)
 
     def _new_relation(self, relation: Relation, ends: tuple[str, str]) -> None:

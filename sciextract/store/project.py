@@ -298,7 +298,7 @@ class Project:
 
         Args:
             kind: The action's word in the log.
-            params: What it was told, for the log.
+            params: Its parameters, for the log.
             numbers: The documents to look at.
             work: Changes the state of each.
             seconds: Time the person spent.
@@ -368,8 +368,8 @@ class Project:
         """Give the project another label schema; the earlier one stays in the file. Annotations stay as they are."""
         with self.writing() as connection:
             version = project_settings.save(connection, schema)
-            told = {"name": schema.name, "version": version}
-            events.append(connection, self.author_id, "schema", told)
+            params = {"name": schema.name, "version": version}
+            events.append(connection, self.author_id, "schema", params)
 
     def data_version(self) -> int:
         """A number that changes when another process has written; cheap enough to ask every second."""

@@ -92,13 +92,13 @@ _OF_ANY = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.
     ORDER BY a.id DESC LIMIT 1"""
 
 
-def said_last(connection: sqlite3.Connection, number: int) -> Annotations | None:
+def latest_predictions(connection: sqlite3.Connection, number: int) -> Annotations | None:
     """The latest predictions of any model for a document; ``None`` where there are none."""
     row = connection.execute(_OF_ANY, (number,)).fetchone()
     return None if row is None else decode_annotations(row[0])
 
 
-def said_by_model(
+def predictions_of_model(
     connection: sqlite3.Connection, number: int, name: str, hash_: str
 ) -> Annotations | None:
     """What a model predicted for a document, candidates included; runs that were undone do not count.
@@ -185,7 +185,7 @@ def read_queue(project: Project, name: str) -> SavedQueue | None:
         row = project.connection.execute(
             "SELECT value FROM meta WHERE key = ?", (_PREFIX + name,)
         ).fetchone()
-    return None if row is None else _understood(name, row[0])
+    return None if row is None else _parse(name, row[0])
 
 
 def queue_lengths(project: Project) -> dict[str, int]:
@@ -210,7 +210,7 @@ def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[i
     return tuple(each for each in numbers if each in there)
 
 
-def carried(project: Project, queue: SavedQueue, origin: str) -> str:
+def copy_queue(project: Project, queue: SavedQueue, origin: str) -> str:
     """Keep a queue of another file: under its own name, or with its origin behind it where that is another queue.
 
     Args:
@@ -242,11 +242,11 @@ def _names(name: str, origin: str) -> Iterator[str]:
         yield f"{plain_name(name)[: _LONGEST_NAME - len(after) - 3].rstrip()} ({after})"
 
 
-def understood(key: str, value: object) -> SavedQueue | None:
+def parse_queue(key: str, value: object) -> SavedQueue | None:
     """The queue in a row of ``meta``; ``None`` where it holds none, or one that cannot be understood."""
     if not key.startswith(_PREFIX) or not isinstance(value, str):
         return None
-    return _understood(key.removeprefix(_PREFIX), value)
+    return _parse(key.removeprefix(_PREFIX), value)
 
 
 def plain_name(name: str) -> str:
@@ -254,15 +254,15 @@ def plain_name(name: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in name).split())[:_LONGEST_NAME]
 
 
-def _understood(name: str, body: str) -> SavedQueue | None:
+def _parse(name: str, body: str) -> SavedQueue | None:
     try:
-        told = json.loads(body)
+        values = json.loads(body)
         return SavedQueue(
             name,
-            tuple(int(each) for each in told["numbers"]),
-            str(told["words"]),
-            str(told["sort"]),
-            int(told["seed"]),
+            tuple(int(each) for each in values["numbers"]),
+            str(values["words"]),
+            str(values["sort"]),
+            int(values["seed"]),
         )
     except (ValueError, KeyError, TypeError):
         return None

@@ -128,7 +128,7 @@ def decide_and_compare(
     Raises:
         ActionRefusedError: It cannot be done (yet): the reason is in the message.
     """
-    told = {
+    params = {
         "key": dispute.key,
         "verdict": verdict,
         "source": dispute.source,
@@ -149,7 +149,7 @@ def decide_and_compare(
         count = sum(len(each) for each in left)
         state_tables.set_disagreements(project.connection, dispute.number, count)
 
-    outcome = project.perform(KIND, told, [dispute.number], work, seconds, always=True)
+    outcome = project.perform(KIND, params, [dispute.number], work, seconds, always=True)
     if not found:
         raise ActionRefusedError(f"the project has no document {dispute.number} (any more)")
     return Decided(outcome, *found[0])
@@ -311,13 +311,13 @@ def decide_document(
     keys = sweep.done
     if not keys:
         return Verdicts(0, sweep.refused)
-    told = {"keys": keys, "verdict": verdict, "source": sweep.source, "number": number}
+    params = {"keys": keys, "verdict": verdict, "source": sweep.source, "number": number}
 
     def work(doc: DocumentState, context: Context) -> None:
         sweep(doc, context)
         note_left(project, doc, sweep.decided, merged)
 
-    project.perform(KIND, told, [number], work, always=True)
+    project.perform(KIND, params, [number], work, always=True)
     return Verdicts(len(keys), sweep.refused)
 
 

@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.metrics.agreement import AgreementReport, agreement
 from sciextract.store import Completeness, Project, open_project
-from sciextract.store.ingest import BATCH, said_by
+from sciextract.store.ingest import BATCH, annotations_of_source
 from sciextract.store.merge import Join, MergeCounts, bring_queues, foreign_documents
 from sciextract.store.project_settings import with_labels
 from sciextract.store.sqlite import translated
@@ -246,7 +246,7 @@ def agree_with(
 def _pair(
     project: Project, number: int, side: Side
 ) -> tuple[AnnotatedDocument, AnnotatedDocument] | None:
-    said = said_by(project.connection, number, side.source_id)
+    said = annotations_of_source(project.connection, number, side.source_id)
     if said is None or (side.name.startswith("import:") and not _worked_on(project, number)):
         return None
     mine = project.document(number)

@@ -18,7 +18,7 @@ from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions import coreference, entities, relations
 from sciextract.store.context import Context
 from sciextract.store.events import REDO, UNDO, UNDONE
-from sciextract.store.ingest import said_by
+from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import translated
 from sciextract.store.views import annotated
@@ -87,7 +87,7 @@ def both_sides(project: Project, doc: DocumentState, source_id: int) -> BothSide
         source_id: The other source.
     """
     with translated(project.path):
-        said = said_by(project.connection, doc.stored.number, source_id)
+        said = annotations_of_source(project.connection, doc.stored.number, source_id)
         sources = project.sources
     if said is None or doc.progress is None:
         return None
@@ -200,8 +200,8 @@ class Decisions:
             else:
                 self._undone.discard(target)
 
-    def _note(self, event_id: int, told: dict[str, object]) -> None:
-        match told:
+    def _note(self, event_id: int, params: dict[str, object]) -> None:
+        match params:
             case {"number": int(number), "keys": list(keys)}:
                 self._keys[event_id] = frozenset(keys)
             case {"number": int(number), "key": str(key)}:
@@ -218,7 +218,7 @@ _SPEAKERS = f"""SELECT s.name, s.id FROM source s
 
 
 @dataclass(frozen=True, slots=True)
-class OtherSide:
+class OtherSource:
     """Somebody whom the project can be held against.
 
     Attributes:
@@ -242,7 +242,7 @@ class OtherSide:
         return None if row is None else int(row[0])
 
 
-def other_sides(project: Project, decisions: Decisions) -> list[OtherSide]:
+def other_sources(project: Project, decisions: Decisions) -> list[OtherSource]:
     """Merged projects first, then models with the newest ones first, then files.
 
     Runs and merges that were undone are left out.
@@ -255,11 +255,11 @@ def other_sides(project: Project, decisions: Decisions) -> list[OtherSide]:
         if name in merged or not decisions.was_merged(name):
             own = name.partition("/")[0] if name.startswith("model:") else name
             by_name[own] = (*by_name.get(own, ()), source_id)
-    found = [OtherSide(name, ids, name in merged) for name, ids in by_name.items()]
+    found = [OtherSource(name, ids, name in merged) for name, ids in by_name.items()]
     return sorted(found, key=_rank)
 
 
-def _rank(side: OtherSide) -> tuple[bool, bool, int]:
+def _rank(side: OtherSource) -> tuple[bool, bool, int]:
     is_model = side.name.startswith("model:")
     newest = side.source_ids[-1]
     return not side.merged, not is_model, -newest if is_model else newest

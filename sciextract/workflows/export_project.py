@@ -17,9 +17,9 @@ from sciextract.formats.base import STDIN
 from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.retraining.snapshot.augmented import Augmented
 from sciextract.store import Project
-from sciextract.store.ingest import said_by
+from sciextract.store.ingest import annotations_of_source
 from sciextract.store.maintenance.backup import folder_of
-from sciextract.store.queries import said_last
+from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.views import WITH_UNDECIDED
 from sciextract.workflows.output import StandardOutput, check_target, whole_output
@@ -218,8 +218,8 @@ class _Beside:
 
     def _said(self, number: int) -> Annotations | None:
         if self._source_id is None:
-            return said_last(self._project.connection, number)
-        return said_by(self._project.connection, number, self._source_id)
+            return latest_predictions(self._project.connection, number)
+        return annotations_of_source(self._project.connection, number, self._source_id)
 
 
 def _of_training_set(report: ExportReport, training: Augmented) -> ExportReport:
@@ -251,7 +251,7 @@ def _writer(spec: FormatSpec, destination: Any, project: Project, beside: _Besid
 
 def _said(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
     for number in project.numbers():
-        said = said_by(project.connection, number, source_id)
+        said = annotations_of_source(project.connection, number, source_id)
         document = project.document_state(number).stored.document
         yield AnnotatedDocument(document, said or Annotations())
 

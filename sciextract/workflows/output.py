@@ -42,7 +42,7 @@ class OutputFile(io.TextIOBase):
         self._raw: io.FileIO | None = None
 
     def writable(self) -> bool:
-        """Always."""
+        """Whether lines can be written, which text streams have to say."""
         return True
 
     def write(self, text: str) -> int:
@@ -106,7 +106,7 @@ class StandardOutput(io.TextIOBase):
         self._is_view = is_view
 
     def writable(self) -> bool:
-        """Always."""
+        """Whether lines can be written, which text streams have to say."""
         return True
 
     def write(self, text: str) -> int:

@@ -10,7 +10,7 @@ from sciextract.errors import SciextractError
 from sciextract.metrics.differences import Layer
 from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
 from sciextract.workflows.adjudicate import Verdict
-from sciextract.workflows.disagreements import Decisions, OtherSide
+from sciextract.workflows.disagreements import Decisions, OtherSource
 from sciextract_app.presenters import adjudication_keys, two_sides
 from sciextract_app.presenters.actions import Action, action_hint, keymap, plain
 from sciextract_app.presenters.adjudication_documents import (
@@ -87,7 +87,7 @@ class Adjudication:
     def __init__(
         self,
         project: Project,
-        sides: Sequence[OtherSide],
+        sides: Sequence[OtherSource],
         number: int = 0,
         *,
         keys: Mapping[str, str] | None = None,
@@ -106,7 +106,7 @@ class Adjudication:
         self._switched = False
         self.choose(sides, number)
 
-    def choose(self, sides: Sequence[OtherSide], number: int = 0) -> Feedback:
+    def choose(self, sides: Sequence[OtherSource], number: int = 0) -> Feedback:
         """Hold the project against others; stays in the abstract if something waits in it."""
         self.sides = tuple(sides)
         self.backlog: Backlog = backlog_of(self.project, self.sides, self.decisions)

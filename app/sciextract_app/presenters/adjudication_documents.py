@@ -10,7 +10,13 @@ from sciextract.metrics.differences import Layer
 from sciextract.store import DocumentState, Project, review
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import Verdict, documents_of
-from sciextract.workflows.disagreements import BothSides, Decisions, Dispute, OtherSide, both_sides
+from sciextract.workflows.disagreements import (
+    BothSides,
+    Decisions,
+    Dispute,
+    OtherSource,
+    both_sides,
+)
 
 Place = tuple[int, int, int, str, str]
 OTHER: Mapping[Verdict, Verdict] = {"mine": "theirs", "theirs": "mine"}
@@ -79,7 +85,7 @@ class ComparedAbstract:
 
 
 def read_abstract(
-    project: Project, number: int, sides: Iterable[OtherSide], decisions: Decisions
+    project: Project, number: int, sides: Iterable[OtherSource], decisions: Decisions
 ) -> ComparedAbstract | None:
     """An abstract beside what others said about it; ``None`` when it is not in the project."""
     try:
@@ -187,7 +193,7 @@ class Backlog:
         yield from self.numbers[:place]
 
 
-def backlog_of(project: Project, sides: Sequence[OtherSide], decisions: Decisions) -> Backlog:
+def backlog_of(project: Project, sides: Sequence[OtherSource], decisions: Decisions) -> Backlog:
     """The abstracts of some sides; for all merged projects with the counts that the project keeps."""
 
     def count(number: int) -> int:

@@ -9,7 +9,7 @@ from sciextract.store import Outcome, events
 from sciextract.store.events import Event
 from sciextract.workflows import adjudicate
 from sciextract.workflows.adjudicate import Verdict, decide_and_compare, decide_document
-from sciextract.workflows.disagreements import KIND, other_sides
+from sciextract.workflows.disagreements import KIND, other_sources
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.adjudication_documents import (
     OTHER,
@@ -218,7 +218,7 @@ def _show_decision(desk: Adjudication, event: Event) -> None:
     """Show the abstract of a decision, with the focus on what is to be decided again."""
     params = event.params
     if not any(params["source"].startswith(each.name) for each in desk.sides):
-        found = other_sides(desk.project, desk.decisions)
+        found = other_sources(desk.project, desk.decisions)
         desk.choose([each for each in found if params["source"].startswith(each.name)])
     before = desk.now
     same = params["number"] == desk.number

@@ -12,7 +12,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, Side, differences
 from sciextract.store import DocumentState, EntityRow, LinkRow, Project, RelationRow, review
-from sciextract.store.ingest import said_by
+from sciextract.store.ingest import annotations_of_source
 from sciextract.store.sqlite import translated
 from sciextract.store.views import WITH_UNDECIDED, annotated
 from sciextract_app.presenters import two_sides
@@ -303,7 +303,7 @@ def compare(
     """The newest model run on an abstract beside what holds; ``None`` when no model has seen it."""
     with translated(project.path):
         newest = review.newest_prediction(project.connection, number)
-        said = said_by(project.connection, number, newest[1]) if newest else None
+        said = annotations_of_source(project.connection, number, newest[1]) if newest else None
         sources = project.sources
     if newest is None or said is None:
         return None

@@ -26,7 +26,7 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.document_state import in_text_order
-from sciextract.store.ingest import said_by
+from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import ProgressRow
 from sciextract_app.presenters.view_models import Mark
 
@@ -286,7 +286,7 @@ class CandidateCache:
         found = review.newest_prediction(connection, number)
         newest, source_id = found or (0, 0)
         if newest != self._set:
-            predicted = said_by(connection, number, source_id) if newest else None
+            predicted = annotations_of_source(connection, number, source_id) if newest else None
             self._set, self._found = newest, predicted.candidates if predicted else None
         return self._found
 

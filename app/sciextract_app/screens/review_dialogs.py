@@ -33,7 +33,7 @@ from sciextract_app.presenters.saved_queues import suggested_name
 from sciextract_app.presenters.view_models import Feedback
 
 if TYPE_CHECKING:
-    from sciextract.workflows.disagreements import OtherSide
+    from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
 
 
@@ -243,11 +243,11 @@ class ReviewDialogs:
 
     def adjudicate(self) -> None:
         """Adjudicate: with merged projects at once, else after the choice of another source."""
-        from sciextract.workflows.disagreements import Decisions, other_sides
+        from sciextract.workflows.disagreements import Decisions, other_sources
         from sciextract_app.screens.two_sides import chosen, side_dialog
 
         screen = self._screen
-        sides = other_sides(screen.project, Decisions(screen.project))
+        sides = other_sources(screen.project, Decisions(screen.project))
         if any(each.merged for each in sides):
             self._adjudicate_with(chosen(sides, MERGED))
         elif sides:
@@ -257,13 +257,13 @@ class ReviewDialogs:
                 "Nobody else has said anything here: sciextract merge brings in a colleague's project"
             )
 
-    def _side_chosen(self, sides: Sequence[OtherSide], name: str | None) -> None:
+    def _side_chosen(self, sides: Sequence[OtherSource], name: str | None) -> None:
         from sciextract_app.screens.two_sides import chosen
 
         if name is not None:
             self._adjudicate_with(chosen(sides, name))
 
-    def _adjudicate_with(self, sides: Sequence[OtherSide]) -> None:
+    def _adjudicate_with(self, sides: Sequence[OtherSource]) -> None:
         from sciextract_app.presenters.adjudication import Adjudication
         from sciextract_app.screens.two_sides import AdjudicationScreen
 

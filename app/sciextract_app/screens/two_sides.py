@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from sciextract.store import Project
-from sciextract.workflows.disagreements import OtherSide, other_sides
+from sciextract.workflows.disagreements import OtherSource, other_sources
 from sciextract_app.dialogs.pages import GuidelineDialog, KeysDialog
 from sciextract_app.dialogs.prompts import MERGED, OtherSideDialog
 from sciextract_app.messages import DifferencesCounted
@@ -178,7 +178,7 @@ class AdjudicationScreen(TwoSidesScreen):
         self._count(self.adjudication.sides, ordered)
 
     @work(thread=True, exclusive=True, group="count", exit_on_error=False)
-    def _count(self, sides: tuple[OtherSide, ...], numbers: Sequence[int]) -> None:
+    def _count(self, sides: tuple[OtherSource, ...], numbers: Sequence[int]) -> None:
         worker = get_current_worker()
         CountingJob(
             self.project.path, sides, numbers, lambda: worker.is_cancelled, self.post_message
@@ -201,14 +201,14 @@ class AdjudicationScreen(TwoSidesScreen):
             self.dismiss()
             self._left(self.adjudication)
         elif request == CHOOSE:
-            sides = other_sides(self.project, self.adjudication.decisions)
+            sides = other_sources(self.project, self.adjudication.decisions)
             self.app.push_screen(side_dialog(sides), partial(self._chosen, sides))
         elif request == "help":
             self.app.push_screen(KeysDialog(help_rows(self._written())))
         else:
             super().answer(request)
 
-    def _chosen(self, sides: Sequence[OtherSide], name: str | None) -> None:
+    def _chosen(self, sides: Sequence[OtherSource], name: str | None) -> None:
         if name is not None:
             self.after(self.adjudication.choose(chosen(sides, name)))
             self.count()
@@ -223,7 +223,7 @@ class AdjudicationScreen(TwoSidesScreen):
         return found
 
 
-def side_dialog(sides: Sequence[OtherSide]) -> OtherSideDialog:
+def side_dialog(sides: Sequence[OtherSource]) -> OtherSideDialog:
     """Ask whom to hold the project against."""
     merged = [each for each in sides if each.merged]
     choices = [(each.name, _words(each)) for each in sides]
@@ -232,12 +232,12 @@ def side_dialog(sides: Sequence[OtherSide]) -> OtherSideDialog:
     return OtherSideDialog(choices)
 
 
-def chosen(sides: Sequence[OtherSide], name: str) -> list[OtherSide]:
+def chosen(sides: Sequence[OtherSource], name: str) -> list[OtherSource]:
     """The side of that name, or all merged ones."""
     return [each for each in sides if (each.merged if name == MERGED else each.name == name)]
 
 
-def _words(side: OtherSide) -> str:
+def _words(side: OtherSource) -> str:
     if side.merged:
         return f"{source_words(side.name)}   merged project"
     is_model = side.name.startswith("model:")

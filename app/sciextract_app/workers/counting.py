@@ -12,7 +12,7 @@ from textual.message import Message
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
 from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
-from sciextract.workflows.disagreements import Decisions, OtherSide
+from sciextract.workflows.disagreements import Decisions, OtherSource
 from sciextract_app.messages import DifferencesCounted
 from sciextract_app.presenters.adjudication_documents import read_abstract
 from sciextract_app.presenters.dashboard import Page, gather
@@ -36,7 +36,7 @@ class CountingJob:
     """
 
     path: Path
-    sides: tuple[OtherSide, ...]
+    sides: tuple[OtherSource, ...]
     numbers: Sequence[int]
     is_cancelled: IsCancelled
     post: Callable[[Message], object]

@@ -68,11 +68,11 @@ class Actions:
 
     def accept(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
         """The item is right. Arguments are accepted with their relation, anchors with their mention."""
-        return self._one(number, "accept", _told(item), _accept(item), seconds)
+        return self._one(number, "accept", _item_params(item), _accept(item), seconds)
 
     def reject(self, number: int, item: ItemRef, seconds: float | None = None) -> Outcome:
         """The item is wrong. A mention takes its relations and its cluster links along."""
-        return self._one(number, "reject", _told(item), _reject(item), seconds)
+        return self._one(number, "reject", _item_params(item), _reject(item), seconds)
 
     def set_label(
         self, number: int, item: EntityRef | RelationRef, label: str, seconds: float | None = None
@@ -80,40 +80,40 @@ class Actions:
         """The item is of another type."""
         is_entity = isinstance(item, EntityRef)
         work = entities.set_entity_label if is_entity else relations.set_relation_label
-        told = {**_told(item), "label": label}
-        return self._one(number, "label", told, _call(work, item.id, label), seconds)
+        params = {**_item_params(item), "label": label}
+        return self._one(number, "label", params, _call(work, item.id, label), seconds)
 
     def move_edge(
         self, number: int, entity_id: str, edge: str, tokens: int, seconds: float | None = None
     ) -> Outcome:
         """Move an entity's ``start`` or ``end`` by tokens; positive ones go towards the text's end."""
-        told = {"entity": entity_id, "edge": edge, "tokens": tokens}
+        params = {"entity": entity_id, "edge": edge, "tokens": tokens}
         work = _call(entities.move_edge, entity_id, edge, tokens)
-        return self._one(number, "edge", told, work, seconds)
+        return self._one(number, "edge", params, work, seconds)
 
     def set_fragments(
         self, number: int, entity_id: str, spans: Sequence[Span], seconds: float | None = None
     ) -> Outcome:
         """The entity covers these characters."""
-        told = {"entity": entity_id, "spans": _edges(spans)}
+        params = {"entity": entity_id, "spans": _edges(spans)}
         work = _call(entities.set_fragments, entity_id, tuple(spans))
-        return self._one(number, "span", told, work, seconds)
+        return self._one(number, "span", params, work, seconds)
 
     def add_entity(
         self, number: int, spans: Sequence[Span], label: str, seconds: float | None = None
     ) -> Outcome:
         """An entity that nobody had found."""
-        told = {"spans": _edges(spans), "label": label}
+        params = {"spans": _edges(spans), "label": label}
         work = _call(entities.add_entity, tuple(spans), label)
-        return self._one(number, "add entity", told, work, seconds)
+        return self._one(number, "add entity", params, work, seconds)
 
     def add_relation(
         self, number: int, head: str, tail: str, label: str, seconds: float | None = None
     ) -> Outcome:
         """A relation that nobody had found, from one entity to another."""
-        told = {"head": head, "tail": tail, "label": label}
+        params = {"head": head, "tail": tail, "label": label}
         work = _call(relations.add_relation, head, tail, label)
-        return self._one(number, "add relation", told, work, seconds)
+        return self._one(number, "add relation", params, work, seconds)
 
     def invert(self, number: int, relation_id: str, seconds: float | None = None) -> Outcome:
         """The relation leads the other way."""
@@ -124,9 +124,9 @@ class Actions:
         self, number: int, entity_id: str, cluster_id: str, seconds: float | None = None
     ) -> Outcome:
         """The mention belongs to the cluster, and to no other one."""
-        told = {"entity": entity_id, "cluster": cluster_id}
+        params = {"entity": entity_id, "cluster": cluster_id}
         return self._one(
-            number, "join", told, _call(coreference.join, entity_id, cluster_id), seconds
+            number, "join", params, _call(coreference.join, entity_id, cluster_id), seconds
         )
 
     def new_cluster(
@@ -145,18 +145,18 @@ class Actions:
         self, number: int, cluster_id: str, other_id: str, seconds: float | None = None
     ) -> Outcome:
         """Both clusters mean the same thing."""
-        told = {"cluster": cluster_id, "other": other_id}
+        params = {"cluster": cluster_id, "other": other_id}
         return self._one(
-            number, "merge", told, _call(coreference.merge, cluster_id, other_id), seconds
+            number, "merge", params, _call(coreference.merge, cluster_id, other_id), seconds
         )
 
     def split(
         self, number: int, cluster_id: str, entity_id: str, seconds: float | None = None
     ) -> Outcome:
         """This mention of the cluster and the later ones mean something else."""
-        told = {"cluster": cluster_id, "entity": entity_id}
+        params = {"cluster": cluster_id, "entity": entity_id}
         return self._one(
-            number, "split", told, _call(coreference.split, cluster_id, entity_id), seconds
+            number, "split", params, _call(coreference.split, cluster_id, entity_id), seconds
         )
 
     def apply_to_identical(
@@ -164,10 +164,10 @@ class Actions:
     ) -> Outcome:
         """What was decided about this entity holds for all identical strings, here or in the project."""
         surface, label, rejected, numbers = self._identical(number, entity_id, whole_project)
-        told = {"text": surface, "label": label, "rejected": rejected}
+        params = {"text": surface, "label": label, "rejected": rejected}
         kind = bulk.KIND if whole_project else "all identical"
         work = _call(bulk.reject_identical if rejected else bulk.label_identical, surface, label)
-        return self._project.perform(kind, told, numbers, work, backup=whole_project)
+        return self._project.perform(kind, params, numbers, work, backup=whole_project)
 
     def preview_identical(
         self, number: int, entity_id: str, *, whole_project: bool = False
@@ -181,11 +181,11 @@ class Actions:
         self, score: float, number: int | None = None, layers: Collection[Layer] = ALL_LAYERS
     ) -> Outcome:
         """Accept all undecided items with at least this score, in one document or in the project."""
-        told = {"score": score, "layers": sorted(layers)}
+        params = {"score": score, "layers": sorted(layers)}
         work = _call(bulk.accept_above, score, tuple(layers))
         whole = number is None
         return self._project.perform(
-            "accept above", told, self._numbers(number, score), work, backup=whole
+            "accept above", params, self._numbers(number, score), work, backup=whole
         )
 
     def preview_accept_above(
@@ -203,17 +203,17 @@ class Actions:
         seconds: float | None = None,
     ) -> Outcome:
         """Nothing is left to do in these layers; says what becomes of undecided items."""
-        told = {"layers": sorted(layers), "undecided": undecided}
+        params = {"layers": sorted(layers), "undecided": undecided}
         work = _call(marks.mark_done, tuple(layers), undecided)
-        return self._one(number, "done", told, work, seconds)
+        return self._one(number, "done", params, work, seconds)
 
     def set_completeness(
         self, number: int, completeness: Completeness, layers: Collection[Layer] = ALL_LAYERS
     ) -> Outcome:
         """How far these layers are; items stay as they are."""
-        told = {"layers": sorted(layers), "completeness": completeness}
+        params = {"layers": sorted(layers), "completeness": completeness}
         work = _call(marks.set_completeness, tuple(layers), completeness)
-        return self._one(number, "completeness", told, work, None)
+        return self._one(number, "completeness", params, work, None)
 
     def flag(self, number: int, flagged: bool = True) -> Outcome:
         """Set or clear the abstract's flag."""
@@ -224,9 +224,9 @@ class Actions:
         return self._one(number, "note", {}, _call(marks.note, text), None)
 
     def _one(
-        self, number: int, kind: str, told: dict[str, Any], work: Work, seconds: float | None
+        self, number: int, kind: str, params: dict[str, Any], work: Work, seconds: float | None
     ) -> Outcome:
-        return self._project.perform(kind, told, [number], work, seconds)
+        return self._project.perform(kind, params, [number], work, seconds)
 
     def _numbers(self, number: int | None, least: float) -> Iterable[int]:
         if number is not None:
@@ -267,7 +267,7 @@ def _reject(item: ItemRef) -> Work:
     return _call(entities.reject_entity if entity else relations.reject_relation, item.id)
 
 
-def _told(item: ItemRef) -> dict[str, Any]:
+def _item_params(item: ItemRef) -> dict[str, Any]:
     match item:
         case EntityRef(id=entity_id):
             return {"entity": entity_id}

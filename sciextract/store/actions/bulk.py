@@ -225,8 +225,8 @@ def _one(project: Project, number: int, decided: Decided, context: Context) -> b
 
 
 def _begin(project: Project, connection: sqlite3.Connection, decided: Decided) -> int:
-    told = {"text": decided.surface, "label": decided.label, "rejected": decided.rejected}
-    return events.append(connection, project.author_id, KIND, told)
+    params = {"text": decided.surface, "label": decided.label, "rejected": decided.rejected}
+    return events.append(connection, project.author_id, KIND, params)
 
 
 def _taken_back(connection: sqlite3.Connection, event_id: int) -> bool:

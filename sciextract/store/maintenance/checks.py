@@ -145,8 +145,8 @@ def all_documents(
             progress(done, len(numbers))
     for check, concerned in wrong.items():
         message, hint = _DOCUMENT_CHECKS[check]
-        told = f"{len(concerned)} of {len(numbers)} abstracts {message}"
-        yield Finding(check, Severity.ERROR, told, hint, tuple(concerned))
+        summary = f"{len(concerned)} of {len(numbers)} abstracts {message}"
+        yield Finding(check, Severity.ERROR, summary, hint, tuple(concerned))
     if not wrong:
         yield Finding("log", Severity.GOOD, f"{len(numbers)} abstracts are as the log says")
 

@@ -22,7 +22,7 @@ from sciextract.store.ingest import BATCH
 from sciextract.store.maintenance import rebuild
 from sciextract.store.opening import create_project
 from sciextract.store.project import Project
-from sciextract.store.queries import carried, understood
+from sciextract.store.queries import copy_queue, parse_queue
 from sciextract.store.rows import (
     ClusterRow,
     EntityRow,
@@ -52,7 +52,7 @@ _ALTERED = "the text differs from its hash: it was altered in a damaged file"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReadableDocument:
     """A document that could be read.
 
     Attributes:
@@ -115,7 +115,7 @@ class DamagedFile:
         """The labels that occur in a state table, as far as it can be read."""
         return sorted({row[0] for row in self.rows(f"SELECT label FROM {table}") if row[0]})
 
-    def document(self, number: int) -> Found | None:
+    def document(self, number: int) -> ReadableDocument | None:
         """A document, ``None`` when it is lost or was not in the project."""
         try:
             row = self.connection.execute(
@@ -132,7 +132,7 @@ class DamagedFile:
         document = Document(key, text, self._tokens(number, text), fields)
         altered = document.text_sha256 != row[2]
         rows = tuple(_marked(state) if altered else state)
-        return Found(document, source, rows, self._names(), altered)
+        return ReadableDocument(document, source, rows, self._names(), altered)
 
     def _tokens(self, number: int, text: str) -> TokenTable:
         with suppress(*UNREADABLE):
@@ -226,7 +226,7 @@ _KEYS = (
 _ORIGIN = "salvaged"
 
 
-def bring_belongings(
+def copy_queues_and_choices(
     project: Project, damaged: DamagedFile, moved: Mapping[int, int]
 ) -> tuple[int, int]:
     """Bring what can be read of them into a new project.
@@ -243,11 +243,11 @@ def bring_belongings(
         ProjectError: The new project cannot be written.
     """
     rows = {key: value for query in _KEYS for key, value in damaged.rows(query)}
-    queues = [each for key, value in rows.items() if (each := understood(str(key), value))]
+    queues = [each for key, value in rows.items() if (each := parse_queue(str(key), value))]
     kept = 0
     for queue in queues:
         numbers = tuple(moved[each] for each in queue.numbers if each in moved)
-        kept += bool(carried(project, replace(queue, numbers=numbers), _ORIGIN))
+        kept += bool(copy_queue(project, replace(queue, numbers=numbers), _ORIGIN))
     choices = _choices(rows.get(project_settings.KEY))
     for entry in choices:
         project_settings.append(project, entry)
@@ -333,20 +333,22 @@ def _fill(project: Project, damaged: DamagedFile, numbers: list[int], result: Sa
     found = ((number, each) for number in numbers if (each := damaged.document(number)) is not None)
     moved: dict[int, int] = {}
     with project.writing() as connection:
-        told = {"documents": len(numbers)}
-        event_id = events.append(connection, project.author_id, "salvage", told)
+        params = {"documents": len(numbers)}
+        event_id = events.append(connection, project.author_id, "salvage", params)
         context = project.context(event_id, project.source_id(_SOURCE))
     while batch := list(islice(found, BATCH)):
         with project.writing():
             for number, each in batch:
                 stored = _add(project, context, each, result)
                 moved |= {} if stored is None else {number: stored}
-    result.queues, result.choices = bring_belongings(project, damaged, moved)
+    result.queues, result.choices = copy_queues_and_choices(project, damaged, moved)
     result.lost_documents = damaged.lost_documents
     result.lost_items = damaged.lost_items
 
 
-def _add(project: Project, context: Context, found: Found, result: Salvaged) -> int | None:
+def _add(
+    project: Project, context: Context, found: ReadableDocument, result: Salvaged
+) -> int | None:
     """Adds a document; gives the number that it has now."""
     try:
         stored = documents.insert(project.connection, found.document)

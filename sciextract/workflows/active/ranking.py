@@ -16,7 +16,7 @@ from sciextract.documents.annotations import Annotations, Candidates
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Layer, documents
-from sciextract.store.queries import Known, known_documents, said_by_model
+from sciextract.store.queries import Known, known_documents, predictions_of_model
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
     Decision,
@@ -34,7 +34,6 @@ from sciextract.workflows.predict_project import check_config
 
 if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
-    from sciextract.inference.network import Floats as said_Floats
     from sciextract.store import Project
 
 
@@ -104,7 +103,7 @@ class Sayings:
         """What the model says, candidates included: what the project holds first, the rest after it."""
         missing = []
         for number in numbers:
-            kept = said_by_model(self._project.connection, number, self._name, self._hash)
+            kept = predictions_of_model(self._project.connection, number, self._name, self._hash)
             if kept is None or kept.candidates is None:
                 missing.append(number)
             else:
@@ -115,7 +114,7 @@ class Sayings:
                 self.predicted += 1
                 yield number, found.annotations
 
-    def vectors(self, numbers: Sequence[int]) -> Iterator[said_Floats]:
+    def vectors(self, numbers: Sequence[int]) -> Iterator[Floats]:
         """The mean over the encoder's states of each abstract's words; a project holds none, so the model runs."""
         yield from self._loaded().vectors(self._documents(numbers))
 

@@ -13,7 +13,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.store import Completeness, EntityRef, Layer, LinkRef, Project, RelationRef
-from sciextract.store.ingest import Run, need_prediction, said_by
+from sciextract.store.ingest import Run, annotations_of_source, need_prediction
 from tests.unit.store.projects import (
     FIRST_MODEL,
     SECOND_MODEL,
@@ -193,7 +193,7 @@ def test_every_run_keeps_what_it_said_with_its_candidates(project: Project) -> N
     for model in (FIRST_MODEL, SECOND_MODEL):
         run = Run(project, model, {})
         run.add([(1, AnnotatedDocument(text, spoken, model))])
-        assert said_by(project.connection, 1, project.source_id(run.source)) == spoken
+        assert annotations_of_source(project.connection, 1, project.source_id(run.source)) == spoken
     assert project.connection.execute("SELECT count(*) FROM annotation_set").fetchone() == (2,)
 
 

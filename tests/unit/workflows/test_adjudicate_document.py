@@ -12,7 +12,7 @@ from sciextract.metrics.differences import Layer
 from sciextract.store import Project, open_project
 from sciextract.workflows import adjudicate
 from sciextract.workflows.adjudicate import Dispute, decide_document, disputes
-from sciextract.workflows.disagreements import Decisions, both_sides, other_sides
+from sciextract.workflows.disagreements import Decisions, both_sides, other_sources
 from tests.app.merged import BEN, merged_project
 from tests.app.presenter.abstracts import TEXT, document, gold, predict
 
@@ -54,7 +54,7 @@ def test_nothing_to_decide_is_no_event(project: Project) -> None:
 
 def test_taking_everything_makes_both_equal(project: Project) -> None:
     decide_document(project, 1, project.source_id(BEN), "theirs")
-    sides = {each.name: each for each in other_sides(project, Decisions(project))}
+    sides = {each.name: each for each in other_sources(project, Decisions(project))}
     both = both_sides(project, project.document_state(1), sides[BEN].source_ids[0])
     assert both is not None and both.disputes == ()
 
@@ -106,8 +106,8 @@ class TestDecisions:
 def test_runs_of_one_model_are_one_side(project: Project) -> None:
     predict(project, gold(), document(TEXT, "d1"))
     predict(project, gold(), document(TEXT, "d1"))
-    names = [each.name for each in other_sides(project, Decisions(project))]
+    names = [each.name for each in other_sources(project, Decisions(project))]
     assert names == [BEN, "model:first@aaaaaaaa"]
-    model = other_sides(project, Decisions(project))[1]
+    model = other_sources(project, Decisions(project))[1]
     assert model.source_in(project, 1) == model.source_ids[-1]
     assert model.source_in(project, 2) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sciextract.documents.annotations import Entity
 from sciextract.store import Project
 from sciextract.workflows.adjudicate import disputes
-from sciextract.workflows.disagreements import Decisions, other_sides
+from sciextract.workflows.disagreements import Decisions, other_sources
 from sciextract_app.presenters.adjudication import Adjudication
 
 ALL, FIRST = 15, 13
@@ -13,7 +13,7 @@ ALL, FIRST = 15, 13
 
 
 def against(project: Project, name: str, number: int = 1) -> Adjudication:
-    sides = other_sides(project, Decisions(project))
+    sides = other_sources(project, Decisions(project))
     return Adjudication(project, [each for each in sides if each.name == name], number)
 
 

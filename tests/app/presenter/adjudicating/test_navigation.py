@@ -8,7 +8,7 @@ from pathlib import Path
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef, open_project
 from sciextract.store.maintenance.doctor import Severity, examine
 from sciextract.workflows.adjudicate import disputes
-from sciextract.workflows.disagreements import Decisions, other_sides
+from sciextract.workflows.disagreements import Decisions, other_sources
 from sciextract_app.presenters.adjudication import Adjudication
 from sciextract_app.presenters.adjudication_documents import open_differences
 from tests.app.merged import BEN
@@ -127,7 +127,7 @@ class TestGoing:
             assert desk.item == item
 
     def test_own_keys(self, project: Project) -> None:
-        sides = [each for each in other_sides(project, Decisions(project)) if each.merged]
+        sides = [each for each in other_sources(project, Decisions(project)) if each.merged]
         desk = Adjudication(project, sides, 1, keys={"accept": "space"})
         assert desk.press("enter").problem
         assert "kept" in desk.press("space").message
@@ -167,7 +167,7 @@ class TestOthers:
         assert (
             desk.view().counts[1] == "0 left in 0 abstracts"
         )  # 1 was looked at, 2 is not the model's
-        desk.choose([each for each in other_sides(project, desk.decisions) if each.merged])
+        desk.choose([each for each in other_sources(project, desk.decisions) if each.merged])
         desk.learn({1: 99, 3: 2})
         assert desk.view().counts == ("1 of 13 here", "17 left in 3 abstracts")
         assert desk.press("D").moved and desk.number == 2
@@ -175,7 +175,7 @@ class TestOthers:
 
     def test_a_merge_that_was_undone_is_no_side(self, project: Project) -> None:
         project.undo()
-        assert [each.name for each in other_sides(project, Decisions(project))] == [
+        assert [each.name for each in other_sources(project, Decisions(project))] == [
             "model:first@aaaaaaaa"
         ]
 
