@@ -130,7 +130,7 @@ def bibliography_of(fields: Mapping[str, Any]) -> Bibliography:
 
 
 def publication_year(fields: Mapping[str, Any]) -> int | None:
-    """The year in a document's fields, as :func:`bibliography_of` tells it.
+    """The year in a document's fields, as :func:`bibliography_of` reads it.
 
     >>> publication_year({"title": "In 1984", "PY": "2019///"})
     2019

@@ -1,4 +1,4 @@
-"""A document: exact text, its token table, and what was said about it."""
+"""A document: exact text, its token table, and its annotations."""
 
 from __future__ import annotations
 

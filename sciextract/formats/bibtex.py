@@ -120,7 +120,7 @@ _NO_RECORD = frozenset({"xdata", "set", "control", "proceedings", "mvproceedings
 _BLOCK_START = re.compile(r"[ \t]*@\w+[ \t]*(?:[{(]|\r?\n)")
 _LOST_ENTRY = re.compile(r"@(?!comment)\w+", re.IGNORECASE)
 
-# Its remarks on broken blocks are told as bad records.
+# Its remarks on broken blocks become bad records.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 
 

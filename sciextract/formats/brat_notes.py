@@ -32,7 +32,7 @@ _LONGEST_NAME = 150
 
 @dataclass(slots=True)
 class Notes:
-    """What one notes file says.
+    """The content of one notes file.
 
     Attributes:
         folder: Where it lies; file names in it are relative to this folder, without suffix.

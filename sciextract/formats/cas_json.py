@@ -1,6 +1,6 @@
 """UIMA CAS JSON, as INCEpTION and dkpro-cassis write it; one object is one document.
 
-What the layers mean is told as for XMI. Reading does not go through ``dkpro-cassis``, for the same reasons.
+Layers mean the same as in XMI. Reading does not go through ``dkpro-cassis``, for the same reasons.
 """
 
 from __future__ import annotations
@@ -73,8 +73,10 @@ class _CasJson(FeatureStructures):
             elements = each.get("%ELEMENTS")
             if isinstance(elements, list):
                 is_of_text = type_name == _STRINGS
-                said = _string_of(elements) if is_of_text else " ".join(map(_string_of, elements))
-                self._arrays[_string_of(each.get("%ID"))] = said
+                content = (
+                    _string_of(elements) if is_of_text else " ".join(map(_string_of, elements))
+                )
+                self._arrays[_string_of(each.get("%ID"))] = content
             elif not type_name.startswith(_OWN_TYPES):
                 own.append((each, type_name))
         for each, type_name in own:

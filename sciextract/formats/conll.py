@@ -160,7 +160,7 @@ def _started(line: str, place: Place) -> _Block:
 
 
 def _has_separator(source: Source) -> bool:
-    """Whether documents are separated; only a file can be asked before it is read."""
+    """Whether documents are separated; only a file can be examined before it is read."""
     if source.path == STDIN:
         return False
     with closing(source.lines()) as lines:

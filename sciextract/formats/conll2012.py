@@ -181,7 +181,7 @@ def _unbalanced(cell: str, column: str, line: int, place: Place) -> FormatError:
 
 
 def _other_columns(rows: list[tuple[list[str], int]]) -> list[list[str]]:
-    """Per token what stands between token and coreference, names aside; nothing where that says nothing."""
+    """Per token what stands between token and coreference, names aside; nothing where all of it is empty."""
     kept = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
     return kept if any(cell not in _EMPTY for cells in kept for cell in cells) else []
 

@@ -111,8 +111,12 @@ def _fields(record: TaggedRecord, tags: Tags) -> dict[str, Any]:
         ],
     }
     keep_unusable(found, {"doi": doi}, "endnote")
-    told = {"%D": str(found["year"]), "%U": found["url"], "%M": found["pmid"]}
-    used = {*_INTERPRETED, venue, *(tag for tag, value in told.items() if tags.get(tag) == [value])}
+    derived = {"%D": str(found["year"]), "%U": found["url"], "%M": found["pmid"]}
+    used = {
+        *_INTERPRETED,
+        venue,
+        *(tag for tag, value in derived.items() if tags.get(tag) == [value]),
+    }
     return found | {
         tag: values[0] if len(values) == 1 else values
         for tag, values in tags.items()

@@ -186,7 +186,7 @@ _ARROW_SUFFIX = ".arrow"
 
 
 Records = Callable[[Source, FormatSpec], Iterator[Any]]
-"""Gives the items of a source; what :func:`read_inputs` asks for each."""
+"""Gives the items of a source; what :func:`read_inputs` calls for each."""
 
 
 def _parsed(

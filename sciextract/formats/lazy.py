@@ -25,7 +25,7 @@ class LazyItem(Protocol):
         """SHA-256 of all that can make a difference to a prediction."""
 
     def record(self) -> dict[str, Any]:
-        """The record as input JSONL holds it, as far as that can be told without parsing it."""
+        """The record as input JSONL holds it, as far as it is known without parsing it."""
 
     @property
     def place(self) -> str:
@@ -33,7 +33,7 @@ class LazyItem(Protocol):
 
     @property
     def characters(self) -> int:
-        """How long it is, as far as that can be told without parsing it."""
+        """How long it is, as far as it is known without parsing it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ MAX_RATIO = 200
 HARMLESS_BYTES = 1 << 20
 """What comes out no larger may have any ratio."""
 _WINDOW_LOG_MOST = 27
-"""Zstandard data may ask for a window of 2 GiB; ``zstd`` itself unpacks up to 128 MiB unless it is told otherwise."""
+"""Zstandard data may ask for a window of 2 GiB; ``zstd`` itself unpacks up to 128 MiB unless an option raises the limit."""
 _PIECE_BYTES = 1 << 16
 _TOO_LARGE = "too much memory"
 

@@ -129,7 +129,7 @@ def split_own(column: str) -> tuple[str, tuple[str, ...]]:
 
 
 def cell_of_label(label: str, default: str) -> tuple[str, list[str]]:
-    """A label as a cell, and the identifier that tells it exactly where the cell does not."""
+    """A label as a cell, and the identifier that holds it exactly where the cell does not."""
     cell = one_cell(label) or default
     exact = f"{_OWN_LABEL}{quote(label, safe='', errors='surrogatepass')}"
     return cell, [] if cell == label else [exact]
@@ -144,7 +144,7 @@ def label_of(cell: str, own: Iterable[str]) -> str:
 
 
 def is_label(identifier: str) -> bool:
-    """Whether one of our own identifiers tells a label."""
+    """Whether one of our own identifiers holds a label."""
     return identifier.startswith(_OWN_LABEL)
 
 

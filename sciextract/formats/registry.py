@@ -1,4 +1,10 @@
-"""All formats, and how one is found: by id, by content, by file name. A new format needs one entry here and its module."""
+"""All formats, and how one is found: by id, by content, by file name.
+
+To add a format, write a module with a :class:`~sciextract.formats.base.Reader`, a
+:class:`~sciextract.formats.base.Writer`, or both, and add an entry to :data:`FORMATS`: before the formats whose
+``opening`` also matches its files. What else depends on formats (help texts, ``--format``, ``--export``, folders,
+archives) follows from the entry.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,17 @@ from typing import Any, Literal, cast
 
 from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Reader, WriterFactory
+
+__all__ = [
+    "FORMATS",
+    "FormatSpec",
+    "get_format",
+    "needs_more",
+    "readable",
+    "recognise",
+    "recognise_folder",
+    "writable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +144,7 @@ def _inside(*signs: str) -> str:
     return rf"(?s:(?=.*?(?:{'|'.join(signs)})))"
 
 
-#: Of several formats with one suffix, the one of a file whose content tells nothing (because it is broken).
+#: Of several formats with one suffix, the one of a file whose content is not recognised (because it is broken).
 USUAL = {".json": "jsonl", ".jsonl": "jsonl", ".xml": "pubmed-xml"}
 
 #: What knows itself by its content comes first: the order is the order in which content is tried.
@@ -520,18 +537,6 @@ UNREAD: list[UnreadSpec] = [
         r"\s*<(?:\?xml\s|!DOCTYPE\s)",
         "read are PubMed, JATS, BioC, arXiv (Atom) and UIMA (XMI); or take its text out",
     ),
-]
-
-
-__all__ = [
-    "FORMATS",
-    "FormatSpec",
-    "get_format",
-    "needs_more",
-    "readable",
-    "recognise",
-    "recognise_folder",
-    "writable",
 ]
 
 

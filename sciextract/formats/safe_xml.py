@@ -80,7 +80,7 @@ def _read(reader: _Reader, source: Source) -> Iterator[tuple[int, Element]]:
 
 
 class _Reader:
-    """Feeds the parser and builds only the elements that are asked for."""
+    """Feeds the parser and builds only the requested elements."""
 
     def __init__(self, path: str, tags: frozenset[str] | None) -> None:
         self._path = path

@@ -26,7 +26,7 @@ _LARGEST_CELL = 2**31 - 1
 
 
 def read_table(source: Source) -> Iterator[ReadItem]:
-    """Read a table; its header row tells the delimiter and the columns.
+    """Read a table; its header row determines the delimiter and the columns.
 
     Raises:
         FormatError: The file is empty, not UTF-8 text, or has no column with a text.

@@ -1,6 +1,6 @@
 """WebAnno TSV 3, as WebAnno and INCEpTION export it; one file is one document.
 
-Layers are told by the header and mean what they mean in XMI. Offsets count UTF-16 units of the whole text, of
+The header declares the layers, which mean the same as in XMI. Offsets count UTF-16 units of the whole text, of
 which the file has the sentences only: what stood between them is white space of the same length.
 """
 
@@ -390,9 +390,9 @@ class _Rows:
         for sentence in self._table.sentences:
             span = self._table.char_span(sentence)
             gap = span.char_start - len(rebuilt)
-            said = span.of(self._text)
-            rebuilt += (" " * (gap - 1) + "\n" if gap else "") + said
-            rows += ["", f"{_TEXT}{_escaped_text(said)}"]
+            text = span.of(self._text)
+            rebuilt += (" " * (gap - 1) + "\n" if gap else "") + text
+            rows += ["", f"{_TEXT}{_escaped_text(text)}"]
             for index in range(sentence.token_start, sentence.token_end):
                 token = self._table.spans[index]
                 begin, end = (offsets.to_utf16(each) for each in (token.char_start, token.char_end))

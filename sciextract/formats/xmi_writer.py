@@ -150,8 +150,8 @@ class CasBuilder:
         about = {
             name: self._safe(str(read[name])) for name in (*_ABOUT, "language") if name in read
         }
-        told = {"documentTitle": key, "language": "x-unspecified", **about}
-        self._add(METADATA, whole, documentId=key, **told)
+        metadata = {"documentTitle": key, "language": "x-unspecified", **about}
+        self._add(METADATA, whole, documentId=key, **metadata)
         tokens = document.document.tokens
         for sentence in tokens.sentences:
             self._add(SENTENCE, tokens.char_span(sentence))

@@ -65,7 +65,7 @@ class RunOptions:
 
     @property
     def batching(self) -> Batching:
-        """The batches that are asked for."""
+        """The requested batches."""
         if self.batch_tokens is None:
             return Batching(self.batch_size or 1)
         return Batching(self.batch_size, self.batch_tokens)

@@ -195,7 +195,7 @@ def name_of(folder: str) -> str:
 def folders_called(word: str) -> list[Path]:
     """The folders that ``NAME`` or ``NAME-hash8`` may mean.
 
-    A bundled model has its name for itself. Own models of that name are told apart by their hash.
+    A bundled model has its name for itself. Own models of that name are distinguished by their hash.
     """
     bundled = [path for path in bundled_folders() if word in (path.name, _full_name(path))]
     exact = [path for path in registered_folders() if path.name == word]
@@ -203,7 +203,7 @@ def folders_called(word: str) -> list[Path]:
 
 
 def known_words() -> list[str]:
-    """What can be said for every model that there is."""
+    """A name for each installed model, as commands take it."""
     return [path.name for path in (*bundled_folders(), *registered_folders())]
 
 

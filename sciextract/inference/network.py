@@ -1,4 +1,4 @@
-"""What the pipeline asks of a network, whatever runs it (ONNX Runtime here, torch in the trainer)."""
+"""The interface between pipeline and network (ONNX Runtime here, torch in the trainer)."""
 
 from __future__ import annotations
 

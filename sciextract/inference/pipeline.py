@@ -55,7 +55,7 @@ class Labels:
         return columns_of(self.entities, self.groups)
 
     def classes_without(self, wanted: frozenset[str]) -> list[int]:
-        """Classes of the entity labels that are not wanted; none when nothing is said."""
+        """Classes of the entity labels that are not wanted; none when all are wanted."""
         return [
             number
             for number, label in enumerate(self.entities, 1)

@@ -238,7 +238,7 @@ _DAMAGE = (
 
 
 class StoredDocs:
-    """The Docs of a DocBin, each unpacked when it is asked for, so that a damaged one spares the others.
+    """The Docs of a DocBin, each unpacked when it is needed, so that a damaged one spares the others.
 
     Args:
         message: The DocBin, decompressed.

@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:
 
 
 class Annotator(Protocol):
-    """What the component asks of an extractor."""
+    """The part of an extractor that the component uses."""
 
     def annotate(self, document: Document) -> AnnotatedDocument:
         """Predicts one document; its tokens and sentences are used as they are."""

@@ -72,7 +72,7 @@ class Scorable:
         entities: Mentions with a type. Mentions without one only take part in relations and clusters.
         relations: Directed relations with the types of their arguments.
         clusters: Coreference clusters, singletons included.
-        width: Width of a mention in tokens; the scorer asks the gold side only.
+        width: Width of a mention in tokens; the scorer uses that of the gold side only.
     """
 
     doc_key: str

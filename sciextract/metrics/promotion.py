@@ -127,7 +127,7 @@ class GateReport:
         labels: The same by label, of entities and relations.
         tolerances: F1 that each task may lose at the lower end of its interval.
         samples: How many times documents were drawn.
-        blind: The documents without suggestions apart; ``None`` where nobody asked for them.
+        blind: The documents without suggestions apart; ``None`` where they were not requested.
     """
 
     verdict: Verdict
@@ -146,7 +146,7 @@ class GateReport:
         return Compared(self.documents, self.target, self.tasks, self.labels)
 
     def to_json(self) -> dict[str, Any]:
-        """The report as nested plain values; ``blind`` only where it was asked for."""
+        """The report as nested plain values; ``blind`` only where it was requested."""
         blind = {} if self.blind is None else {"blind": self.blind.to_json()}
         return {
             "verdict": self.verdict,

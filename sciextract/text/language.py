@@ -34,7 +34,7 @@ _FUNCTION_WORDS = frozenset(
 def looks_english(text: str) -> bool:
     """Whether a text may be English: Latin script, and enough English function words.
 
-    Texts of fewer than 25 words count as English, for nothing can be said about them.
+    Texts of fewer than 25 words count as English, for too few words decide nothing.
 
     >>> looks_english("Wir zeigen die Ergebnisse einer Studie an Patienten mit Diabetes und "
     ...               "vergleichen diese mit den Daten der früheren Arbeiten zu dem Thema, die "

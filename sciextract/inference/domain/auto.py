@@ -47,7 +47,7 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def biomedical_score(text: str) -> float:
-    """The higher, the more biomedical; negative for computer science, 0 where no word tells."""
+    """The higher, the more biomedical; negative for computer science, 0 where no word is known."""
     return score_of(stems_of(text), weights())
 
 
