@@ -76,7 +76,7 @@ async def test_a_decision_is_in_the_file_at_once(path: Path) -> None:
 async def test_leaving_puts_the_focus_on_the_difference(path: Path) -> None:
     async with opened(path) as (app, pilot):
         await _first(pilot)
-        while "label lexicon" not in str(_screen(app).adjudication.view().here.said):
+        while "label lexicon" not in str(_screen(app).adjudication.view().here.summary):
             await pilot.press("tab")
         await pilot.press("escape")
         assert desk_of(app).desk.focus == EntityRef("lexicon")

@@ -219,7 +219,7 @@ class Adjudication:
     def show(self, abstract: ComparedAbstract) -> None:
         """Make an abstract that was just read the open one."""
         self._seen = self.project.data_version()
-        self._abstract, self.number = abstract, abstract.draft.stored.number
+        self._abstract, self.number = abstract, abstract.document.stored.number
         self.backlog.note(self.number, len(abstract.waiting))
 
     def look_at(self, waiting: OpenDifference | None) -> None:

@@ -48,7 +48,7 @@ class ComparedAbstract:
     """An abstract as it was last read.
 
     Args:
-        draft: The abstract.
+        document: The abstract.
         compared: It and the other sides that said something about it.
         decisions: What was decided.
 
@@ -58,11 +58,11 @@ class ComparedAbstract:
     """
 
     def __init__(
-        self, draft: DocumentState, compared: Iterable[BothSides], decisions: Decisions
+        self, document: DocumentState, compared: Iterable[BothSides], decisions: Decisions
     ) -> None:
-        self.draft = draft
+        self.document = document
         self.compared = list(compared)
-        decided = decisions.keys(draft.stored.number)
+        decided = decisions.keys(document.stored.number)
         found = (
             OpenDifference(each, both, _place(each))
             for both in self.compared
@@ -89,14 +89,14 @@ def read_abstract(
 ) -> ComparedAbstract | None:
     """An abstract beside what others said about it; ``None`` when it is not in the project."""
     try:
-        draft = project.document_state(number)
+        document = project.document_state(number)
     except KeyError:
         return None
-    if draft.progress is None:
+    if document.progress is None:
         return None
     sources = (each.source_in(project, number) for each in sides)
-    compared = (both_sides(project, draft, each) for each in sources if each is not None)
-    return ComparedAbstract(draft, [each for each in compared if each is not None], decisions)
+    compared = (both_sides(project, document, each) for each in sources if each is not None)
+    return ComparedAbstract(document, [each for each in compared if each is not None], decisions)
 
 
 def _place(dispute: Dispute) -> Place:

@@ -17,7 +17,7 @@ from sciextract_app.presenters.adjudication_documents import (
     ComparisonPending,
     OpenDifference,
 )
-from sciextract_app.presenters.two_sides import NOTHING, said_words, source_words
+from sciextract_app.presenters.two_sides import NOTHING, item_words, source_words
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, problem
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def _message(desk: Adjudication, now: OpenDifference, verdict: Verdict, outcome:
     one, text = now.dispute.difference, now.both.mine.document.text
     said = one.first if verdict == "mine" else one.second
     symmetric = desk.project.schema.symmetric_labels
-    words = f"{said_words(said, one.layer, text, symmetric)} {_KEPT[verdict]}"
+    words = f"{item_words(said, one.layer, text, symmetric)} {_KEPT[verdict]}"
     if said is None:
-        other = said_words(one.second or one.first, one.layer, text, symmetric)
+        other = item_words(one.second or one.first, one.layer, text, symmetric)
         words = f"{other} {'left out' if verdict == 'mine' else 'removed'}"
     along = outcome.items - 1 if said is None and verdict == "theirs" else 0
     words += f", and {counted(along, 'item')} that hung on it" if along > 0 else ""

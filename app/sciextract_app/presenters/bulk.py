@@ -234,7 +234,7 @@ def _abstracts(count: int) -> str:
 def alike_target(state: ReviewState) -> str | None:
     """The mention whose decision ``a`` spreads: the one decided just now, else the focus."""
     view = state.open_view
-    if state.alike and view.draft.entity(state.alike):
+    if state.alike and view.document.entity(state.alike):
         return state.alike
     match state.focus:
         case EntityRef(id=entity_id) | LinkRef(entity_id=entity_id):

@@ -60,7 +60,7 @@ class ModelComparison:
 
 
 def compare_items(
-    draft: DocumentState,
+    document: DocumentState,
     theirs: AnnotatedDocument,
     sources: Mapping[int, str],
     symmetric: frozenset[str],
@@ -68,30 +68,30 @@ def compare_items(
     """Compare a document with what a model said about it.
 
     Args:
-        draft: The document.
+        document: The document.
         theirs: The same text with the model's items.
         sources: Names of all sources by number.
         symmetric: Relation labels without direction.
     """
-    mine = annotated(draft, sources, WITH_UNDECIDED)
+    mine = annotated(document, sources, WITH_UNDECIDED)
     found = differences([mine], [theirs], symmetric)
-    changed = tuple((each, _outcome(draft, each)) for each in found)
+    changed = tuple((each, _outcome(document, each)) for each in found)
     counts = Counter((each.layer, outcome) for each, outcome in changed)
-    counts.update(_unchanged(draft, mine, found, symmetric))
+    counts.update(_unchanged(document, mine, found, symmetric))
     return ModelComparison(mine, theirs, changed, counts)
 
 
-def _outcome(draft: DocumentState, one: Difference) -> ItemOutcome:
+def _outcome(document: DocumentState, one: Difference) -> ItemOutcome:
     if one.first is None:
-        gone = one.second is not None and _is_rejected(draft, one.layer, one.second)
+        gone = one.second is not None and _is_rejected(document, one.layer, one.second)
         return ItemOutcome.REJECTED if gone else ItemOutcome.LEFT_OUT
-    if _is_undecided(draft, one.layer, one.first):
+    if _is_undecided(document, one.layer, one.first):
         return ItemOutcome.UNDECIDED
     return ItemOutcome.ADDED if one.second is None else ItemOutcome.EDITED
 
 
 def _unchanged(
-    draft: DocumentState,
+    document: DocumentState,
     mine: AnnotatedDocument,
     found: Sequence[Difference],
     symmetric: frozenset[str],
@@ -107,36 +107,36 @@ def _unchanged(
     for layer, items in layers:
         for said in {item.annotated for item in items}:
             if (layer, said) not in differing:
-                waits = _is_undecided(draft, layer, said)
+                waits = _is_undecided(document, layer, said)
                 yield layer, ItemOutcome.UNDECIDED if waits else ItemOutcome.KEPT
 
 
-def _is_undecided(draft: DocumentState, layer: Layer, said: AnnotatedItem) -> bool:
-    return any(row.state is State.UNDECIDED for row in _rows(draft, layer, said))
+def _is_undecided(document: DocumentState, layer: Layer, said: AnnotatedItem) -> bool:
+    return any(row.state is State.UNDECIDED for row in _rows(document, layer, said))
 
 
-def _rows(draft: DocumentState, layer: Layer, said: AnnotatedItem) -> list[Row]:
+def _rows(document: DocumentState, layer: Layer, said: AnnotatedItem) -> list[Row]:
     """The row of an item of the project; of a link both mentions' places in the cluster."""
     found: list[Row | None] = []
     match layer:
         case Layer.ENTITY:
-            found = [draft.entity(said.id)]
+            found = [document.entity(said.id)]
         case Layer.RELATION:
-            found = [draft.relation(said.id)]
+            found = [document.relation(said.id)]
         case Layer.LINK:
-            found = [draft.link(said.id, each) for each in said.entities]
+            found = [document.link(said.id, each) for each in said.entities]
     return [row for row in found if row is not None]
 
 
-def _is_rejected(draft: DocumentState, layer: Layer, said: AnnotatedItem) -> bool:
+def _is_rejected(document: DocumentState, layer: Layer, said: AnnotatedItem) -> bool:
     """Whether the project has the same item as one that a person rejected."""
     if layer is Layer.ENTITY:
-        twins = [row for row in draft.on_fragments(said.fragments[0]) if row.label == said.label]
+        twins = [row for row in document.on_fragments(said.fragments[0]) if row.label == said.label]
         return any(row.state is State.REJECTED for row in twins)
-    heads, tails = ({row.id for row in draft.on_fragments(each)} for each in said.fragments)
+    heads, tails = ({row.id for row in document.on_fragments(each)} for each in said.fragments)
     if layer is Layer.LINK:
-        return any(row.state is State.REJECTED for row in draft.links if row.entity_id in tails)
-    same = [row for row in draft.relations if row.head in heads and row.tail in tails]
+        return any(row.state is State.REJECTED for row in document.links if row.entity_id in tails)
+    same = [row for row in document.relations if row.head in heads and row.tail in tails]
     return any(row.state is State.REJECTED and row.label == said.label for row in same)
 
 
@@ -211,8 +211,8 @@ class Comparison:
             for place, (each, outcome) in enumerate(self._found.changed)
         )
         sides = (
-            SideView(HERE, self._passage(mine=True), self._said(mine=True)),
-            SideView(self._name, self._passage(mine=False), self._said(mine=False)),
+            SideView(HERE, self._passage(mine=True), self._summary(mine=True)),
+            SideView(self._name, self._passage(mine=False), self._summary(mine=False)),
         )
         return TwoSides(self._title, self._counts(), *sides, lines)
 
@@ -241,9 +241,9 @@ class Comparison:
     def _words(self, one: Difference, mine: bool) -> str:
         text = self._found.mine.document.text
         said = one.first if mine else one.second
-        return two_sides.said_words(said, one.layer, text, self._schema.symmetric_labels)
+        return two_sides.item_words(said, one.layer, text, self._schema.symmetric_labels)
 
-    def _said(self, *, mine: bool) -> tuple[str, ...]:
+    def _summary(self, *, mine: bool) -> tuple[str, ...]:
         if self.now is None:
             return ("no difference",)
         one, outcome = self.now
@@ -307,7 +307,7 @@ def compare(
         sources = project.sources
     if newest is None or said is None:
         return None
-    draft = project.document_state(number)
-    theirs = AnnotatedDocument(draft.stored.document, said)
-    found = compare_items(draft, theirs, sources, project.schema.symmetric_labels)
+    document = project.document_state(number)
+    theirs = AnnotatedDocument(document.stored.document, said)
+    found = compare_items(document, theirs, sources, project.schema.symmetric_labels)
     return Comparison(project, number, sources[newest[1]], found, keys)

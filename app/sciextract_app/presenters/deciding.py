@@ -137,7 +137,7 @@ def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedb
     span = Span(*edges)
     outcome = state.project.actions.add_entity(state.number, [span], label, state.seconds())
     state.after_action(outcome)
-    made = [row for row in state.open_view.draft.on_fragments((span,)) if row.label == label]
+    made = [row for row in state.open_view.document.on_fragments((span,)) if row.label == label]
     live = next((row for row in made if row.state is not State.REJECTED), None)
     if live is not None:
         state.focus_on(EntityRef(live.id))

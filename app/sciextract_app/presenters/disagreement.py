@@ -73,7 +73,7 @@ class VoteCache:
 
     def of(self, connection: sqlite3.Connection, view: DocumentView) -> Votes:
         """What the sources say of an abstract; runs and imports that were undone say nothing."""
-        number = view.draft.stored.number
+        number = view.document.stored.number
         wanted = number, review.newest_sets(connection, number, MOST_SOURCES)
         if wanted != self._sets:
             self._votes = _count(
@@ -88,7 +88,7 @@ def _count(view: DocumentView, sets: Iterable[Annotations]) -> Votes:
     from sciextract.workflows.disagreements import decided_part
 
     votes = Votes(symmetric=view.schema.symmetric_labels)
-    document = view.draft.stored.document
+    document = view.document.stored.document
     for each_set in sets:
         decided = decided_part(each_set)
         side = Side(AnnotatedDocument(document, decided))
@@ -120,7 +120,7 @@ def _statement(
 
 
 def _mention(view: DocumentView, entity_id: str) -> Mention:
-    row = view.by_id.get(entity_id) or view.draft.entity(entity_id)
+    row = view.by_id.get(entity_id) or view.document.entity(entity_id)
     edges = [(each.char_start, each.char_end) for each in row.fragments] if row else []
     return tuple(edge for fragment in edges for edge in fragment)
 

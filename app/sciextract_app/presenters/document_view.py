@@ -37,37 +37,37 @@ class DocumentView:
     """Everything that is not rejected in one abstract; never changed, only read anew.
 
     Args:
-        draft: The abstract with its rows.
+        document: The abstract with its rows.
         schema: The label schema that holds now.
         sources: Names of all sources by number.
     """
 
     def __init__(
-        self, draft: DocumentState, schema: LabelSchema, sources: Mapping[int, str]
+        self, document: DocumentState, schema: LabelSchema, sources: Mapping[int, str]
     ) -> None:
-        self.draft = draft
+        self.document = document
         self.schema = schema
         self.sources = sources
-        self.entities = [row for row in draft.entities if row.state is not State.REJECTED]
-        self.relations = [row for row in draft.relations if row.state is not State.REJECTED]
-        self.links = [row for row in draft.links if row.state is not State.REJECTED]
+        self.entities = [row for row in document.entities if row.state is not State.REJECTED]
+        self.relations = [row for row in document.relations if row.state is not State.REJECTED]
+        self.links = [row for row in document.links if row.state is not State.REJECTED]
         self.by_id = {row.id: row for row in self.entities}
         self.relation_by_id = {row.id: row for row in self.relations}
 
     @property
     def text(self) -> str:
         """The exact text."""
-        return self.draft.text
+        return self.document.text
 
     @property
     def tokens(self) -> TokenTable:
         """Its tokens."""
-        return self.draft.stored.document.tokens
+        return self.document.stored.document.tokens
 
     @property
     def progress(self) -> ProgressRow:
         """Completeness, flag and note."""
-        return self.draft.progress or ProgressRow()
+        return self.document.progress or ProgressRow()
 
     @cached_property
     def members(self) -> dict[str, list[LinkRow]]:
@@ -83,7 +83,7 @@ class DocumentView:
     def on_fragments(self) -> dict[tuple[Span, ...], list[EntityRow]]:
         """The mentions on certain fragments, rejected ones too."""
         found: defaultdict[tuple[Span, ...], list[EntityRow]] = defaultdict(list)
-        for row in self.draft.all_entities:
+        for row in self.document.all_entities:
             found[row.fragments].append(row)
         return dict(found)
 
@@ -106,12 +106,12 @@ class DocumentView:
 
     def place(self, entity_id: str) -> tuple[int, int, str]:
         """Where a mention comes in the text: by start, longer ones first."""
-        row = self.by_id.get(entity_id) or self.draft.entity(entity_id)
+        row = self.by_id.get(entity_id) or self.document.entity(entity_id)
         return in_text_order(row) if row else (0, 0, entity_id)
 
     def surface(self, entity_id: str) -> str:
         """A mention's string."""
-        row = self.by_id.get(entity_id) or self.draft.entity(entity_id)
+        row = self.by_id.get(entity_id) or self.document.entity(entity_id)
         return row.surface(self.text) if row else "?"
 
     def row(self, item: ItemRef | None) -> Item | None:

@@ -48,7 +48,7 @@ def passage(state: ReviewState) -> Passage:
 
 def title_end(view: DocumentView) -> int:
     """Where the title ends, if the text begins with it."""
-    return title_end_of(view.draft.stored.document)
+    return title_end_of(view.document.stored.document)
 
 
 def title_end_of(document: Document) -> int:

@@ -164,14 +164,14 @@ class ReviewState:
         """Read the open abstract anew; focus and mode stay. Returns whether it still is in the project."""
         self.seen = self.project.data_version()
         try:
-            draft = self.project.document_state(self.number)
+            document = self.project.document_state(self.number)
         except KeyError:
-            draft = None
-        if draft is None or draft.progress is None:
+            document = None
+        if document is None or document.progress is None:
             self.view = self.queue = self.candidates = None
             self.leave_mode()
             return False
-        self.view = DocumentView(draft, self.project.schema, self.project.sources)
+        self.view = DocumentView(document, self.project.schema, self.project.sources)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         disagreement, uncertainty = None, None  # computed only where the order needs them
         if self.order is Order.DISAGREEMENT:

@@ -1,4 +1,4 @@
-"""What is on the screen where two sources stand side by side, as frozen values."""
+"""View models of two sources side by side, as frozen values."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class SideView:
     """One of the two.
 
     Attributes:
-        name: Who says so.
+        name: The source.
         passage: The text with what this side has.
-        said: What it says about the present difference, in a line or two.
+        summary: What it has for the present difference, in a line or two.
         focused: Whether it is the side that keys speak of.
     """
 
     name: str
     passage: Passage
-    said: tuple[str, ...] = ()
+    summary: tuple[str, ...] = ()
     focused: bool = False
 
 
@@ -44,7 +44,7 @@ class DifferenceLine:
     Attributes:
         kind: How they differ, in words.
         here: What holds here.
-        there: What the other side says.
+        there: What the other side has.
         focused: Whether it is the present one.
     """
 
@@ -62,7 +62,7 @@ class TwoSides:
         title: Where this is: the project, and what it is held against.
         counts: How many differences, in parts; those that find no room are left out, the last ones first.
         here: What holds in the project.
-        there: What the other side says.
+        there: What the other side has.
         lines: All differences of the abstract.
     """
 
@@ -201,10 +201,10 @@ def company(said: AnnotatedItem, side: AnnotatedDocument) -> Cluster | None:
     return next((each for each in clusters if here & {*each.mentions}), None)
 
 
-def said_words(
+def item_words(
     said: AnnotatedItem | None, layer: Layer, text: str, symmetric: Collection[str] = ()
 ) -> str:
-    """What a side says, in one line."""
+    """What a side has, in one line."""
     if said is None:
         return NOTHING
     strings = [named(" ".join(span.of(text) for span in each)) for each in said.fragments]
@@ -256,7 +256,7 @@ def sides_of(
         mine = passage_of(both.mine, schema, letters[0])
         theirs = passage_of(both.theirs, schema, letters[1])
         return SideView(names[0], mine), SideView(names[1], theirs)
-    drawn = _Drawn(abstract.draft, now, schema, letters)
+    drawn = _Drawn(abstract.document, now, schema, letters)
     mine_shown = drawn.side(names[0], "mine", on == "mine")
     return mine_shown, drawn.side(names[1], "theirs", on == "theirs")
 
@@ -274,7 +274,7 @@ def _line(waiting: OpenDifference, focused: bool, schema: LabelSchema) -> Differ
     one, both = waiting.dispute.difference, waiting.both
     kind = f"{layer_word(one)}: {kind_words(one, both.mine, both.theirs)}"
     said = [
-        said_words(each, one.layer, both.mine.document.text, schema.symmetric_labels)
+        item_words(each, one.layer, both.mine.document.text, schema.symmetric_labels)
         for each in (one.first, one.second)
     ]
     return DifferenceLine(kind, said[0], said[1], focused)
@@ -285,12 +285,12 @@ class _Drawn:
 
     def __init__(
         self,
-        draft: DocumentState,
+        document: DocumentState,
         now: OpenDifference,
         schema: LabelSchema,
         letters: tuple[Letters, Letters],
     ) -> None:
-        self._draft = draft
+        self._document = document
         self._now = now
         self._schema = schema
         self._letters = dict(zip(("mine", "theirs"), letters, strict=True))
@@ -310,9 +310,9 @@ class _Drawn:
             partners=elsewhere if focused else (*places, *elsewhere),
             at=_first(places or elsewhere),
         )
-        return SideView(name, passage, tuple(self._said(whose, said, other, document)), focused)
+        return SideView(name, passage, tuple(self._summary(whose, said, other, document)), focused)
 
-    def _said(
+    def _summary(
         self,
         whose: Verdict,
         said: AnnotatedItem | None,
@@ -320,7 +320,7 @@ class _Drawn:
         document: AnnotatedDocument,
     ) -> Iterator[str]:
         one, text = self._now.dispute.difference, document.document.text
-        words = said_words(said, one.layer, text, self._schema.symmetric_labels)
+        words = item_words(said, one.layer, text, self._schema.symmetric_labels)
         if said is None and other is not None and whose == "mine":
             words += self._why_nothing(other, one.layer)
         yield words
@@ -332,7 +332,7 @@ class _Drawn:
         """Whether a person rejected here what the other side has, or nobody decided it."""
         if layer is not Layer.ENTITY:
             return ""
-        rows = self._draft.on_fragments(other.fragments[0])
+        rows = self._document.on_fragments(other.fragments[0])
         states = [row.state for row in rows if row.label == other.label]
         if State.UNDECIDED in states:
             return ": nobody has decided it here"

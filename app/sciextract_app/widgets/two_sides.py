@@ -85,7 +85,7 @@ class SidePane(Vertical):
         """Draw a side; its part of the difference is scrolled into sight."""
         self.query_one(SideTitle).show(side.name, side.focused)
         self.query_one(DrawnPassage).show(side.passage)
-        self.query_one(SaidPane).show(side.said)
+        self.query_one(SaidPane).show(side.summary)
 
 
 _MOST_KIND = 34

@@ -238,7 +238,7 @@ def press(desk: Desk, keys: str) -> int:
 
 def states(desk: Desk) -> dict[str, State]:
     """States of all mentions by id, rejected ones too."""
-    return {row.id: row.state for row in desk.state.open_view.draft.entities}
+    return {row.id: row.state for row in desk.state.open_view.document.entities}
 
 
 def focus(desk: Desk, name: str) -> None:

@@ -32,7 +32,7 @@ class Annotator:
             self.keys.append(key)
 
     @property
-    def scene(self) -> DocumentView:
+    def view(self) -> DocumentView:
         return self.desk.state.open_view
 
     def work(self) -> int:
@@ -51,9 +51,9 @@ class Annotator:
     def _decide(self) -> None:
         focus = self.desk.focus
         if isinstance(focus, EntityRef):
-            self._decide_entity(self.scene.by_id[focus.id])
+            self._decide_entity(self.view.by_id[focus.id])
         elif isinstance(focus, RelationRef):
-            self._decide_relation(self.scene.relation_by_id[focus.id])
+            self._decide_relation(self.view.relation_by_id[focus.id])
         else:
             assert isinstance(focus, LinkRef)
             self._decide_link(focus)
@@ -64,7 +64,7 @@ class Annotator:
             self.press("x")
             return
         self._fix_edges(name, row.id)
-        row = self.scene.by_id[row.id]
+        row = self.view.by_id[row.id]
         if row.label != self.right.entities[name].label:
             self.press(_ENTITY_DIGIT[self.right.entities[name].label])
             if self.desk.focus != EntityRef(row.id):
@@ -75,7 +75,7 @@ class Annotator:
 
     def _fix_edges(self, name: str, entity_id: str) -> None:
         for _ in range(9):
-            row, wanted = self.scene.by_id[entity_id], self.right.entities[name].span
+            row, wanted = self.view.by_id[entity_id], self.right.entities[name].span
             if row.char_start != wanted.char_start:
                 self.press("s" if row.char_start > wanted.char_start else "S")
             elif row.char_end != wanted.char_end:
@@ -95,7 +95,7 @@ class Annotator:
             self.press("enter")
 
     def _decide_link(self, link: LinkRef) -> None:
-        names = [self._name(each.entity_id) for each in self.scene.members[link.cluster_id]]
+        names = [self._name(each.entity_id) for each in self.view.members[link.cluster_id]]
         mine, first = self._name(link.entity_id), names[0]
         together = any({mine, first} <= set(each.mentions) for each in self.right.clusters)
         self.press("enter" if together else "x")
@@ -115,13 +115,13 @@ class Annotator:
         return None
 
     def _name(self, entity_id: str) -> str | None:
-        row = self.scene.by_id.get(entity_id)
+        row = self.view.by_id.get(entity_id)
         return self._meant(row) if row else None
 
     def _found(self, name: str) -> str | None:
         """The mention that is exactly right."""
         entity = self.right.entities[name]
-        same = self.scene.draft.on_fragments(entity.fragments)
+        same = self.view.document.on_fragments(entity.fragments)
         live = [row for row in same if row.label == entity.label and row.state != State.REJECTED]
         return live[0].id if live else None
 
@@ -156,15 +156,15 @@ class Annotator:
         mates = next((c.mentions for c in self.right.clusters if name in c.mentions), ())
         mine = self._found(name)
         others = [found for each in mates if each != name and (found := self._found(each))]
-        if mine is None or mine in self.scene.homes or not others:
+        if mine is None or mine in self.view.homes or not others:
             return
-        homes = [home[0] for each in others if (home := self.scene.homes.get(each))]
+        homes = [home[0] for each in others if (home := self.view.homes.get(each))]
         self._focus(name)
         if homes:
             self.press("c", self.desk.state.letters.of(homes[0].cluster_id))
         else:
             self.press("c", "enter")
-            self._hint(self.scene.by_id[others[0]].char_start)
+            self._hint(self.view.by_id[others[0]].char_start)
 
     def _relate(self, name: str, *, there: bool) -> None:
         """Relations that are missing and that have both their mentions by now."""
@@ -176,7 +176,7 @@ class Annotator:
                 self._add_relation(each.head, each.tail, each.label, name)
 
     def _has(self, head: str, tail: str) -> bool:
-        rows = self.scene.relations_of.get(head, [])
+        rows = self.view.relations_of.get(head, [])
         return any({row.head, row.tail} == {head, tail} for row in rows)
 
     def _add_relation(self, head: str, tail: str, label: str, at: str) -> None:

@@ -57,8 +57,8 @@ def project(tmp_path: Path) -> Project:
 def disagreement_of(project: Project) -> dict[object, float]:
     desk = Desk(project, 1, order=Order.DISAGREEMENT)
     votes = VoteCache().of(project.connection, desk.state.open_view)
-    scene = desk.state.open_view
-    return {item: votes.disagreement(scene, item) for item in desk.state.open_queue.items}
+    view = desk.state.open_view
+    return {item: votes.disagreement(view, item) for item in desk.state.open_queue.items}
 
 
 def surface(project: Project, item: EntityRef) -> str:

@@ -125,8 +125,8 @@ def test_relations(desk: Adjudication, project: Project, kind: str, label: str) 
 
 def test_another_cluster(desk: Adjudication, project: Project) -> None:
     look_at(desk, "same thing: other cluster", "window baseline")
-    assert desk.view().here.said == ("nothing", "cluster b: ‹window baseline›, ‹baseline›")
-    assert desk.view().there.said[1] == "cluster b: ‹It›, ‹window baseline›, ‹baseline›"
+    assert desk.view().here.summary == ("nothing", "cluster b: ‹window baseline›, ‹baseline›")
+    assert desk.view().there.summary[1] == "cluster b: ‹It›, ‹window baseline›, ‹baseline›"
     desk.press("enter")
     homes = {each.cluster_id for each in project.document_state(1).links_of("it") if each.in_view}
     assert homes == {"of window"}
@@ -161,7 +161,7 @@ class TestPassages:
         project.actions.reject(1, EntityRef("task"))
         desk.refresh()
         look_at(desk, "mention: only there", "noun chunking")
-        assert desk.view().here.said[0] == "nothing: rejected here"
+        assert desk.view().here.summary[0] == "nothing: rejected here"
 
 
 class TestUndo:
