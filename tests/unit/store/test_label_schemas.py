@@ -31,7 +31,7 @@ def test_more_types_than_letters() -> None:
     assert len({each.key for each in wider.entities}) == 202
 
 
-@pytest.mark.parametrize("label", ["", "two words", "tab\t", "\ud800", "*", "nul\x00"])
+@pytest.mark.parametrize("label", ["", "tab\t", "\ud800", "*", "nul\x00"])
 def test_labels_that_are_no_words_are_refused(label: str) -> None:
     with pytest.raises(SchemaError, match="small"):
         with_labels(small_schema(), [label], [])
