@@ -258,13 +258,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
     if not options.quiet:
         warn_of_network(project)
     shown = not options.quiet and is_terminal(sys.stderr)
-    total: int | None = None
-    line = ProgressLine(shown, lambda: total)
-
-    def on_progress(done: int, of: int) -> None:
-        nonlocal total
-        total = of
-        line.update(done)
+    line = ProgressLine(shown)
 
     def on_model(note: str) -> None:
         if not options.quiet:
@@ -272,7 +266,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
 
     screen = ImportScreen(shown=shown)
     try:
-        done = job.run(screen.listener(), on_progress, on_model)
+        done = job.run(screen.listener(), line.update, on_model)
     finally:
         screen.end()
         line.clear()

@@ -244,7 +244,7 @@ class RunMessages:
         self._warned = 0
         self._shown = 0
         self._counter = TotalCounter(inputs, input_format)
-        self._progress = ProgressLine(progress, lambda: self._counter.total)
+        self._progress = ProgressLine(progress)
         if progress:
             self._counter.start()
 
@@ -261,7 +261,7 @@ class RunMessages:
 
     def progressed(self, done: int, before: int) -> None:
         """Draw how many records are done, those of an earlier run among them."""
-        self._progress.update(done, before)
+        self._progress.update(done, self._counter.total, skipped=before)
 
     def end(self) -> None:
         """Clear the progress line and say how many warnings were not shown."""

@@ -49,27 +49,26 @@ class ProgressLine:
 
     Args:
         shown: Whether to draw at all.
-        total: Gives the expected count, ``None`` as long as it is unknown.
     """
 
-    def __init__(self, shown: bool, total: Callable[[], int | None]) -> None:
+    def __init__(self, shown: bool) -> None:
         self._shown = shown
-        self._total = total
         self._drawn = False
         self._drawn_at = 0.0
         self._started = time.monotonic()
 
-    def update(self, done: int, skipped: int = 0) -> None:
+    def update(self, done: int, total: int | None = None, *, skipped: int = 0) -> None:
         """Draw, unless that was done a moment ago.
 
         Args:
             done: Records behind us.
+            total: The expected count; ``None`` as long as it is unknown.
             skipped: Those of them that took no time.
         """
         now = time.monotonic()
         if not self._shown or now - self._drawn_at < _REDRAW_SECONDS:
             return
-        line = progress_text(done, self._total(), (done - skipped) / (now - self._started))
+        line = progress_text(done, total, (done - skipped) / (now - self._started))
         sys.stderr.write(f"\r\x1b[2K{line[: _terminal_width() - 1]}")
         sys.stderr.flush()
         self._drawn, self._drawn_at = True, now

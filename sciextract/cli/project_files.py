@@ -237,7 +237,7 @@ class ImportScreen:
         self, *, shown: bool, more: str = "sciextract search --flagged lists what was flagged"
     ) -> None:
         self._more = more
-        self._line = ProgressLine(shown, lambda: None)
+        self._line = ProgressLine(shown)
         self._warned = 0
 
     def listener(self) -> ImportListener:

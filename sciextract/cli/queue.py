@@ -90,16 +90,10 @@ def make(
     from sciextract.workflows.project_choice import find_project
 
     order = QueueOrder(By(by.value), tuple(model or ()), most, name or "", seed)
-    total: list[int] = []
-    line = ProgressLine(not quiet and is_terminal(sys.stderr), lambda: total[-1] if total else None)
-
-    def progressed(done: int, count: int) -> None:
-        total[:] = [count]
-        line.update(done)
-
+    line = ProgressLine(not quiet and is_terminal(sys.stderr))
     with open_project(find_project(project)) as opened:
         try:
-            made = make_queue(opened, order, progressed)
+            made = make_queue(opened, order, line.update)
         finally:
             line.clear()
     report(made.to_json(), _in_words(made), as_json=as_json, aside=False, quiet=quiet)

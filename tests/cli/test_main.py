@@ -125,10 +125,10 @@ def test_progress_text() -> None:
 def test_progress_is_one_line_and_goes_away(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown, hidden = ProgressLine(True, lambda: 4), ProgressLine(False, lambda: 4)
+    shown, hidden = ProgressLine(True), ProgressLine(False)
     for progress in (shown, hidden):
-        progress.update(1)
-        progress.update(2)
+        progress.update(1, 4)
+        progress.update(2, 4)
         progress.clear()
     drawn = capsys.readouterr()
     assert drawn.out == ""

@@ -185,7 +185,7 @@ class BuildScreen:
     def __init__(self, shown: bool) -> None:
         self.on_disk = self._done = 0
         self._shown = shown
-        self._line = ProgressLine(shown, lambda: None)
+        self._line = ProgressLine(shown)
 
     def listener(self) -> Listener:
         """The functions that a build calls."""
