@@ -1,6 +1,6 @@
 """The doctor: looks at everything in a project file, mends what can be mended, saves what can be read.
 
-:func:`examine` changes nothing. :func:`repair` and :func:`background_check` live beside it.
+:func:`examine` changes nothing, :func:`repair` mends, :func:`background_check` looks at the pages while a person works.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,17 @@ from sciextract.store.sqlite import WRONG_VALUES, read_only
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
+
+__all__ = [
+    "BackgroundCheck",
+    "Finding",
+    "Findings",
+    "Repaired",
+    "Severity",
+    "background_check",
+    "examine",
+    "repair",
+]
 
 
 class BackgroundCheck:
@@ -166,7 +177,6 @@ def repair(path: str | Path, author: str | None = None) -> Repaired:
     Raises:
         ProjectError: It cannot be read, or not be written.
     """
-
     file = Path(path)
     before = examine(file)
     if not before.damaged:
@@ -174,17 +184,13 @@ def repair(path: str | Path, author: str | None = None) -> Repaired:
     kept = _with_new_indexes(file)
     if kept is not None:
         mended = _mend(file, author, examine(file))
-        return Repaired(
-            *(before, mended.after, kept, mended.rebuilt, mended.counted),
-            *(mended.indexed, mended.forgotten),
-        )
+        return replace(mended, before=before, kept=kept)
     backup = newest_sound(file)
     sound = None if backup is None else backup.path
     return Repaired(before, before, salvaged=salvage(file, author), sound_backup=sound)
 
 
 def _mend(file: Path, author: str | None, before: Findings) -> Repaired:
-
     if before.sound and not before.unclean:
         return Repaired(before, before)
     with open_project(file, author) as project:
@@ -256,17 +262,6 @@ def _indexed_anew(copy: Path) -> bool:
     except (ProjectError, sqlite3.Error):
         return False
 
-
-__all__ = [
-    "BackgroundCheck",
-    "Finding",
-    "Findings",
-    "Repaired",
-    "Severity",
-    "background_check",
-    "examine",
-    "repair",
-]
 
 _Check = Callable[[sqlite3.Connection], Iterable[Finding]]
 
@@ -370,7 +365,7 @@ def _backups(file: Path) -> Finding:
     found = list_backups(file)
     if not found:
         return Finding(
-            *("backups", Severity.NOTE, "there is no backup", "sciextract backup makes one")
+            "backups", Severity.NOTE, "there is no backup", "sciextract backup makes one"
         )
     message = f"{len(found)} backups, the newest of {found[0].at}"
     return Finding("backups", Severity.GOOD, message, str(folder_of(file)))
