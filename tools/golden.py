@@ -97,8 +97,8 @@ def project(folder: Path, work: Path) -> None:
         run(work, "export", "--project", str(path), *words)
         keep(output, folder / "formats" / name)
     for command in ("status", "stats", "log", "doctor"):
-        words = (command, "--project", path.name, "--json")
-        found = re.sub(rb'("free_bytes": )\d+', rb"\g<1>0", run(work, *words))
+        printed = run(work, command, "--project", path.name, "--json")
+        found = re.sub(rb'("free_bytes": )\d+', rb"\g<1>0", printed)
         write(folder / f"{command}.json", found.replace(str(work).encode(), b"<work>"))
     write(folder / "state.sql", "\n".join(state_of(path)).encode())
 
