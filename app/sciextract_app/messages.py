@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -24,6 +25,7 @@ class ServiceMessage(Message):
     """What a thread reports to the service of the review screen that started it."""
 
 
+@dataclass
 class ModelLoaded(ServiceMessage):
     """The model is loaded; predictions begin.
 
@@ -31,11 +33,10 @@ class ModelLoaded(ServiceMessage):
         model: Its name.
     """
 
-    def __init__(self, model: str) -> None:
-        super().__init__()
-        self.model = model
+    model: str
 
 
+@dataclass
 class Predicted(ServiceMessage):
     """Some more abstracts are predicted and stored.
 
@@ -44,16 +45,15 @@ class Predicted(ServiceMessage):
         total: All that needed it.
     """
 
-    def __init__(self, done: int, total: int) -> None:
-        super().__init__()
-        self.done = done
-        self.total = total
+    done: int
+    total: int
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest count matters."""
         return isinstance(message, Predicted)
 
 
+@dataclass
 class AcceptanceCounted(ServiceMessage):
     """The decisions of a large project are counted.
 
@@ -61,11 +61,10 @@ class AcceptanceCounted(ServiceMessage):
         share: Of the model's decided items, those that were right as they stood; ``None`` without any.
     """
 
-    def __init__(self, share: float | None) -> None:
-        super().__init__()
-        self.share = share
+    share: float | None
 
 
+@dataclass
 class PredictionEnded(ServiceMessage):
     """The prediction has ended.
 
@@ -75,18 +74,12 @@ class PredictionEnded(ServiceMessage):
         stopped: Whether it was cancelled before its end.
     """
 
-    def __init__(
-        self,
-        report: PredictReport | None = None,
-        error: SciextractError | None = None,
-        stopped: bool = False,
-    ) -> None:
-        super().__init__()
-        self.report = report
-        self.error = error
-        self.stopped = stopped
+    report: PredictReport | None = None
+    error: SciextractError | None = None
+    stopped: bool = False
 
 
+@dataclass
 class Imported(ServiceMessage):
     """Some more records of the files are read.
 
@@ -94,15 +87,14 @@ class Imported(ServiceMessage):
         records: How many.
     """
 
-    def __init__(self, records: int) -> None:
-        super().__init__()
-        self.records = records
+    records: int
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest count matters."""
         return isinstance(message, Imported)
 
 
+@dataclass
 class ImportEnded(ServiceMessage):
     """The import has ended.
 
@@ -113,20 +105,13 @@ class ImportEnded(ServiceMessage):
         error: Why it failed.
     """
 
-    def __init__(
-        self,
-        files: tuple[str, ...],
-        report: ImportReport | None,
-        bad: tuple[FormatError, ...] = (),
-        error: SciextractError | None = None,
-    ) -> None:
-        super().__init__()
-        self.files = files
-        self.report = report
-        self.bad = bad
-        self.error = error
+    files: tuple[str, ...]
+    report: ImportReport | None
+    bad: tuple[FormatError, ...] = ()
+    error: SciextractError | None = None
 
 
+@dataclass
 class ModelInUse(ServiceMessage):
     """A model is in use in the project, or cannot be used.
 
@@ -135,12 +120,11 @@ class ModelInUse(ServiceMessage):
         error: Why it could not be.
     """
 
-    def __init__(self, model: str, error: SciextractError | None = None) -> None:
-        super().__init__()
-        self.model = model
-        self.error = error
+    model: str
+    error: SciextractError | None = None
 
 
+@dataclass
 class DifferencesCounted(Message):
     """Differences of some more abstracts are counted.
 
@@ -149,12 +133,11 @@ class DifferencesCounted(Message):
         counts: How many, by abstract.
     """
 
-    def __init__(self, sides: tuple[OtherSource, ...], counts: Mapping[int, int]) -> None:
-        super().__init__()
-        self.sides = sides
-        self.counts = counts
+    sides: tuple[OtherSource, ...]
+    counts: Mapping[int, int]
 
 
+@dataclass
 class BulkProgress(ServiceMessage):
     """A decision for the whole project is some abstracts further.
 
@@ -164,17 +147,16 @@ class BulkProgress(ServiceMessage):
         total: All of them.
     """
 
-    def __init__(self, decision: BulkDecision, done: int, total: int) -> None:
-        super().__init__()
-        self.decision = decision
-        self.done = done
-        self.total = total
+    decision: BulkDecision
+    done: int
+    total: int
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest count matters."""
         return isinstance(message, BulkProgress)
 
 
+@dataclass
 class BulkCounted(ServiceMessage):
     """The changes of a decision in the project are counted.
 
@@ -183,12 +165,11 @@ class BulkCounted(ServiceMessage):
         count: What it would change.
     """
 
-    def __init__(self, decision: BulkDecision, count: Count) -> None:
-        super().__init__()
-        self.decision = decision
-        self.count = count
+    decision: BulkDecision
+    count: Count
 
 
+@dataclass
 class BulkEnded(ServiceMessage):
     """A decision for the whole project is done, or has failed.
 
@@ -199,18 +180,10 @@ class BulkEnded(ServiceMessage):
         why: Why it failed, empty where it did not.
     """
 
-    def __init__(
-        self,
-        decision: BulkDecision,
-        outcome: Outcome | None = None,
-        stopped: bool = False,
-        why: str = "",
-    ) -> None:
-        super().__init__()
-        self.decision = decision
-        self.outcome = outcome
-        self.stopped = stopped
-        self.why = why
+    decision: BulkDecision
+    outcome: Outcome | None = None
+    stopped: bool = False
+    why: str = ""
 
 
 def error_line(error: SciextractError | None) -> str:

@@ -64,6 +64,7 @@ class CountingJob:
         self.post(DifferencesCounted(self.sides, counts))
 
 
+@dataclass
 class PageReady(Message):
     """One page of the statistics is there.
 
@@ -72,12 +73,11 @@ class PageReady(Message):
         page: What it shows.
     """
 
-    def __init__(self, name: str, page: Page) -> None:
-        super().__init__()
-        self.name = name
-        self.page = page
+    name: str
+    page: Page
 
 
+@dataclass
 class PagesFailed(Message):
     """The project cannot be read.
 
@@ -85,11 +85,10 @@ class PagesFailed(Message):
         error: Why.
     """
 
-    def __init__(self, error: SciextractError) -> None:
-        super().__init__()
-        self.error = error
+    error: SciextractError
 
 
+@dataclass
 class AgreementProgress(Message):
     """Some more abstracts are read for the comparison with other sources.
 
@@ -97,15 +96,14 @@ class AgreementProgress(Message):
         words: What is being compared, and how far.
     """
 
-    def __init__(self, words: str) -> None:
-        super().__init__()
-        self.words = words
+    words: str
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest count matters."""
         return isinstance(message, AgreementProgress)
 
 
+@dataclass
 class AgreementReady(Message):
     """The comparison with one more source is there.
 
@@ -114,10 +112,8 @@ class AgreementReady(Message):
         error: Why it ended early.
     """
 
-    def __init__(self, found: WithSource | None, error: SciextractError | None = None) -> None:
-        super().__init__()
-        self.found = found
-        self.error = error
+    found: WithSource | None
+    error: SciextractError | None = None
 
 
 @dataclass(frozen=True, slots=True)

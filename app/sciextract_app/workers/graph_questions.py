@@ -29,6 +29,7 @@ from sciextract_app.presenters.graph import (
 LIST_LIMIT, EDGE_LIMIT, SENTENCE_LIMIT = 300, 400, 20
 
 
+@dataclass
 class GraphOpened(Message):
     """The graph can be read.
 
@@ -37,12 +38,11 @@ class GraphOpened(Message):
         labels: The types of its nodes.
     """
 
-    def __init__(self, words: str, labels: tuple[str, ...]) -> None:
-        super().__init__()
-        self.words = words
-        self.labels = labels
+    words: str
+    labels: tuple[str, ...]
 
 
+@dataclass
 class NodesFound(Message):
     """The nodes of the list.
 
@@ -50,11 +50,10 @@ class NodesFound(Message):
         rows: A line each.
     """
 
-    def __init__(self, rows: tuple[GraphRow, ...]) -> None:
-        super().__init__()
-        self.rows = rows
+    rows: tuple[GraphRow, ...]
 
 
+@dataclass
 class NodeReady(Message):
     """A node is read.
 
@@ -62,11 +61,10 @@ class NodeReady(Message):
         page: What it shows.
     """
 
-    def __init__(self, page: NodePage) -> None:
-        super().__init__()
-        self.page = page
+    page: NodePage
 
 
+@dataclass
 class SupportReady(Message):
     """Sentences of edges are read.
 
@@ -75,12 +73,11 @@ class SupportReady(Message):
         parts: Each edge in words, with its sentences.
     """
 
-    def __init__(self, title: str, parts: tuple[tuple[str, tuple[Support, ...]], ...]) -> None:
-        super().__init__()
-        self.title = title
-        self.parts = parts
+    title: str
+    parts: tuple[tuple[str, tuple[Support, ...]], ...]
 
 
+@dataclass
 class QuestionFailed(Message):
     """A question has no answer.
 
@@ -88,9 +85,7 @@ class QuestionFailed(Message):
         error: Why.
     """
 
-    def __init__(self, error: SciextractError) -> None:
-        super().__init__()
-        self.error = error
+    error: SciextractError
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,7 @@ class ImportJob:
         time.sleep(BREATH_SECONDS)
 
 
+@dataclass
 class PasteSeen(Message):
     """What a pasted text holds.
 
@@ -92,10 +93,8 @@ class PasteSeen(Message):
         ended: Whether that is everything.
     """
 
-    def __init__(self, found: Recognised, ended: bool) -> None:
-        super().__init__()
-        self.found = found
-        self.ended = ended
+    found: Recognised
+    ended: bool
 
     def can_replace(self, message: Message) -> bool:
         """Only the latest count matters."""

@@ -155,6 +155,7 @@ class RetrainingService:
             self._host.post_message(ModelInUse(name))
 
 
+@dataclass
 class JobCancelled(Message):
     """The machine has answered a request to stop a job.
 
@@ -163,10 +164,8 @@ class JobCancelled(Message):
         error: Why the job could not be stopped, ``None`` where it was.
     """
 
-    def __init__(self, host: str, error: SciextractError | None = None) -> None:
-        super().__init__()
-        self.host = host
-        self.error = error
+    host: str
+    error: SciextractError | None = None
 
 
 def cancelled(run: Run) -> JobCancelled:
@@ -181,6 +180,7 @@ def cancelled(run: Run) -> JobCancelled:
     return JobCancelled(place.host)
 
 
+@dataclass
 class TrainingDataReady(Message):
     """What there is to train on is counted.
 
@@ -191,18 +191,10 @@ class TrainingDataReady(Message):
         error: Why it could not be read.
     """
 
-    def __init__(
-        self,
-        material: TrainingData | None,
-        earlier: EarlierRuns,
-        model: str = "",
-        error: SciextractError | None = None,
-    ) -> None:
-        super().__init__()
-        self.material = material
-        self.earlier = earlier
-        self.model = model
-        self.error = error
+    material: TrainingData | None
+    earlier: EarlierRuns
+    model: str = ""
+    error: SciextractError | None = None
 
 
 @dataclass(frozen=True, slots=True)
