@@ -73,7 +73,7 @@ def opened(path: Path, number: int, size: Size) -> Iterator[TimedTerminal]:
 
 def stop_at(path: Path, number: int) -> str:
     """Note an abstract as where the person stopped; gives a word that tells when its text is shown."""
-    session.remember(path, session.Stopped(number))
+    session.save(path, session.Session(number))
     with open_project(path, "looks", read=True) as project:
         body = project.document_state(number).text.partition("\n")[2]
     return max((each for each in body.split()[:40] if each.isalpha()), key=len)
