@@ -18,7 +18,7 @@ PACKAGES = [
     ROOT / "trainer" / "sciextract_trainer",
 ]
 # Whole folders that only `make test-full` runs; elsewhere single tests and files carry the marker `full`.
-_TRAINER = ("compression", "distillation", "encoders", "making", "pretrain", "teaching")
+_TRAINER = ("compression", "distillation", "encoders", "pretrain", "research", "teaching")
 FULL_FOLDERS = [
     *(ROOT / "tests" / each for each in ("cluster", "remote")),
     *(ROOT / "tests" / "trainer" / each for each in _TRAINER),
