@@ -149,7 +149,9 @@ def _names(rows: list[tuple[list[str], int]], place: Place) -> Iterator[tuple[in
 
 
 def _clusters(rows: list[tuple[list[str], int]], place: Place) -> dict[int, list[TokenRange]]:
-    """The mentions of each cluster; a closing bracket ends the mention of the cluster that began last."""
+    """The mentions of each cluster, in the order of the clusters' numbers; a closing bracket ends the mention of the
+    cluster that began last.
+    """
     found: defaultdict[int, list[TokenRange]] = defaultdict(list)
     waiting: defaultdict[int, list[int]] = defaultdict(list)
     for index, (cells, line) in enumerate(rows):
@@ -172,7 +174,7 @@ def _clusters(rows: list[tuple[list[str], int]], place: Place) -> dict[int, list
         if started:
             cells, line = rows[started[-1]]
             raise _unbalanced(cells[-1], "coreference", line, place)
-    return dict(found)
+    return dict(sorted(found.items()))
 
 
 def _unbalanced(cell: str, column: str, line: int, place: Place) -> FormatError:

@@ -104,7 +104,13 @@ def run(
 
 
 @pytest.mark.parametrize(
-    "mode", [{"accumulate": 2}, {"checkpointing": True}, {"compile": True}], ids=str
+    "mode",
+    [
+        {"accumulate": 2},
+        {"checkpointing": True},
+        pytest.param({"compile": True}, marks=pytest.mark.full),
+    ],
+    ids=str,
 )
 def test_every_mode_goes_on_as_if_it_had_not_been_stopped(
     run: Callable[..., dict[str, torch.Tensor]], mode: dict[str, Any], tmp_path: Path, quick: None
@@ -153,6 +159,7 @@ def _with_backend(monkeypatch: pytest.MonkeyPatch, backend: Any) -> None:
     )
 
 
+@pytest.mark.full
 def test_a_compiled_training_learns_the_same_and_leaves_usual_weights(
     make_config: Config, labels: Labels, rules: SubwordRules, examples: list[Example],
     tmp_path: Path, quick: None,

@@ -26,6 +26,9 @@ from tests.trainer.records import scierc_line
 SCALE = TaskCalibration(1.6, -0.9, 500, 0.15, 0.02, 0.03, 0.6, 0.5, (), ())
 
 
+pytestmark = pytest.mark.full
+
+
 @pytest.fixture(scope="module")
 def warm_folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model with a scale for every task."""
