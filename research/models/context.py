@@ -18,7 +18,8 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ModelDamagedError, UsageError
 from sciextract.formats.inputs import Part
-from sciextract.retraining.run import circumstances, now
+from sciextract.retraining.run import environment
+from sciextract.retraining.run_folder import now
 from sciextract.workflows.events import Report
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.files import replacing
@@ -93,7 +94,7 @@ class BuildRecord:
 
 
 def _versions() -> dict[str, Any]:
-    told = circumstances()
+    told = environment()
     told["versions"]["torch"] = torch.__version__
     return told
 

@@ -18,6 +18,7 @@ from sciextract.inference.model_folder import (
     open_folder,
 )
 from sciextract.inference.pipeline import Labels
+from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
 from sciextract_trainer.checkpoint import load_weights
@@ -91,7 +92,7 @@ class Train(Stage):
         context.report({"event": "data", "examples": len(examples), "dev": len(context.dev)})
         with recorded(Run(folder), device):
             train(
-                config, labels, rules, TrainingData(examples, context.dev), folder, context.report,
+                config, labels, rules, TrainingData(examples, context.dev), folder, as_mappings(context.report),
                 network, device=device, until=context.until,
             )  # fmt: skip
         write_checked_model(context, made)

@@ -46,6 +46,7 @@ from sciextract.inference.model_folder import (
 )
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
+from sciextract.retraining.events import print_json
 from sciextract.store.rows import Layer
 from sciextract.workflows.events import Report, json_report
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
@@ -152,7 +153,7 @@ def trained_network(context: BioContext) -> JointNetwork:
         return network.eval()
     data = TrainingData(context.examples(), [])
     network = as_joint(
-        train(context.config, context.labels, context.rules, data, context.runs, json_report)
+        train(context.config, context.labels, context.rules, data, context.runs, print_json)
     )
     save_file(trainable(network), last)
     return network

@@ -31,12 +31,16 @@ from sciextract import Extractor, formats
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.base import BadRecord
-from sciextract.retraining.request import Order
+from sciextract.retraining.events import DevScored, Event, GateScored, RunDone
+from sciextract.retraining.promotion import RetrainResult
+from sciextract.retraining.request import RetrainRequest
+from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import MODEL
 from sciextract.store import Layer, create_project, open_project
 from sciextract.workflows.import_files import import_files
 from sciextract_trainer.evaluate import dev_scores
-from sciextract_trainer.retraining import retrain_project
+from sciextract_trainer.hardware.device import CPU
+from sciextract_trainer.retraining import LocalTrainer
 from sciextract_trainer.run import make_job, run_training
 
 SHOWN = {
@@ -181,16 +185,16 @@ def _round(
         import_files(opened, [str(new)], done=tuple(Layer))
         used = number > 1 and _in_use(options, project)
     base = None if options.without_base else str(options.folder / "base.jsonl")
-    order = Order(
+    request = RetrainRequest(
         project=str(project), base=base, gate=str(options.data / "scierc" / "dev.jsonl"),
         model=None if used else str(model), recipe=options.recipe,
     )  # fmt: skip
     since = time.monotonic()
-    ending = retrain_project(
-        order, project.with_name(f"{project.stem}-run-{number}"), "cpu", _quiet
-    )
-    found = {"round": number, "corrected": number * options.round, "promoted": ending.promoted,
-             "minutes": (time.monotonic() - since) / 60, **ending.report.to_json()}  # fmt: skip
+    folder = project.with_name(f"{project.stem}-run-{number}")
+    result = retrain(request, folder, LocalTrainer(CPU), _quiet)
+    assert isinstance(result, RetrainResult)
+    found = {"round": number, "corrected": number * options.round, "promoted": result.promoted,
+             "minutes": (time.monotonic() - since) / 60, **result.report.to_json()}  # fmt: skip
     kept.write_text(json.dumps(found, indent=1), "utf-8")
     return found
 
@@ -243,9 +247,9 @@ def _write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def _quiet(event: dict[str, Any]) -> None:
-    if event["event"] in ("dev", "gate", "done"):
-        print(json.dumps(event)[:300], file=sys.stderr, flush=True)
+def _quiet(event: Event) -> None:
+    if isinstance(event, DevScored | GateScored | RunDone):
+        print(json.dumps(event.to_json())[:300], file=sys.stderr, flush=True)
 
 
 def _options() -> argparse.Namespace:

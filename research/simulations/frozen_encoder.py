@@ -88,7 +88,7 @@ class Frozen:
             self.rules,
             TrainingData(examples, DEV_NOTHING),
             place,
-            _quiet,
+            lambda event: None,
             network,
         )
         if not keep:
@@ -154,7 +154,3 @@ def _encoded(windows: list[Any], encoder: str) -> Any:
 
 def _digest(keys: Sequence[str], seed: int) -> str:
     return hashlib.sha256(json.dumps([sorted(keys), seed]).encode()).hexdigest()[:16]
-
-
-def _quiet(_: dict[str, Any]) -> None:
-    """Nobody listens."""

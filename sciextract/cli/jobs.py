@@ -48,12 +48,12 @@ def list_(
 
     found = overview(ask=not offline)
     for line in found:
-        typer.echo(json.dumps(line.to_json()) if as_json else _told(line))
+        typer.echo(json.dumps(line.to_json()) if as_json else _line_of(line))
     if not found and not as_json:
         say("", "no jobs", "sciextract retrain --remote HOST begins one")
 
 
-def _told(line: Line) -> str:
+def _line_of(line: Line) -> str:
     from sciextract.text.characters import visible
 
     share = "" if line.epochs == 0 else f"epoch {line.epoch}/{line.epochs}"
@@ -98,15 +98,15 @@ def fetch(
 
 
 def _attend(job: str, *, as_json: bool) -> None:
-    from sciextract.cli.training_screen import reporting, show_ending
+    from sciextract.cli.training_screen import reporting, show_result
     from sciextract.retraining.remote.jobs import find_job
-    from sciextract.retraining.remote_run import attach as follow
+    from sciextract.retraining.remote.trainer import attach as follow
 
     run, _ = find_job(job)
-    with reporting(as_json) as report:
-        ending = follow(run, report)
+    with reporting(as_json) as listener:
+        result = follow(run, listener)
     if not as_json:
-        show_ending(ending)
+        show_result(result)
 
 
 @jobs.command()
@@ -118,7 +118,7 @@ def cancel(job: _Job) -> None:
         sciextract jobs cancel 4f2a
     """
     from sciextract.retraining.remote.jobs import find_job
-    from sciextract.retraining.remote_run import cancel_job
+    from sciextract.retraining.remote.trainer import cancel_job
 
     run, place = find_job(job)
     cancel_job(run, place)

@@ -334,5 +334,5 @@ def curves(
             folder.mkdir(parents=True, exist_ok=True)
     drawn = draw_curves(found, folder)
     if drawn.figure is None:
-        raise OutputError(drawn.told, f"the run: {found.folder}")
+        raise OutputError(drawn.problem, f"the run: {found.folder}")
     say("", f"{drawn.figure} and {drawn.figure.with_suffix('.svg').name}")

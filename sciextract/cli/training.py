@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
@@ -11,27 +13,17 @@ from sciextract.cli.console import ProjectOption, say
 from sciextract.cli.training_screen import (
     needs_extra,
     reporting,
-    same_command,
-    show_ending,
+    show_result,
     show_seeds,
     stoppable,
 )
 from sciextract.errors import InputMissingError, OutputError, UsageError, as_command
 
 if TYPE_CHECKING:
-    from sciextract.retraining.request import Ending, Order
-    from sciextract.retraining.run_folder import Run
-    from sciextract.workflows.events import Report
+    from sciextract.retraining.events import Listener
+    from sciextract.retraining.remote.trainer import RemoteTarget
+    from sciextract.retraining.request import RetrainRequest
     from sciextract_trainer.run import TrainingJob
-
-Words = dict[str, Any]
-
-_OF_FILES = ("data", "dev", "output", "encoder", "schema", "processes", "seeds")
-_OF_PROJECTS = ("project", "base", "gate", "model", "name", "blind_gate")
-_SETTINGS = ("seed", "epochs", "augment")
-_OF_RECIPES = ("recipe", *_SETTINGS)
-_OF_REMOTE = ("remote_python", "slurm", "detach")
-_FILES_RECIPE = "scierc-joint"
 
 
 def retrain(
@@ -152,105 +144,201 @@ def retrain(
 
         sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
     """
-    given = locals()
-    words = {key: value for key, value in given.items() if value is not None and value is not False}
-    where = _device(words)
-    alone = [key for key in _OF_REMOTE if key in words and "remote" not in words]
-    if alone:
-        raise UsageError(f"--{alone[0].replace('_', '-')} is for --remote HOST", "name a host")
-    if _wants_files(words):
-        _train_files(words, where)
-    elif "remote" in words or _is_remote(words):
-        _train_elsewhere(words, where)
-    else:
-        _train_project(words, where)
-
-
-def _device(words: Words) -> str:
-    device = str(words.get("device", "cuda" if "gpu" in words else "auto"))
-    if "gpu" in words and device != "cuda":
-        raise UsageError(f"--gpu and --device {device} exclude each other", "leave one of them out")
-    return device
-
-
-def _wants_files(words: Words) -> bool:
-    """Whether training is from files; words of both ways are refused.
-
-    Raises:
-        UsageError: The words do not fit together, or one is missing.
-    """
-    of_files = [key for key in _OF_FILES if key in words]
-    of_projects = [key for key in (*_OF_PROJECTS, "remote") if key in words]
+    chosen = device if device is not None else "cuda" if gpu else "auto"
+    if gpu and chosen != "cuda":
+        raise UsageError(f"--gpu and --device {chosen} exclude each other", "leave one of them out")
+    of_remote = _given(remote_python=remote_python, slurm=slurm, detach=detach)
+    if of_remote and remote is None:
+        raise UsageError(f"{of_remote[0]} is for --remote HOST", "name a host")
+    of_files = _given(
+        data=data, dev=dev, output=output, encoder=encoder, schema=schema,
+        processes=processes, seeds=seeds,
+    )  # fmt: skip
+    of_projects = _given(
+        project=project, base=base, gate=gate, model=model, name=name, blind_gate=blind_gate,
+        remote=remote,
+    )  # fmt: skip
     if of_files and of_projects:
         raise UsageError(
-            f"--{of_files[0]} is for training from files, {_option(of_projects[0])} for a project",
+            f"{of_files[0]} is for training from files, {of_projects[0]} for a project",
             "give --data, --dev and --output, or --project",
         )
-    missing = [key for key in ("data", "dev", "output") if key not in words]
-    if "dev" in missing and _has_dev(words.get("data")):
-        missing.remove("dev")
-    if of_files and missing:
-        raise UsageError(f"--{missing[0]} is missing", "from files: --data, --dev and --output")
-    return bool(of_files)
+    folder = None if run is None else Path(run)
+    if of_files:
+        _train_files(
+            _FilesOptions(
+                data=data, dev=dev, output=output, encoder=encoder, schema=schema, recipe=recipe,
+                seed=seed, seeds=seeds, epochs=epochs, augment=augment, device=chosen,
+                processes=processes, run=folder, as_json=as_json,
+            )
+        )  # fmt: skip
+        return
+    from sciextract.retraining.request import RetrainRequest
+
+    request = RetrainRequest(
+        project=project, base=base, gate=gate, model=model, recipe=recipe, epochs=epochs,
+        seed=seed, augment=augment, name=name, blind_gate=blind_gate or None,
+    )  # fmt: skip
+    if _is_remote(folder):
+        _follow(folder, as_json)
+    elif remote is not None:
+        from sciextract.retraining.remote.trainer import RemoteTarget
+
+        target = RemoteTarget(remote, remote_python or "python3", chosen, slurm)
+        _train_remotely(request, folder, target, detach, as_json)
+    else:
+        _train_project(request, folder, chosen, as_json)
 
 
-def _option(key: str) -> str:
-    return f"--{key.replace('_', '-')}"
+def _given(**options: object) -> list[str]:
+    """Those of some options that the command line holds."""
+    return [
+        f"--{key.replace('_', '-')}"
+        for key, value in options.items()
+        if value is not None and value is not False
+    ]
 
 
-def _train_project(words: Words, device: str) -> None:
+def _train_project(
+    request: RetrainRequest, folder: Path | None, device: str, as_json: bool
+) -> None:
     with needs_extra():
+        from sciextract_trainer.hardware.device import choose_device
         from sciextract_trainer.hardware.distributed import require_alone
-        from sciextract_trainer.retraining import retrain_project
+        from sciextract_trainer.retraining import LocalTrainer
+
+    from sciextract.retraining.run import retrain as run_retraining
+
     require_alone()
-    order, folder = _order(words)
-    with stoppable(), reporting("as_json" in words) as report:
-        ending = retrain_project(order, folder, device, report)
-    if "as_json" not in words:
-        show_ending(ending)
+    request = _with_project(request, folder)
+    with stoppable(), reporting(as_json) as listener:
+        trainer = LocalTrainer(choose_device(device))
+        result = run_retraining(request, folder, trainer, listener)
+    if not as_json:
+        show_result(result)
 
 
-def _train_elsewhere(words: Words, device: str) -> None:
-    from sciextract.retraining.remote_run import Where, attach, retrain_elsewhere
+def _train_remotely(
+    request: RetrainRequest, folder: Path | None, target: RemoteTarget, detach: bool, as_json: bool
+) -> None:
+    from sciextract.retraining.remote.trainer import RemoteTrainer
+    from sciextract.retraining.run import retrain as run_retraining
     from sciextract.retraining.run_folder import Run
 
-    order, folder = _order(words)
-    with stoppable(), reporting("as_json" in words) as report:
-        if folder is not None and _is_remote(words):
-            ended: Ending | Run = attach(Run(folder), report, again=True)
-        else:
-            python, slurm = words.get("remote_python", "python3"), "slurm" in words
-            where = Where(words["remote"], python, device, slurm)
-            ended = retrain_elsewhere(order, folder, where, report, detach="detach" in words)
-    if isinstance(ended, Run):
-        watch = as_command("sciextract", "jobs", "attach", ended.name)
-        say("", f"{ended.name} runs on {words['remote']}", watch)
-    elif "as_json" not in words:
-        show_ending(ended)
+    request = _with_project(request, folder)
+    with stoppable(), reporting(as_json) as listener:
+        trainer = RemoteTrainer.on(target, folder, listener, detach=detach)
+        result = run_retraining(request, folder, trainer, listener)
+    if isinstance(result, Run):
+        watch = as_command("sciextract", "jobs", "attach", result.name)
+        say("", f"{result.name} runs on {target.host}", watch)
+    elif not as_json:
+        show_result(result)
 
 
-def _order(words: Words) -> tuple[Order, Path | None]:
-    """What is wanted, and the run folder; a project is looked for unless the run was begun with one."""
-    from sciextract.retraining.request import Order, is_begun
+def _follow(folder: Path, as_json: bool) -> None:
+    """Take up a run that has a job on another machine."""
+    from sciextract.retraining.remote.trainer import attach
+    from sciextract.retraining.run_folder import Run
 
-    wanted = {key: words[key] for key in (*_OF_PROJECTS, *_OF_RECIPES) if key in words}
-    folder = Path(words["run"]) if "run" in words else None
-    if folder is None or not is_begun(folder):
-        from sciextract.workflows.project_choice import find_project
-
-        wanted["project"] = str(find_project(words.get("project")))
-    return Order(**wanted), folder
+    with stoppable(), reporting(as_json) as listener:
+        result = attach(Run(folder), listener, again=True)
+    if not as_json:
+        show_result(result)
 
 
-def _is_remote(words: Words) -> bool:
+def _with_project(request: RetrainRequest, folder: Path | None) -> RetrainRequest:
+    """The request with a project, which is looked for unless the run was begun with one."""
+    from sciextract.retraining.request import is_begun
+
+    if folder is not None and is_begun(folder):
+        return request
+    from sciextract.workflows.project_choice import find_project
+
+    return replace(request, project=str(find_project(request.project)))
+
+
+def _is_remote(folder: Path | None) -> TypeGuard[Path]:
     """Whether the run that is taken up has a job on another machine."""
-    if "run" not in words:
+    if folder is None:
         return False
     from sciextract.retraining.remote.jobs import place_of
     from sciextract.retraining.run_folder import Run
 
-    place = place_of(Run(Path(words["run"])))
+    place = place_of(Run(folder))
     return place is not None and place.state != "sending"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FilesOptions:
+    """The options of a training from files, as on the command line."""
+
+    data: str | None
+    dev: str | None
+    output: str | None
+    encoder: str | None
+    schema: str | None
+    recipe: str | None
+    seed: int | None
+    seeds: int | None
+    epochs: int | None
+    augment: float | None
+    device: str
+    processes: int | None
+    run: Path | None
+    as_json: bool
+
+    def job(self) -> TrainingJob:
+        """What they ask for.
+
+        Raises:
+            UsageError: One is missing or cannot be.
+            InputMissingError: There are no such data.
+            OutputError: The output exists.
+        """
+        from sciextract_trainer.run import make_job
+
+        if self.seed is not None and self.seeds is not None:
+            raise UsageError(
+                "--seed and --seeds exclude each other", "--seeds N takes seeds 1 to N"
+            )
+        if self.processes is not None and self.seeds is not None:
+            raise UsageError(
+                "--processes and --seeds exclude each other", "give each --seed a command"
+            )
+        data, output = Path(str(self.data)), Path(str(self.output))
+        dev = data if self.dev is None else Path(self.dev)
+        for path in (data, dev):
+            if not path.exists():
+                raise InputMissingError(f"{path}: no such file")
+        if output.exists() and self.seeds is None:
+            raise OutputError(
+                f"{output} exists already", "give another --output; nothing is overwritten"
+            )
+        settings = {
+            "encoder": self.encoder,
+            "seed": self.seed,
+            "epochs": self.epochs,
+            "augment": self.augment,
+        }
+        return make_job(
+            self.recipe or "scierc-joint",
+            {key: value for key, value in settings.items() if value is not None},
+            schema=self.schema or "scierc", data=data, dev=dev, output=output,
+            run_folder=self.run, device=self.device,
+        )  # fmt: skip
+
+    def require_paths(self) -> None:
+        """Refuse options without data, dev data or output.
+
+        Raises:
+            UsageError: One is missing.
+        """
+        has_dev = self.dev is not None or _has_dev(self.data)
+        needed = {"--data": self.data, "--dev": has_dev or None, "--output": self.output}
+        missing = [name for name, value in needed.items() if value is None]
+        if missing:
+            raise UsageError(f"{missing[0]} is missing", "from files: --data, --dev and --output")
 
 
 def _has_dev(data: str | None) -> bool:
@@ -260,56 +348,40 @@ def _has_dev(data: str | None) -> bool:
     return data is not None and Part.DEV in splits_of(Path(data))
 
 
-def _train_files(words: Words, device: str) -> None:
+def _train_files(options: _FilesOptions) -> None:
+    options.require_paths()
     with needs_extra():
         from sciextract_trainer.hardware.distributed import is_first, is_member
         from sciextract_trainer.hardware.launch import run_together
-        from sciextract_trainer.run import make_job
 
     from sciextract.retraining.curves import figure_of
+    from sciextract.retraining.events import FilesDone, FilesStarted, Stopped
     from sciextract.retraining.run_folder import Run
 
-    if "seed" in words and "seeds" in words:
-        raise UsageError("--seed and --seeds exclude each other", "--seeds N takes seeds 1 to N")
-    if "processes" in words and "seeds" in words:
-        raise UsageError("--processes and --seeds exclude each other", "give each --seed a command")
-    data, output = Path(words["data"]), Path(words["output"])
-    dev = Path(words["dev"]) if "dev" in words else data
-    for path in (data, dev):
-        if not path.exists():
-            raise InputMissingError(f"{path}: no such file")
-    if output.exists() and "seeds" not in words:
-        raise OutputError(
-            f"{output} exists already", "give another --output; nothing is overwritten"
-        )
-    job = make_job(
-        words.get("recipe", _FILES_RECIPE),
-        {key: words[key] for key in ("encoder", *_SETTINGS) if key in words},
-        schema=words.get("schema", "scierc"), data=data, dev=dev, output=output,
-        run_folder=Path(words["run"]) if "run" in words else None, device=device,
-    )  # fmt: skip
-    if "processes" in words and not is_member():
+    job = options.job()
+    if options.processes is not None and not is_member():
+        command = [sys.executable, "-m", "sciextract", *sys.argv[1:]]
         with stoppable():
-            raise typer.Exit(run_together(same_command(words), words["processes"], job.device))
-    with stoppable(), reporting("as_json" in words, is_first()) as report:
-        report({"event": "start", "epochs": job.config.epochs, "device": str(job.device)})
+            raise typer.Exit(run_together(command, options.processes, job.device))
+    with stoppable(), reporting(options.as_json, is_first()) as listener:
+        listener(FilesStarted(epochs=job.config.epochs, device=str(job.device)))
         try:
-            scores = _trained(job, words.get("seeds"), report)
+            scores = _trained(job, options.seeds, listener)
         except KeyboardInterrupt:
-            report({"event": "stopped", "message": "stopped", "hint": "the same command"})
+            listener(Stopped(message="stopped", hint="the same command"))
             raise
         curves = figure_of(Run(job.run_folder))
-        report({"event": "done", "output": str(output), "scores": scores, **curves})
-    if "seeds" in words and "as_json" not in words and is_first():
+        listener(FilesDone(output=str(job.output), scores=scores, curves=curves))
+    if options.seeds is not None and not options.as_json and is_first():
         show_seeds(scores)
 
 
-def _trained(job: TrainingJob, seeds: int | None, report: Report) -> Words:
+def _trained(job: TrainingJob, seeds: int | None, listener: Listener) -> dict[str, Any]:
     """Scores of one training, or of as many seeds."""
     if seeds is None:
         from sciextract_trainer.run import run_training
 
-        return run_training(job, report)
+        return run_training(job, listener)
     from sciextract_trainer.seeds import run_seeds
 
-    return run_seeds(job, range(1, seeds + 1), report).to_json()
+    return run_seeds(job, range(1, seeds + 1), listener).to_json()

@@ -1,35 +1,40 @@
-"""How a training looks: live progress for people on stderr, JSON lines for machines, the end."""
+"""Output of a training: live progress for people on stderr, JSON lines for programs, the result."""
 
 from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from sciextract.errors import MissingExtraError
 from sciextract.text.characters import visible
-from sciextract.workflows.events import Report, json_report
 
 if TYPE_CHECKING:
-    from sciextract.retraining.request import Ending
+    from sciextract.retraining.events import DevScored, Event, Listener
+    from sciextract.retraining.promotion import RetrainResult
+    from sciextract.retraining.run_folder import Run
 
 
-def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Report]:
-    """Who gets the events: a person, or a program that reads lines; nobody, of all but the first process."""
+def reporting(as_json: bool, first: bool = True) -> AbstractContextManager[Listener]:
+    """The listener: for a person, or a program that reads lines; of all but the first process, for nobody."""
+    from sciextract.retraining.events import print_json
+
     if not first:
         return nullcontext(lambda event: None)
-    return nullcontext(json_report) if as_json else live_report()
+    return nullcontext(print_json) if as_json else live_report()
 
 
-def show_ending(ending: Ending) -> None:
-    """Print both models on the held-out abstracts, and what came of it."""
+def show_result(result: RetrainResult | Run) -> None:
+    """Print both models on the held-out abstracts, and what follows."""
     from sciextract.cli.console import say
     from sciextract.cli.models_view import gate_table
+    from sciextract.retraining.promotion import RetrainResult
 
-    gate_table(ending.report, ("before", "after", "difference", "P(better)"))
-    say("", ending.told, ending.hint)
+    if isinstance(result, RetrainResult):
+        gate_table(result.report, ("before", "after", "difference", "P(better)"))
+        say("", result.message, result.hint)
 
 
 def show_seeds(scores: Mapping[str, Any]) -> None:
@@ -49,10 +54,12 @@ def show_seeds(scores: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def live_report() -> Iterator[Report]:
+def live_report() -> Iterator[Listener]:
     """A progress line with losses, rate and remaining time, and a line per event, on stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from sciextract.retraining.events import FilesStarted, RunStarted, Step
 
     console = Console(stderr=True)
     columns = (
@@ -64,101 +71,90 @@ def live_report() -> Iterator[Report]:
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, epoch=0, epochs=1, losses="")
 
-        def report(event: dict[str, Any]) -> None:
-            kind = event["event"]
-            if kind == "start":
-                progress.update(task, epochs=event["epochs"])
-            if kind == "step":
-                progress.update(task, visible=True, **_step_fields(event, progress.tasks[0].fields))
+        def listen(event: Event) -> None:
+            if isinstance(event, RunStarted | FilesStarted):
+                progress.update(task, epochs=event.epochs)
+            if isinstance(event, Step):
+                progress.update(
+                    task,
+                    visible=True,
+                    completed=(event.epoch - 1) * event.of + event.documents,
+                    total=progress.tasks[0].fields["epochs"] * event.of,
+                    epoch=event.epoch,
+                    losses=f"loss entity {event.loss.entity:.1f} relation {event.loss.relation:.1f} "
+                    f"coreference {event.loss.coreference:.1f}, "
+                    f"{event.documents_per_second:.1f} documents/s",
+                )
             elif line := line_of(event):
                 console.print(visible(line), highlight=False, markup=False, soft_wrap=True)
 
-        yield report
+        yield listen
 
 
-def _step_fields(event: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    loss = event["loss"]
-    done = (event["epoch"] - 1) * event["of"] + event["documents"]
-    return {
-        "completed": done,
-        "total": known["epochs"] * event["of"],
-        "epoch": event["epoch"],
-        "losses": f"loss entity {loss['entity']:.1f} relation {loss['relation']:.1f} "
-        f"coreference {loss['coreference']:.1f}, {event['documents_per_second']:.1f} documents/s",
-    }
+def line_of(event: Event) -> str:
+    """An event in words; empty for what is printed elsewhere.
 
-
-def line_of(event: Mapping[str, Any]) -> str:
-    """An event in words; empty for what is told elsewhere.
-
-    >>> line_of({"event": "memory", "device": "cpu", "documents": 2})
+    >>> from sciextract.retraining.events import MemoryShort
+    >>> line_of(MemoryShort(device="cpu", documents=2))
     'memory is short on cpu: going on with 2 documents at once'
     """
-    template = _LINES.get(event["event"])
-    if template is None:
-        return " ".join(f"{key} {value}" for key, value in event.items())
-    return template(event)
+    from sciextract.retraining import events
+
+    match event:
+        case events.RunStarted():
+            return (
+                f"training on from {event.start_model} ({event.weights} weights) on {event.device}, "
+                f"up to {event.epochs} epochs; run folder {event.folder}"
+            )
+        case events.FilesStarted():
+            return f"up to {event.epochs} epochs on {event.device}"
+        case events.SnapshotOpened():
+            share = event.share_of_base
+            base = f", {share:.0%} of train from the base" if share else ""
+            return (
+                f"snapshot: {event.train} abstracts to train on, {event.dev} to choose by, "
+                f"{event.gate} to compare on, {event.undecided} undecided{base}"
+            )
+        case events.DataRead():
+            return f"{event.train} documents to train on, {event.dev} to choose by"
+        case events.Warned():
+            return f"note: {event.message}"
+        case events.ForgettingMethod():
+            return f"against forgetting: {event.message}"
+        case events.Labelled():
+            return f"labelled {event.documents} of {event.of} abstracts"
+        case events.Resumed():
+            return f"going on after epoch {event.epoch}"
+        case events.MemoryShort():
+            return (
+                f"memory is short on {event.device}: "
+                f"going on with {event.documents} documents at once"
+            )
+        case events.DevScored():
+            return _dev_line(event)
+        case events.Exporting():
+            return "exporting"
+        case events.SeedStarted():
+            return f"seed {event.seed} ({event.number} of {event.of})"
+        case events.FilesDone():
+            curves = f"; learning curves: {event.curves}" if event.curves else ""
+            return f"written: {event.output}{curves}"
+        case events.RunDone():
+            return f"learning curves: {event.curves}" if event.curves else ""
+        case events.Stopped():
+            return f"{event.message}; go on with: {event.hint}"
+    return ""  # scores are printed at the end, errors by the outermost frame
 
 
-def _start(event: Mapping[str, Any]) -> str:
-    if "start_model" not in event:
-        return f"up to {event['epochs']} epochs on {event['device']}"
+def _dev_line(event: DevScored) -> str:
+    def score(value: float | None) -> str:
+        return "-" if value is None else f"{value:.1f}"
+
     return (
-        f"training on from {event['start_model']} ({event['weights']} weights) on {event['device']}, "
-        f"up to {event['epochs']} epochs; run folder {event['folder']}"
+        f"epoch {event.epoch}: dev entity {score(event.entity)} relation {score(event.relation)} "
+        f"(unordered {score(event.unordered)}, strict {score(event.strict)}) "
+        f"coreference {score(event.coreference)}"
     )
-
-
-def _snapshot(event: Mapping[str, Any]) -> str:
-    base = (
-        f", {event['share_of_base']:.0%} of train from the base" if event["share_of_base"] else ""
-    )
-    return (
-        f"snapshot: {event['train']} abstracts to train on, {event['dev']} to choose by, "
-        f"{event['gate']} to compare on, {event['undecided']} undecided{base}"
-    )
-
-
-def _dev(event: Mapping[str, Any]) -> str:
-    def score(key: str) -> str:
-        return "-" if event.get(key) is None else f"{event[key]:.1f}"
-
-    return (
-        f"epoch {event['epoch']}: dev entity {score('entity')} relation {score('relation')} "
-        f"(unordered {score('unordered')}, strict {score('strict')}) coreference {score('coreference')}"
-    )
-
-
-def _done(event: Mapping[str, Any]) -> str:
-    written = [] if "message" in event else [f"written: {event['output']}"]
-    curves = [f"learning curves: {event['curves']}"] if "curves" in event else []
-    return "; ".join([*written, *curves])
-
-
-def _stopped(event: Mapping[str, Any]) -> str:
-    return f"{event['message']}; go on with: {event['hint']}"
-
-
-_LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "start": _start,
-    "snapshot": _snapshot,
-    "data": lambda event: f"{event['train']} documents to train on, {event['dev']} to choose by",
-    "warning": lambda event: f"note: {event['message']}",
-    "forgetting": lambda event: f"against forgetting: {event['message']}",
-    "labelled": lambda event: f"labelled {event['documents']} of {event['of']} abstracts",
-    "resumed": lambda event: f"going on after epoch {event['epoch']}",
-    "memory": lambda event: (
-        f"memory is short on {event['device']}: going on with {event['documents']} documents at once"
-    ),
-    "dev": _dev,
-    "export": lambda event: "exporting",
-    "seed": lambda event: f"seed {event['seed']} ({event['number']} of {event['of']})",
-    "seed_scores": lambda event: "",  # the table is printed at the end
-    "gate": lambda event: "",  # the table is printed at the end, and what came of it
-    "done": _done,
-    "error": lambda event: "",  # the outermost frame prints it
-    "stopped": _stopped,
-}
 
 
 _EXTRA = frozenset({"torch", "transformers", "safetensors", "onnx", "onnxscript"})
@@ -185,12 +181,3 @@ def stoppable() -> Iterator[None]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
-
-
-def same_command(words: Mapping[str, Any]) -> list[str]:
-    """The command again, for each of several processes."""
-    command = [sys.executable, "-m", "sciextract", "retrain"]
-    for key, value in words.items():
-        name = "--json" if key == "as_json" else f"--{key.replace('_', '-')}"
-        command += [name if value is True else f"{name}={value}"]
-    return command

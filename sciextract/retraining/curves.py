@@ -19,21 +19,21 @@ _PATIENCE_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What came of drawing.
+    """The result of drawing.
 
     Attributes:
         figure: The PNG, ``None`` where none could be drawn; the SVG lies beside it.
-        told: Why not, in a sentence; empty where it was.
+        problem: Why not, in a sentence; empty where it was.
     """
 
     figure: Path | None
-    told: str = ""
+    problem: str = ""
 
 
-def figure_of(run: Run) -> dict[str, str]:
-    """The figure of a run as a value of events and notes; empty where there is none."""
+def figure_of(run: Run) -> str | None:
+    """The path of a run's figure; ``None`` where there is none."""
     path = run.folder / FIGURES[0]
-    return {"curves": str(path)} if path.is_file() else {}
+    return str(path) if path.is_file() else None
 
 
 def origin_of(drawn: Drawn, name: str) -> dict[str, str]:
@@ -43,8 +43,9 @@ def origin_of(drawn: Drawn, name: str) -> dict[str, str]:
         drawn: The figure.
         name: The run's name: a path of this machine would say more than a card should.
     """
-    told = f"{FIGURES[0]} in the run folder {name}"
-    return {} if drawn.figure is None else {"learning curves": told}
+    if drawn.figure is None:
+        return {}
+    return {"learning curves": f"{FIGURES[0]} in the run folder {name}"}
 
 
 def draw_curves(run: Run, folder: Path | None = None) -> Drawn:
@@ -68,8 +69,8 @@ def draw_curves(run: Run, folder: Path | None = None) -> Drawn:
         return Drawn(None, f"no learning curves are drawn: {error}")
     if ended.returncode == 0:
         return Drawn(target / FIGURES[0])
-    told = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-    return Drawn(None, told[-1] if told else "no learning curves are drawn")
+    lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+    return Drawn(None, lines[-1] if lines else "no learning curves are drawn")
 
 
 def _environment() -> dict[str, str]:
@@ -78,7 +79,7 @@ def _environment() -> dict[str, str]:
 
 
 def run_named(model: str | None, folder: str | None) -> Run:
-    """The run that a person means: by the model that came of it, or by its folder.
+    """The run of a model, or in a folder.
 
     Raises:
         UsageError: Neither or both are given.
@@ -101,7 +102,7 @@ def run_named(model: str | None, folder: str | None) -> Run:
 
 
 def _run_of(model: KnownModel) -> Run | None:
-    """The newest correction round that made it, else the run folder beside a folder trained from files."""
+    """The newest retraining that made it, else the run folder beside a folder trained from files."""
     for file in sorted(runs_folder().glob(f"*/{RUN}"), reverse=True):
         run = Run(file.parent)
         result = run.run().get("result")

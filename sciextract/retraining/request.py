@@ -1,4 +1,4 @@
-"""What a retraining is asked to do, kept in its run folder, and its result."""
+"""What a retraining is asked to do, kept in its run folder."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.errors import InputMissingError, OutputError, UsageError, as_command
-from sciextract.metrics.promotion import GateReport
+from sciextract.errors import InputMissingError, OutputError, UsageError
 from sciextract.retraining.run_folder import FINISHED, Run, new_run
-from sciextract.workflows.models import KnownModel
 
 KEY = "order"
 RANGES = {"epochs": (1, 1_000_000), "seed": (0, 2**32 - 1), "augment": (0, 100)}
@@ -18,8 +16,8 @@ RANGES = {"epochs": (1, 1_000_000), "seed": (0, 2**32 - 1), "augment": (0, 100)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What the user wants.
+class RetrainRequest:
+    """What the user asks for.
 
     Attributes:
         project: The project file.
@@ -30,7 +28,7 @@ class Order:
         epochs: Instead of the recipe's.
         seed: Instead of the recipe's.
         augment: Documents with swapped entities per training document and epoch, instead of the recipe's.
-        name: What the new model is called; after the project when ``None``.
+        name: Name of the new model; after the project when ``None``.
         blind_gate: Whether to report gate documents that were not corrected from suggestions apart, too.
     """
 
@@ -79,8 +77,8 @@ def is_begun(folder: Path) -> bool:
     return isinstance(Run(folder).run().get(KEY), dict)
 
 
-def stored_order(run: Run) -> Order:
-    """The order that a run was begun with.
+def stored_request(run: Run) -> RetrainRequest:
+    """The request that a run was begun with.
 
     Raises:
         InputMissingError: It was not begun.
@@ -88,15 +86,15 @@ def stored_order(run: Run) -> Order:
     stored = run.run().get(KEY)
     if not isinstance(stored, dict):
         raise InputMissingError(f"{run.folder} is no run that was begun")
-    return Order(**stored)
+    return RetrainRequest(**stored)
 
 
-def open_run(folder: Path | None, order: Order) -> tuple[Run, Order]:
-    """The run folder, and the order that holds for it: its own one when it was begun before.
+def open_run(folder: Path | None, request: RetrainRequest) -> tuple[Run, RetrainRequest]:
+    """The run folder, and the request that holds for it: its own one when it was begun before.
 
     Args:
         folder: A run folder, begun or not; a new one when ``None``.
-        order: What the command says; where a run is taken up, it may repeat it or leave it out.
+        request: What the command says; where a run is taken up, it may repeat it or leave it out.
 
     Raises:
         UsageError: The run was begun with something else, or another process works on it.
@@ -107,44 +105,44 @@ def open_run(folder: Path | None, order: Order) -> tuple[Run, Order]:
     stored = run.run().get(KEY) if run else None
     if run is not None and isinstance(stored, dict):
         _refuse_second_process(run)
-        return run, _agreed(_absolute(order), Order(**stored), run)
-    if order.project is None:
+        return run, _agreed(_absolute(request), RetrainRequest(**stored), run)
+    if request.project is None:
         raise InputMissingError(
             f"{folder} is no run that was begun, and no project is named",
             "sciextract retrain --project DB begins one",
         )
-    order = _absolute(order)
-    run = run or new_run(order.path)
+    request = _absolute(request)
+    run = run or new_run(request.path)
     try:
         run.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{run.folder}: cannot be made: {error.strerror}") from error
-    run.write_run(**{KEY: asdict(order), "project": str(order.path.resolve())})
-    return run, order
+    run.write_run(**{KEY: asdict(request), "project": str(request.path.resolve())})
+    return run, request
 
 
-def _absolute(order: Order) -> Order:
-    """The order with paths that hold in any folder; model and recipe may be names.
+def _absolute(request: RetrainRequest) -> RetrainRequest:
+    """The request with paths that hold in any folder; model and recipe may be names.
 
     Raises:
         InputMissingError: A file does not exist.
     """
     changes: dict[str, Any] = {}
     for key in ("project", "base", "gate"):
-        word = getattr(order, key)
+        word = getattr(request, key)
         if word is not None:
             if not Path(word).exists():
                 raise InputMissingError(f"{word}: no such file")
             changes[key] = os.path.abspath(word)
     for key in ("model", "recipe"):
-        word = getattr(order, key)
+        word = getattr(request, key)
         if word is not None and Path(word).exists():
             changes[key] = os.path.abspath(word)
-    return replace(order, **changes)
+    return replace(request, **changes)
 
 
-def _agreed(given: Order, stored: Order, run: Run) -> Order:
-    """The stored order; what the command repeats must be the same."""
+def _agreed(given: RetrainRequest, stored: RetrainRequest, run: Run) -> RetrainRequest:
+    """The stored request; what the command repeats must be the same."""
     for key, value in asdict(given).items():
         kept = getattr(stored, key)
         if value is not None and value != kept:
@@ -162,50 +160,3 @@ def _refuse_second_process(run: Run) -> None:
         raise UsageError(
             f"process {status.pid} works on {run.folder}", "wait for it, or stop it first"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What came of a round.
-
-    Attributes:
-        model: The registered model.
-        report: Both models on the gate.
-        promoted: Whether it predicts in the project now.
-        told: What happened, in a sentence.
-        hint: What to do next.
-    """
-
-    model: KnownModel
-    report: GateReport
-    promoted: bool
-    told: str
-    hint: str
-
-
-def ending_of(
-    model: KnownModel, report: GateReport, promoted: bool, problem: str, path: Path
-) -> Ending:
-    """The end of a round with its next step.
-
-    Args:
-        model: The new model.
-        report: The gate's report.
-        promoted: Whether it is in use now.
-        problem: Why a better one could not be put in use; empty when it could, or is not better.
-        path: The project file.
-    """
-    project = ("--project", path)
-    if promoted:
-        told = f"{model.id} is better and predicts in this project from now on"
-        again = as_command("sciextract", "annotate", *project)
-        back = as_command("sciextract", "models", "rollback", *project)
-        return Ending(model, report, True, told, f"{again} predicts again; {back} goes back")
-    why = {
-        "promote": f"{model.id} is better, but could not be put in use: {problem}",
-        "keep": f"{model.id} is not clearly better; the model before stays in use",
-        "too few": f"too few held-out abstracts to tell whether {model.id} is better; "
-        "the model before stays",
-    }
-    use = as_command("sciextract", "models", "use", model.id, *project)
-    return Ending(model, report, False, why[report.verdict], f"{use} takes it all the same")

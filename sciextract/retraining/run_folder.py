@@ -153,6 +153,11 @@ class Run:
             raise _not_written(self.folder / METRICS, error) from error
 
 
+def now() -> str:
+    """The time, UTC, as ``run.json`` holds it."""
+    return time.strftime("%FT%TZ", time.gmtime())
+
+
 def runs_folder() -> Path:
     """``$SCIEXTRACT_HOME/runs``, else where the platform keeps data of programs; it need not exist."""
     home = os.environ.get("SCIEXTRACT_HOME")

@@ -21,9 +21,9 @@ from sciextract.retraining.remote import jobs, results
 from sciextract.retraining.remote.jobs import Place
 from sciextract.retraining.remote.results import follow
 from sciextract.retraining.remote.start import Task, _script, start_again
-from sciextract.retraining.remote_run import _Teller
-from sciextract.retraining.run import Narrator
+from sciextract.retraining.remote.trainer import EventRelay
 from sciextract.retraining.run_folder import METRICS, Run
+from sciextract.retraining.status import StatusWriter
 from tests.remote.starting import start
 from tests.ssh_server import Server
 
@@ -283,9 +283,9 @@ def test_events_that_are_none_are_refused_by_name(run: Run, line: str, problem: 
     told: list[object] = []
     place = jobs.new_place(run, "gpubox", "python3", False)
     (run.folder / METRICS).write_text(f"{line}\n")
-    teller = _Teller(Run(run.folder / "own"), run, place, Narrator(run, told.append))
+    relay = EventRelay(Run(run.folder / "own"), run, place, StatusWriter(run, told.append))
     with pytest.raises(RemoteError, match="event 1 of the job cannot be used") as refused:
-        teller.tell()
+        relay.pass_on()
     assert problem in refused.value.message and told == []
 
 

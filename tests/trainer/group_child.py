@@ -15,6 +15,7 @@ from torch import nn
 
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SciextractError
+from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import labels_of, load_subword_rules
 from sciextract_trainer.config import config_from
 from sciextract_trainer.families import family_of
@@ -55,7 +56,7 @@ def _train(group: Group, folder: Path, killed: bool) -> None:
 
     (folder / f"pid-{group.rank}").write_text(str(os.getpid()))
     data = TrainingData(examples, TEN_SENTENCES)
-    network = train(config, labels, rules, data, folder, report, group=group)
+    network = train(config, labels, rules, data, folder, as_mappings(report), group=group)
     save_file(dict(network.state_dict()), folder / f"network-{group.rank}.safetensors")
     _write(folder / f"events-{group.rank}.json", events)
 

@@ -24,6 +24,7 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import UsageError
+from sciextract.retraining.events import as_mappings
 from sciextract.retraining.snapshot import Origin, TrainingDocument
 from sciextract.store.rows import IN_VIEW
 from sciextract.text.analyse import analyse
@@ -308,7 +309,7 @@ def test_a_training_with_swaps_resumes_exactly(
 
     train(config, labels, rules, data, tmp_path / "whole", lambda event: None)
     with pytest.raises(Killed):
-        train(config, labels, rules, data, tmp_path / "parts", kill)
+        train(config, labels, rules, data, tmp_path / "parts", as_mappings(kill))
     train(config, labels, rules, data, tmp_path / "parts", lambda event: None)
     assert set(seen) == {5 + 3}
     whole, parts = (load_file(tmp_path / name / WEIGHTS) for name in ("whole", "parts"))

@@ -95,8 +95,8 @@ class TestFigures:
     def test_a_process_of_its_own_draws_them(self, tmp_path: Path) -> None:
         run = run_of(tmp_path / "r", step(1, 5))
         drawn = draw_curves(run)
-        assert drawn.figure == run.folder / "curves.png" and not drawn.told
-        assert figure_of(run) == {"curves": str(drawn.figure)}
+        assert drawn.figure == run.folder / "curves.png" and not drawn.problem
+        assert figure_of(run) == str(drawn.figure)
         assert origin_of(drawn, "r") == {"learning curves": "curves.png in the run folder r"}
 
 
@@ -105,7 +105,7 @@ class TestNoFigure:
         run = run_of(tmp_path / "r", {"event": "start"})
         assert draw(run) == [] and main([str(run.folder)]) == 1
         drawn = draw_curves(run)
-        assert drawn.figure is None and "no losses" in drawn.told and figure_of(run) == {}
+        assert drawn.figure is None and "no losses" in drawn.problem and figure_of(run) is None
         assert origin_of(drawn, "r") == {}
 
     def test_without_matplotlib_there_is_one_sentence(
@@ -115,13 +115,15 @@ class TestNoFigure:
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert main([str(run.folder)]) == 1
         assert capsys.readouterr().err.strip() == MISSING
-        assert figure_of(run) == {}
+        assert figure_of(run) is None
 
     def test_a_process_that_cannot_draw_is_no_error(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         run = run_of(tmp_path / "r", dev(1))
         (tmp_path / "file").touch()
-        assert draw_curves(run, tmp_path / "file").told.startswith("no learning curves are drawn")
+        assert draw_curves(run, tmp_path / "file").problem.startswith(
+            "no learning curves are drawn"
+        )
         monkeypatch.setattr(curves, "MODULE", "no_such_module_here")
-        assert "no_such_module_here" in draw_curves(run).told
+        assert "no_such_module_here" in draw_curves(run).problem

@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from sciextract.errors import UsageError
+from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
@@ -77,7 +78,7 @@ def test_the_schedule_counts_optimiser_steps(
 
     events: Events = []
     config = make_config(epochs=3, batch_documents=2, accumulate=2, evaluate_every=9)
-    train(config, labels, rules, TrainingData(examples, []), tmp_path, events.append)
+    train(config, labels, rules, TrainingData(examples, []), tmp_path, as_mappings(events.append))
     assert len([event for event in events if event["event"] == "step"]) == 6
     with safe_open(tmp_path / WEIGHTS, framework="pt") as file:
         assert '"schedule_step": 6' in file.metadata()["state"]
@@ -97,7 +98,7 @@ def run(
         folder: Path, report: Callable[[dict[str, Any]], None] = lambda event: None, **changes: Any
     ) -> dict[str, torch.Tensor]:
         config = make_config(epochs=3, dropout=0.3, word_dropout=0.1, evaluate_every=9, **changes)
-        train(config, labels, rules, TrainingData(examples, []), folder, report)
+        train(config, labels, rules, TrainingData(examples, []), folder, as_mappings(report))
         return load_file(folder / WEIGHTS)
 
     return run

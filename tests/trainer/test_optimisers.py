@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
+from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
@@ -188,7 +189,7 @@ def test_resuming_equals_never_stopping(
     data = TrainingData(list(family_of(config).examples(TEN_SENTENCES, labels, rules)), ())
     train(config, labels, rules, data, tmp_path / "whole", lambda event: None)
     with pytest.raises(Killed):
-        train(config, labels, rules, data, tmp_path / "parts", kill)
+        train(config, labels, rules, data, tmp_path / "parts", as_mappings(kill))
     train(config, labels, rules, data, tmp_path / "parts", lambda event: None)
     whole, parts = (load_file(tmp_path / name / WEIGHTS) for name in ("whole", "parts"))
     assert whole.keys() == parts.keys()

@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file
 
 from sciextract.errors import ModelDamagedError, SciextractError, UsageError
+from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
@@ -46,7 +47,7 @@ def run(
         )
         examples = list(family_of(config).examples(TEN_SENTENCES, labels, rules))
         data = TrainingData(examples, TEN_SENTENCES)
-        network = train(config, labels, rules, data, folder, report)
+        network = train(config, labels, rules, data, folder, as_mappings(report))
         return {name: value.clone() for name, value in network.state_dict().items()}
 
     return run
@@ -250,7 +251,7 @@ def test_too_few_dev_documents_do_not_choose_the_epoch(
         if event["event"] == "dev":
             ended[event["epoch"]] = load_file(tmp_path / BEST)
 
-    network = train(config, labels, rules, data, tmp_path, report)
+    network = train(config, labels, rules, data, tmp_path, as_mappings(report))
     assert len(ended) == 3
     for name, value in ended[kept].items():
         assert torch.equal(network.state_dict()[name], value)

@@ -16,6 +16,7 @@ from sciextract import formats
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, ModelNotFoundError, SciextractError, UsageError
 from sciextract.inference.extractor import Extractor
+from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.run import REPORT, TrainingJob, run_training
@@ -46,7 +47,7 @@ def job(
 
 def test_files_become_a_model(job: Callable[..., TrainingJob], tmp_path: Path) -> None:
     events: list[dict[str, Any]] = []
-    scores = run_training(job(), events.append)
+    scores = run_training(job(), as_mappings(events.append))
     assert scores["documents"] == 5 and {"int8", "fp32"} <= scores.keys()
     assert events[0] == {"event": "data", "train": 5, "dev": 5, "windows": 5}
     assert {event["event"] for event in events} == {"data", "warning", "step", "dev"}

@@ -16,6 +16,7 @@ pytest.importorskip("torch")
 from sciextract import formats
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
+from sciextract.retraining.events import as_mappings
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.run import TrainingJob
 from sciextract_trainer.seeds import SCORES, SeedScores, run_seeds
@@ -46,11 +47,11 @@ def test_means_and_sample_deviations() -> None:
 
 def test_finished_seeds_are_not_trained_again(job: TrainingJob) -> None:
     first: Events = []
-    scores = run_seeds(job, [3, 1], first.append)
+    scores = run_seeds(job, [3, 1], as_mappings(first.append))
     assert list(scores.by_seed) == [3, 1] and scores.tasks == ("entity", "relation", "strict")
     assert json.loads((job.output / SCORES).read_text(encoding="utf-8")) == scores.to_json()
     again: Events = []
-    more = run_seeds(job, [1, 3, 2], again.append)
+    more = run_seeds(job, [1, 3, 2], as_mappings(again.append))
     assert {key: more.by_seed[key] for key in (3, 1)} == scores.by_seed
     assert {event["epoch"] for event in again if event["event"] == "step"} == {1, 2, 3}
     assert sum(event["event"] == "data" for event in again) == 1
@@ -63,9 +64,9 @@ def test_a_stopped_seed_goes_on(job: TrainingJob) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_seeds(job, [1], stop)
+        run_seeds(job, [1], as_mappings(stop))
     events: Events = []
-    run_seeds(job, [1], events.append)
+    run_seeds(job, [1], as_mappings(events.append))
     assert {"event": "resumed", "epoch": 2} in events
 
 

@@ -17,6 +17,7 @@ import torch
 from safetensors import SafetensorError
 
 from sciextract.errors import OutputError
+from sciextract.retraining.events import as_mappings
 from sciextract_trainer import sessions
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import WEIGHTS, save_checkpoint
@@ -42,7 +43,9 @@ def run(make_config: Callable[..., TrainConfig], labels: Labels, rules: SubwordR
         config = make_config(epochs=2, evaluate_every=1, dropout=0.3, word_dropout=0.1, ema=0.9)
         examples = list(family_of(config).examples(TEN_SENTENCES, labels, rules))
         data = TrainingData(examples, TEN_SENTENCES)
-        network = train(config, labels, rules, data, folder, events.append, until=until)
+        network = train(
+            config, labels, rules, data, folder, as_mappings(events.append), until=until
+        )
         return {name: value.clone() for name, value in network.state_dict().items()}
 
     return run

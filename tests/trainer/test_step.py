@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from sciextract.errors import UsageError
+from sciextract.retraining.events import Event, as_mappings
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
@@ -72,7 +73,7 @@ def test_a_strong_pull_keeps_the_weights(
     assert 0.0 < distance(100.0) < distance(0.0)
 
 
-def _quiet(event: dict[str, Any]) -> None:
+def _quiet(event: Event) -> None:
     """Nobody listens."""
 
 
@@ -86,7 +87,7 @@ def test_rehearsal_joins_every_epoch_in_its_share(
     events: list[dict[str, Any]] = []
     config = make_config(epochs=2, rehearsal=1.5)
     data = TrainingData(examples[:2], [], rehearsal=examples[2:])
-    train(config, labels, rules, data, tmp_path, events.append)
+    train(config, labels, rules, data, tmp_path, as_mappings(events.append))
     assert {event["of"] for event in events} == {5}
 
 
@@ -110,10 +111,10 @@ def test_a_training_ends_when_the_score_stands_still(
     events: list[dict[str, Any]] = []
     config = make_config(epochs=9, evaluate_every=1, patience=2)
     data = TrainingData(examples[:1], TEN_SENTENCES[:1], selects=selects)
-    train(config, labels, rules, data, tmp_path, events.append)
+    train(config, labels, rules, data, tmp_path, as_mappings(events.append))
     assert [event for event in events if event["event"] == "dev"][-1]["epoch"] == len(scores) - 1
     assert told in events[-1]["message"] and "of 9" in events[-1]["message"]
-    train(config, labels, rules, data, tmp_path, events.append)
+    train(config, labels, rules, data, tmp_path, as_mappings(events.append))
     assert events[-2] == {"event": "resumed", "epoch": len(scores) - 1}
 
 
@@ -158,7 +159,7 @@ def test_a_training_on_the_gpu_learns(
     data = TrainingData(examples, TEN_SENTENCES)
     events: list[dict[str, Any]] = []
     train(
-        make_config(), labels, rules, data, tmp_path, events.append,
+        make_config(), labels, rules, data, tmp_path, as_mappings(events.append),
         device=choose_device("cuda"),
     )  # fmt: skip
     assert events[-1]["entity"] == 100.0

@@ -20,6 +20,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import CONFIG
+from sciextract.retraining.events import as_mappings
 from sciextract.store import Layer
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig, config_from
@@ -112,7 +113,14 @@ def test_the_mean_is_of_the_tasks_that_are_learned(
     events: list[dict[str, Any]] = []
     config = make_config(**NER, epochs=25, evaluate_every=25, network=network)
     examples = list(family_of(config).examples(TEN_SENTENCES, labels, rules))
-    train(config, labels, rules, TrainingData(examples, TEN_SENTENCES), tmp_path, events.append)
+    train(
+        config,
+        labels,
+        rules,
+        TrainingData(examples, TEN_SENTENCES),
+        tmp_path,
+        as_mappings(events.append),
+    )
     dev = events[-1]
     assert (dev["relation"], dev["strict"], dev["coreference"]) == (None, None, None)
     assert dev["mean"] == dev["entity"] > 80

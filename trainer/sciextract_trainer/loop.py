@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,8 +16,8 @@ from torch import Tensor, nn
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import UsageError
 from sciextract.inference.pipeline import Labels
+from sciextract.retraining.events import DevScored, Event, Listener, Losses, Resumed, Step, Warned
 from sciextract.store import Layer
-from sciextract.workflows.events import Report
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import (
     Progress,
@@ -80,7 +79,7 @@ def train(
     rules: SubwordRules,
     data: TrainingData,
     folder: Path,
-    report: Report,
+    listener: Listener,
     network: nn.Module | None = None,
     device: torch.device = CPU,
     group: Group = ALONE,
@@ -94,7 +93,7 @@ def train(
         rules: The encoder's tokenizer.
         data: Examples and dev documents.
         folder: Run folder: checkpoint, best weights, ``metrics.jsonl``.
-        report: Called with a dictionary per logged step and evaluation.
+        listener: Gets the events.
         network: The network to train on; the recipe's encoder with fresh heads when ``None``.
         device: Where to train.
         group: The processes that train together; each calls this with the same, and gets the same network.
@@ -114,13 +113,13 @@ def train(
     state = _start_state(config, network, data, group)
     pull = Pull(state.optimiser, config.pull) if config.pull else None
     compilation = Compilation(encoder_of(network) if config.compile else None)
-    report = report if group.is_first else _silent
-    stepper = Stepper(config, labels, rules, device, report, group=group, compilation=compilation)
-    _resume(folder, state, group, report)
+    listener = listener if group.is_first else _silent
+    stepper = Stepper(config, labels, rules, device, listener, group=group, compilation=compilation)
+    _resume(folder, state, group, listener)
     for epoch in range(state.progress.epoch + 1, config.epochs + 1):
         if ended := _is_enough(config, data, state.progress):
             message = f"training ends after epoch {epoch - 1} of {config.epochs}: {ended}"
-            report({"event": "warning", "message": message})
+            listener(Warned(message=message))
             break
         with compilation.on(), repeatable(device):
             _train_epoch(stepper, state, pull, data, epoch, Slice(folder, until))
@@ -136,15 +135,15 @@ def train(
     return network.eval()
 
 
-def _silent(event: dict[str, Any]) -> None:
-    """What the other processes of a group say."""
+def _silent(event: Event) -> None:
+    """The listener of all but the first process of a group."""
 
 
-def _resume(folder: Path, state: TrainingState, group: Group, report: Report) -> None:
+def _resume(folder: Path, state: TrainingState, group: Group, listener: Listener) -> None:
     group.require_same("settings or data", state.settings, "give all of them the same files")
     if load_checkpoint(folder, state):
-        within = {"steps": state.progress.steps} if state.progress.steps else {}
-        report({"event": "resumed", "epoch": state.progress.epoch, **within})
+        steps = state.progress.steps or None
+        listener(Resumed(epoch=state.progress.epoch, steps=steps))
     group.require_same(
         f"the epoch that {folder} holds", state.progress.epoch,
         "the run folder has to lie on storage that all machines share",
@@ -245,25 +244,24 @@ def _train_epoch(
         sums += stepper.step(state.network, state.optimiser, state.average, pull, chosen)
         state.schedule.step()
         progress.steps, progress.sums = number, sums.tolist()
-        _tell_step(stepper, epoch, seen, len(examples), sums, (seen - before, began))
+        _report_step(stepper, epoch, seen, len(examples), sums, (seen - before, began))
         slice_.after_step(state, stepper.group)
     progress.steps, progress.sums = 0, [0.0, 0.0, 0.0]
 
 
-def _tell_step(
+def _report_step(
     stepper: Stepper, epoch: int, seen: int, of: int, sums: Tensor, pace: tuple[int, float]
 ) -> None:
     """Reports a step; ``pace`` is how many documents this call has learned from, and since when."""
     entity, relation, coreference = (sums / seen).tolist()
-    stepper.report(
-        {
-            "event": "step",
-            "epoch": epoch,
-            "documents": seen,
-            "of": of,
-            "loss": {"entity": entity, "relation": relation, "coreference": coreference},
-            "documents_per_second": pace[0] / (time.monotonic() - pace[1]),
-        }
+    stepper.listener(
+        Step(
+            epoch=epoch,
+            documents=seen,
+            of=of,
+            loss=Losses(entity=entity, relation=relation, coreference=coreference),
+            documents_per_second=pace[0] / (time.monotonic() - pace[1]),
+        )
     )
 
 
@@ -274,15 +272,16 @@ def _select(stepper: Stepper, state: TrainingState, data: TrainingData, folder: 
         predict = stepper.family.predictor(state.network, labels, stepper.rules)
         layers = scored_layers(stepper.config, data.dev, data.complete)
         scores = dev_scores(predict, data.dev, labels.relations.symmetric, layers)
-        entry = {"event": "dev", "epoch": progress.epoch, **asdict(scores), "mean": scores.mean}
+        event = DevScored(epoch=progress.epoch, **asdict(scores), mean=scores.mean)
         score = selection_score(scores, stepper.config.select_by)
         if score > progress.best_mean or not data.selects:
             progress.best_mean, progress.best_epoch = score, progress.epoch
             folder.mkdir(parents=True, exist_ok=True)
             with replacing(folder / BEST) as temporary:
                 save_file(trainable(state.network), temporary)
+    entry = event.to_json()
     progress.history.append(entry)
-    stepper.report(entry)
+    stepper.listener(event)
     with (folder / "metrics.jsonl").open("a", encoding="utf-8") as log:
         log.write(json.dumps({**entry, "time": time.strftime("%FT%TZ", time.gmtime())}) + "\n")
 

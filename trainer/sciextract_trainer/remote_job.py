@@ -1,4 +1,4 @@
-"""The training of a correction round whose project lies on another machine: ``python -m`` this, in a job's folder."""
+"""The training of a job whose project lies on another machine: ``python -m`` this, in the job's folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sciextract.errors import ExitCode, SciextractError
-from sciextract.retraining.request import stored_order
-from sciextract.retraining.run import Narrator, same_model
+from sciextract.retraining.events import print_json
+from sciextract.retraining.request import stored_request
+from sciextract.retraining.run import opened, same_model
 from sciextract.retraining.run_folder import Run
-from sciextract.workflows.events import json_report
+from sciextract.retraining.status import StatusWriter
 from sciextract_trainer.hardware.device import choose_device
-from sciextract_trainer.retraining import Round
+from sciextract_trainer.retraining import LocalTrainer
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -27,11 +28,12 @@ def main(words: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     run = Run(asked.run)
-    narrator = Narrator(run, json_report)
+    status = StatusWriter(run, print_json)
     try:
-        with narrator.telling():
-            device = choose_device(asked.device)
-            Round(run, stored_order(run), device, narrator).learn(same_model(run, asked.start))
+        with status.recording():
+            trainer = LocalTrainer(choose_device(asked.device))
+            prepared = opened(run, stored_request(run), same_model(run, asked.start))
+            trainer.train(prepared, status)
     except SciextractError as error:
         print(f"error: {error.message}\n{error.hint}", file=sys.stderr)
         return int(error.exit_code)

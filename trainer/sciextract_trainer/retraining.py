@@ -1,4 +1,4 @@
-"""``sciextract retrain --project``: from a snapshot to a trained and exported model, each stage kept in the run folder."""
+"""The training of ``sciextract retrain --project``: from a snapshot to an exported model, each stage kept in the run folder."""
 
 from __future__ import annotations
 
@@ -11,34 +11,27 @@ from typing import Any
 import torch
 
 from sciextract.documents.document import Document
-from sciextract.documents.schema import LabelSchema
 from sciextract.inference.batching import usable_cores
-from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH, ModelFolder
+from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.tokenization import with_cut_words
 from sciextract.retraining.curves import draw_curves, origin_of
+from sciextract.retraining.events import (
+    Exporting,
+    ForgettingMethod,
+    Listener,
+    RunStarted,
+    SnapshotOpened,
+    Warned,
+)
+from sciextract.retraining.promotion import model_name
 from sciextract.retraining.remote.jobs import name_of, place_of
-from sciextract.retraining.request import Ending, Order, open_run
-from sciextract.retraining.run import (
-    Narrator,
-    circumstances,
-    judge,
-    model_name,
-    opened_snapshot,
-    start_model,
-    take_snapshot,
-)
-from sciextract.retraining.run_folder import MODEL, SNAPSHOT, Run
-from sciextract.retraining.snapshot import (
-    Manifest,
-    Origin,
-    Snapshot,
-    TrainingDocument,
-    read_undecided,
-)
+from sciextract.retraining.run import Prepared, Trainer
+from sciextract.retraining.run_folder import MODEL, SNAPSHOT
+from sciextract.retraining.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
 from sciextract.retraining.snapshot.augmented import positives
-from sciextract.workflows.events import Report
+from sciextract.retraining.status import StatusWriter
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.config import TrainConfig, config_from, load_config
 from sciextract_trainer.data.augment import decided_swaps
@@ -47,12 +40,12 @@ from sciextract_trainer.data.gold import decided_examples
 from sciextract_trainer.data.soft import soft_examples
 from sciextract_trainer.distillation.labelling import label_softly
 from sciextract_trainer.families import as_joint
-from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
+from sciextract_trainer.hardware.device import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.run import find_recipe
-from sciextract_trainer.sessions import recorded
+from sciextract_trainer.sessions import note_environment, recorded
 from sciextract_trainer.warm_start import StartModel, open_start_model
 
 SOFT_PER_BASE = 1.5
@@ -60,57 +53,57 @@ SOFT_PER_BASE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
-    """What a round learns from.
+class TrainingMix:
+    """What a retraining learns from.
 
     Attributes:
         examples: Of the documents that were decided.
         rehearsal: Against forgetting.
-        config: The recipe, with the pull that goes with it.
+        config: The recipe, with the L2-SP weight that goes with it.
         method: ``replay``, ``distillation``, ``replay and distillation``, or ``pull``.
-        told: The method in words.
+        description: The method in words.
     """
 
     examples: Sequence[Example]
     rehearsal: Sequence[Example]
     config: TrainConfig
     method: str
-    told: str
+    description: str
 
 
-def gather(
+def training_mix(
     train: Sequence[TrainingDocument],
     snapshot: Path,
     start: StartModel,
     config: TrainConfig,
     folder: Path,
-    report: Report,
-) -> Material:
+    listener: Listener,
+) -> TrainingMix:
     """Examples of the decided documents, and what goes with them against forgetting.
 
     Args:
         train: The training split.
-        snapshot: Its folder, which holds the abstracts that are free.
+        snapshot: Its folder, which holds the undecided abstracts.
         start: The model that is trained on.
         config: The recipe.
         folder: Keeps the labels of the start model, so that an interrupted run has them.
-        report: Told how the labelling goes.
+        listener: Gets the progress of the labelling.
     """
     labels, subwords, limit = start.labels, start.rules.encoder(), start.rules.limit
     own = [item for item in train if item.origin is not Origin.BASE]
     base = [item for item in train if item.origin is Origin.BASE]
     examples = list(decided_examples(own or base, labels, subwords, limit))
     replayed = list(decided_examples(base, labels, subwords, limit)) if own else []
-    soft = _distilled(_free(snapshot, start, config, examples, base), start, folder, report)
+    undecided = _undecided(snapshot, start, config, examples, base)
+    soft = _distilled(undecided, start, folder, listener)
     kept = replace(config, pull=0.0) if base else config
     pool = [*replayed, *soft]
     each = min(config.rehearsed(len(examples)), len(pool))
-    return Material(
-        examples, pool, kept, *_told(len(base) if own else 0, len(soft), each, kept.pull)
-    )
+    method, description = _described(len(base) if own else 0, len(soft), each, kept.pull)
+    return TrainingMix(examples, pool, kept, method, description)
 
 
-def _free(
+def _undecided(
     snapshot: Path,
     start: StartModel,
     config: TrainConfig,
@@ -125,7 +118,7 @@ def _free(
     return list(islice(read_undecided(snapshot), min(wanted, most)))
 
 
-def _told(base: int, soft: int, each: int, pull: float) -> tuple[str, str]:
+def _described(base: int, soft: int, each: int, pull: float) -> tuple[str, str]:
     """The method, and what it does in words."""
     ways = {
         "replay": f"{base} base documents" if base else "",
@@ -139,15 +132,15 @@ def _told(base: int, soft: int, each: int, pull: float) -> tuple[str, str]:
 
 
 def _distilled(
-    free: Sequence[Document], start: StartModel, folder: Path, report: Report
+    documents: Sequence[Document], start: StartModel, folder: Path, listener: Listener
 ) -> list[Example]:
-    if not free:
+    if not documents:
         return []
     model, subwords, limit = start.folder, start.rules.encoder(), start.rules.limit
     network = OnnxNetwork(model.graph(None), model.path / PAIRS_GRAPH, usable_cores())
     teacher = Pipeline(network, subwords, start.labels, limit)
-    named = [replace(each, doc_key=f"{each.doc_key} {each.text_sha256[:8]}") for each in free]
-    labelled = label_softly(teacher, named, folder, report)
+    named = [replace(each, doc_key=f"{each.doc_key} {each.text_sha256[:8]}") for each in documents]
+    labelled = label_softly(teacher, named, folder, listener)
     return list(soft_examples(labelled, start.labels, subwords, limit))
 
 
@@ -161,157 +154,151 @@ LEAST_DEV = 30
 _SAMPLES = 8
 
 
-class Round:
-    """The part of a correction round that needs torch; another machine may do it.
+class LocalTrainer(Trainer):
+    """Trains on this machine.
 
     Args:
-        run: Its folder, with ``run.json`` and the snapshot.
-        order: What is wanted.
         device: Where the network is trained.
-        narrator: Told what happens.
     """
 
-    def __init__(self, run: Run, order: Order, device: torch.device, narrator: Narrator) -> None:
-        self._run = run
-        self._order = order
+    def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._narrator = narrator
 
-    def learn(self, folder: ModelFolder) -> None:
-        """Train on from a model and export the new one, unless an earlier process has done it.
-
-        Args:
-            folder: The model to start from.
+    def train(self, prepared: Prepared, status: StatusWriter) -> bool:
+        """Train on from the start model and export the new one, unless an earlier process has done it.
 
         Raises:
             SciextractError: A stage cannot be done; what is finished is kept.
         """
-        schema, snapshot = opened_snapshot(self._run)
-        start = open_start_model(folder)
-        self._tell_start(start)
-        self._tell_snapshot(snapshot.manifest)
+        _Training(prepared, self._device, status).train()
+        return True
+
+
+class _Training:
+    """The training of one run."""
+
+    def __init__(self, prepared: Prepared, device: torch.device, status: StatusWriter) -> None:
+        self._prepared = prepared
+        self._run = prepared.run
+        self._device = device
+        self._status = status
+        self._start = open_start_model(prepared.start_model)
+        note_environment(prepared.run, device=describe(device))
+        self._config = self._choose_config()
+
+    def train(self) -> None:
+        self._announce()
         if (self._run.folder / MODEL / MANIFEST).is_file():
             return
-        start = start.with_labels(labels_of(schema, start.labels.max_span_width))
+        schema, snapshot = self._prepared.schema, self._prepared.snapshot
+        start = self._start.with_labels(labels_of(schema, self._start.labels.max_span_width))
         if start.folder.config.cuts_words:
             snapshot = _with_cut_words(snapshot)
         with recorded(self._run, self._device):
             network, config = self._train(start, snapshot)
-        self._export(start, schema, snapshot, network, config)
+        self._export(start, snapshot, network, config)
 
-    def _tell_start(self, start: StartModel) -> None:
-        told = circumstances()
-        told["versions"]["torch"] = torch.__version__
-        self._run.write_run(device=describe(self._device), **told)
-        self._narrator.event(
-            {
-                "event": "start",
-                "run": self._run.name,
-                "folder": str(self._run.folder),
-                "project": str(self._order.path),
-                "start_model": self._run.run()["start_model"]["id"],
-                "weights": start.precision,
-                "device": describe(self._device),
-                "epochs": self._config(start).epochs,
-            }
-        )
-
-    def _config(self, start: StartModel) -> TrainConfig:
+    def _choose_config(self) -> TrainConfig:
         """The recipe as the run began with it; bfloat16 only where the device is faster with it."""
         stored = self._run.run().get("config")
         if stored is not None:
             return config_from(stored, str(self._run.folder))
-        recipe = find_recipe(self._order.recipe or RECIPE)
-        values = {"encoder": str(start.folder.path), **self._order.changes}
-        config = start.fit(load_config(recipe, **values))
+        recipe = find_recipe(self._prepared.request.recipe or RECIPE)
+        values = {"encoder": str(self._start.folder.path), **self._prepared.request.changes}
+        config = self._start.fit(load_config(recipe, **values))
         settings = config.to_json() | {"bf16": config.bf16 and has_fast_bf16(self._device)}
         self._run.write_run(config=settings)
         return config_from(settings, str(recipe))
 
-    def _tell_snapshot(self, manifest: Manifest) -> None:
+    def _announce(self) -> None:
+        """Start, snapshot and its warnings as events."""
+        self._status.event(
+            RunStarted(
+                run=self._run.name,
+                folder=str(self._run.folder),
+                project=str(self._prepared.request.path),
+                start_model=self._run.run()["start_model"]["id"],
+                weights=self._start.precision,
+                device=describe(self._device),
+                epochs=self._config.epochs,
+            )
+        )
+        manifest = self._prepared.snapshot.manifest
         counts = {split.value: counts.documents for split, counts in manifest.splits.items()}
-        self._narrator.event(
-            {
-                "event": "snapshot", **counts, "undecided": manifest.undecided,
-                "share_of_base": round(manifest.share_of_base, 3),
-            }
-        )  # fmt: skip
+        share = round(manifest.share_of_base, 3)
+        self._status.event(
+            SnapshotOpened(**counts, undecided=manifest.undecided, share_of_base=share)
+        )
         for warning in manifest.warnings:
-            self._narrator.event({"event": "warning", "message": warning})
+            self._status.event(Warned(message=warning))
 
     def _train(self, start: StartModel, snapshot: Snapshot) -> tuple[JointNetwork, TrainConfig]:
-        config, folder = self._config(start), self._run.folder
+        folder = self._run.folder
         for label in start.new_labels:
-            told = f"the start model does not know {label}; it is learned from the beginning"
-            self._narrator.event({"event": "warning", "message": told})
-        material = gather(
-            snapshot.train, folder / SNAPSHOT, start, config, folder / SOFT,
-            self._narrator.event,
-        )  # fmt: skip
-        self._run.write_run(forgetting=material.method)
-        self._narrator.event(
-            {"event": "forgetting", "method": material.method, "message": material.told}
+            message = f"the start model does not know {label}; it is learned from the beginning"
+            self._status.event(Warned(message=message))
+        mix = training_mix(
+            snapshot.train,
+            folder / SNAPSHOT,
+            start,
+            self._config,
+            folder / SOFT,
+            self._status.event,
         )
-        self._narrator.state(
-            "training", f"training on {describe(self._device)}", epochs=config.epochs
+        self._run.write_run(forgetting=mix.method)
+        self._status.event(ForgettingMethod(method=mix.method, message=mix.description))
+        self._status.enter(
+            "training", f"training on {describe(self._device)}", epochs=self._config.epochs
         )
-        return self._trained(start, snapshot, material), material.config
-
-    def _trained(self, start: StartModel, snapshot: Snapshot, material: Material) -> JointNetwork:
         data = TrainingData(
-            material.examples,
+            mix.examples,
             [positives(each.annotated) for each in snapshot.dev],
             [each.complete for each in snapshot.dev],
-            material.rehearsal,
-            decided_swaps(material.config, snapshot.train, start.labels, start.rules),
+            mix.rehearsal,
+            decided_swaps(mix.config, snapshot.train, start.labels, start.rules),
             selects=len(snapshot.dev) >= LEAST_DEV,
         )
         network = train(
-            material.config, start.labels, start.rules, data, self._run.folder / TRAINING,
-            self._narrator.event, start.network(material.config), self._device,
+            mix.config, start.labels, start.rules, data, folder / TRAINING, self._status.event,
+            start.network(mix.config), self._device,
         )  # fmt: skip
-        return as_joint(network)
+        return as_joint(network), mix.config
 
     def _export(
-        self, start: StartModel, schema: LabelSchema, snapshot: Snapshot,
-        network: JointNetwork, config: TrainConfig,
-    ) -> None:  # fmt: skip
-        self._narrator.state("exporting", "exporting the new model, int8")
-        self._narrator.event({"event": "export"})
+        self, start: StartModel, snapshot: Snapshot, network: JointNetwork, config: TrainConfig
+    ) -> None:
+        self._status.enter("exporting", "exporting the new model, int8")
+        self._status.event(Exporting())
         old = start.folder.config
         few = len(snapshot.dev) < LEAST_DEV
-        texts = snapshot.dev or snapshot.train
-        origin = self._origin(old.name, start.folder.hash, config) | self._draw()
         packaging = Packaging(
-            model_name(self._order), schema, start.labels, start.rules,
+            model_name(self._prepared.request), self._prepared.schema, start.labels, start.rules,
             [positives(each.annotated) for each in snapshot.dev],
-            origin,
+            self._origin(start, config),
             complete=[each.complete for each in snapshot.dev],
             settings=old.settings if few else None,
-            samples=[positives(each.annotated) for each in texts[:_SAMPLES]],
+            samples=[positives(each.annotated) for each in (snapshot.dev or snapshot.train)[:_SAMPLES]],
             cuts_words=old.cuts_words,
         )  # fmt: skip
         write_model_folder(network, packaging, self._run.folder / MODEL)
 
-    def _draw(self) -> dict[str, str]:
-        """Learning curves; what the model card says of them."""
+    def _origin(self, start: StartModel, config: TrainConfig) -> dict[str, Any]:
+        """What the model card says of where the model comes from, with the learning curves."""
+        values, name = self._run.run(), name_of(self._run)
+        files = values.get("snapshot", {})
         drawn = draw_curves(self._run)
-        if (
-            drawn.told and place_of(self._run) is None
-        ):  # the machine of the project may draw them yet
-            self._narrator.event({"event": "warning", "message": drawn.told})
-        return origin_of(drawn, name_of(self._run))
-
-    def _origin(self, name: str, hash_: str, config: TrainConfig) -> dict[str, Any]:
-        files = self._run.run().get("snapshot", {})
+        if drawn.problem and place_of(self._run) is None:
+            # of a job on another machine, the machine of the project may still draw them
+            self._status.event(Warned(message=drawn.problem))
         return {
-            "trained on from": f"{name}-{hash_[:8]}",
-            "run": name_of(self._run),
+            "trained on from": f"{start.folder.config.name}-{start.folder.hash[:8]}",
+            "run": name,
             "training data": f"decisions in a project, sha256 {files.get('train.jsonl', '')}",
             "dev data": f"decisions in a project, sha256 {files.get('dev.jsonl', '')}",
-            "against forgetting": str(self._run.run().get("forgetting", "")),
-            "recipe": self._order.recipe or RECIPE,
+            "against forgetting": str(values.get("forgetting", "")),
+            "recipe": self._prepared.request.recipe or RECIPE,
             "seed": config.seed,
+            **origin_of(drawn, name),
         }
 
 
@@ -325,28 +312,3 @@ def _with_cut_words(snapshot: Snapshot) -> Snapshot:
     return replace(
         snapshot, train=tuple(map(seen, snapshot.train)), dev=tuple(map(seen, snapshot.dev))
     )
-
-
-def retrain_project(order: Order, folder: Path | None, device: str, report: Report) -> Ending:
-    """Trains on a project's decisions, or takes up a run that was stopped.
-
-    Args:
-        order: What is wanted.
-        folder: The run folder; a new one when ``None``.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-        report: Gets every event.
-
-    Raises:
-        DeviceMissingError: The device is not there; nothing was done.
-        TrainingDataError: There is nothing to train on.
-        SciextractError: Something else cannot be done; what is finished is kept.
-    """
-    chosen = choose_device(device)
-    run, agreed = open_run(folder, order)
-    narrator = Narrator(run, report)
-    with narrator.telling():
-        start = start_model(run, agreed)
-        take_snapshot(run, agreed, narrator)
-        Round(run, agreed, chosen, narrator).learn(start)
-        _, snapshot = opened_snapshot(run)
-        return judge(run, agreed, narrator, start.path, snapshot)

@@ -17,9 +17,8 @@ from sciextract.formats.inputs import Part
 from sciextract.metrics.report import EvaluationReport
 from sciextract.retraining.curves import draw_curves
 from sciextract.retraining.curves import origin_of as curves_origin
-from sciextract.retraining.run import circumstances
+from sciextract.retraining.events import DataRead, Event, Listener, Step, Warned
 from sciextract.retraining.run_folder import Run
-from sciextract.workflows.events import Report
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.augment import gold_swaps
@@ -32,7 +31,7 @@ from sciextract_trainer.hardware.distributed import Group, joined, own_device
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.sessions import recorded
+from sciextract_trainer.sessions import note_environment, recorded
 
 RECIPES = Path(__file__).resolve().parent / "recipes"
 REPORT = "dev-report.json"
@@ -115,7 +114,7 @@ def find_recipe(recipe: str) -> Path:
     return packaged_file(recipe, RECIPES, "recipe")
 
 
-def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
+def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
     """Trains, exports and scores; returns the scores of the model folder.
 
     A network of another family than the joint one is for comparison: instead of a model folder, the
@@ -135,32 +134,32 @@ def run_training(job: TrainingJob, report: Report) -> dict[str, Any]:
             return {}
         run = Run(job.run_folder)
         with recorded(run, job.device, group.size), _drawn_when_stopped(run):
-            scores = _train(job, _keeping(run, report), group)
+            scores = _train(job, _keeping(run, listener), group)
         run.write_run(scores=scores)
         return scores
 
 
-def _train(job: TrainingJob, report: Report, group: Group) -> dict[str, Any]:
+def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]:
     rules = load_subword_rules(job.config.encoder)
     labels = labels_for(job.config, job.schema)
     gold, dev = read_gold(job.data, job.schema), read_gold(job.dev, job.schema, Part.DEV)
     examples = list(family_of(job.config).examples(gold, labels, rules))
-    report({"event": "data", "train": len(gold), "dev": len(dev), "windows": len(examples)})
+    listener(DataRead(train=len(gold), dev=len(dev), windows=len(examples)))
     if unseen := unseen_labels(gold, job.schema):
-        told = f"{job.data} has no example of {', '.join(unseen)}; the model will not find such"
-        report({"event": "warning", "message": told})
+        message = f"{job.data} has no example of {', '.join(unseen)}; the model will not find such"
+        listener(Warned(message=message))
     data = TrainingData(examples, dev, swaps=gold_swaps(job.config, gold, labels, rules))
     origin = origin_of(job)
     if group.is_first:
         _note(job, origin)
     network = train(
-        job.config, labels, rules, data, job.run_folder, report, device=job.device, group=group
+        job.config, labels, rules, data, job.run_folder, listener, device=job.device, group=group
     )
     if not group.is_first:
         return {}
     drawn = draw_curves(Run(job.run_folder))
-    if drawn.told:
-        report({"event": "warning", "message": drawn.told})
+    if drawn.problem:
+        listener(Warned(message=drawn.problem))
     origin |= curves_origin(drawn, job.run_folder.name)
     if not isinstance(network, JointNetwork):
         predict = family_of(job.config).predictor(network, labels, rules)
@@ -173,13 +172,13 @@ def _train(job: TrainingJob, report: Report, group: Group) -> dict[str, Any]:
     return write_model_folder(network, packaging, job.output).scores
 
 
-def _keeping(run: Run, report: Report) -> Report:
+def _keeping(run: Run, listener: Listener) -> Listener:
     """Passes events on, and keeps the losses at the end of each epoch beside the dev scores."""
 
-    def keep(event: dict[str, Any]) -> None:
-        if event["event"] == "step" and event["documents"] == event["of"]:
-            run.append(event)
-        report(event)
+    def keep(event: Event) -> None:
+        if isinstance(event, Step) and event.documents == event.of:
+            run.append(event.to_json())
+        listener(event)
 
     return keep
 
@@ -207,10 +206,8 @@ def origin_of(job: TrainingJob) -> dict[str, Any]:
 def _note(job: TrainingJob, origin: dict[str, Any]) -> None:
     """Begins ``run.json``."""
     job.run_folder.mkdir(parents=True, exist_ok=True)
-    told = circumstances()
-    told["versions"]["torch"] = torch.__version__
-    Run(job.run_folder).write_run(
-        config=job.config.to_json(), schema=job.schema.name, origin=origin, **told
+    note_environment(
+        Run(job.run_folder), config=job.config.to_json(), schema=job.schema.name, origin=origin
     )
 
 

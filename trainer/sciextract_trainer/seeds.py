@@ -10,8 +10,8 @@ from statistics import mean, stdev
 from typing import Any
 
 from sciextract.errors import UsageError
+from sciextract.retraining.events import Listener, SeedScored, SeedStarted
 from sciextract.retraining.run_folder import Run
-from sciextract.workflows.events import Report
 from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.evaluate import learned_tasks
 from sciextract_trainer.run import TrainingJob, origin_of, run_training
@@ -72,7 +72,7 @@ class SeedScores:
         }
 
 
-def run_seeds(job: TrainingJob, seeds: Sequence[int], report: Report) -> SeedScores:
+def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> SeedScores:
     """Trains a recipe once with each seed.
 
     Each seed has a folder ``seed-N`` of its own in the job's output and in its run folder. A seed that is finished is
@@ -82,7 +82,7 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], report: Report) -> SeedSco
     Args:
         job: The job; its own seed does not count.
         seeds: The seeds, each once.
-        report: Gets the events of each training, and the scores of each seed.
+        listener: Gets the events of each training, and the scores of each seed.
 
     Raises:
         UsageError: A seed comes twice, is below 0 or there is none, or a finished seed had other settings or data.
@@ -94,9 +94,9 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], report: Report) -> SeedSco
         )
     scores: dict[int, dict[str, float]] = {}
     for number, seed in enumerate(seeds, start=1):
-        report({"event": "seed", "seed": seed, "number": number, "of": len(seeds)})
-        scores[seed] = _scores_of(_with_seed(job, seed), report)
-        report({"event": "seed_scores", "seed": seed, **scores[seed]})
+        listener(SeedStarted(seed=seed, number=number, of=len(seeds)))
+        scores[seed] = _scores_of(_with_seed(job, seed), listener)
+        listener(SeedScored(seed=seed, scores=scores[seed]))
     found = SeedScores(scores)
     if all(scores.values()):
         _write(job.output / SCORES, found)
@@ -114,11 +114,11 @@ def _with_seed(job: TrainingJob, seed: int) -> TrainingJob:
     )
 
 
-def _scores_of(job: TrainingJob, report: Report) -> dict[str, float]:
+def _scores_of(job: TrainingJob, listener: Listener) -> dict[str, float]:
     """Scores of one seed, from its run folder where it is finished; empty in all but the first of several processes."""
     kept = Run(job.run_folder).run()
     if "scores" not in kept or not job.output.is_dir():
-        return f1_by_task(run_training(job, report), job)
+        return f1_by_task(run_training(job, listener), job)
     before = {**with_later_settings(kept["config"]), **kept["origin"]}
     now = {**job.config.to_json(), **origin_of(job)}
     changed = sorted(key for key in now if before.get(key) != now[key])

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from sciextract.retraining.run import now
-from sciextract.retraining.run_folder import Run
+from sciextract.retraining.run import environment
+from sciextract.retraining.run_folder import Run, now
 from sciextract_trainer.checkpoint import TrainingState, save_checkpoint
 from sciextract_trainer.hardware.device import describe
 from sciextract_trainer.hardware.distributed import Group
@@ -65,6 +66,13 @@ class Slice:
         save_checkpoint(self.folder, state)
         self.saved = time.monotonic()
         require_time(self.until)
+
+
+def note_environment(run: Run, **values: Any) -> None:
+    """Write values, the machine and the versions into ``run.json``."""
+    found = environment()
+    found["versions"]["torch"] = torch.__version__
+    run.write_run(**values, **found)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 
 from sciextract.errors import SciextractError
 from sciextract.inference.pipeline import Labels
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Listener, MemoryShort, Warned
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Sized, SubwordBatch
@@ -36,7 +36,7 @@ class Stepper:
         labels: What the classes mean.
         rules: The tokenizer.
         device: Where the network is.
-        report: Gets an event when memory is short.
+        listener: Gets an event when memory is short, or the encoder cannot be compiled.
         most: Documents that fit into memory at once; 0 as long as all did.
         group: The processes that take each step together.
         compilation: What compiles the encoder.
@@ -46,7 +46,7 @@ class Stepper:
     labels: Labels
     rules: SubwordRules
     device: torch.device
-    report: Report
+    listener: Listener
     most: int = 0
     group: Group = ALONE
     compilation: Compilation = field(default_factory=lambda: Compilation(None))
@@ -93,7 +93,7 @@ class Stepper:
                 torch.set_rng_state(drawn)
                 self.compilation.give_up()
                 message = f"the encoder cannot be compiled, going on without: {reason_of(error)}"
-                self.report({"event": "warning", "message": message})
+                self.listener(Warned(message=message))
             except (RuntimeError, MemoryError) as error:
                 if not _is_out_of_memory(error):
                     raise
@@ -133,7 +133,7 @@ class Stepper:
         self.most = size // 2
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
-        self.report({"event": "memory", "device": str(self.device), "documents": self.most})
+        self.listener(MemoryShort(device=str(self.device), documents=self.most))
 
     @torch.no_grad()
     def _not_a_number(self, network: nn.Module, part: Sequence[Sized], value: float) -> LossError:

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from sciextract.errors import SciextractError
 from sciextract.retraining.remote.jobs import place_of
-from sciextract.retraining.remote_run import cancel_job
+from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.store import Project, open_project
 from sciextract.workflows import models

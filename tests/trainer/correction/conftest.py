@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.retraining.request import Ending, Order
-from tests.trainer.correction.rounds import Events, Retrain, otters
+from sciextract.retraining.promotion import RetrainResult
+from sciextract.retraining.request import RetrainRequest
+from tests.trainer.correction.rounds import Events, Retrain, otters, retrain_here
 
 
 @pytest.fixture
@@ -26,10 +27,8 @@ def events() -> Events:
 def retrain(project: Path, model_folder: Path, events: Events) -> Retrain:
     """Two epochs from the tiny model on the CPU."""
 
-    from sciextract_trainer.retraining import retrain_project
-
-    def retrain(folder: Path | None = None, report: Any = None, **wishes: Any) -> Ending:
+    def retrain(folder: Path | None = None, report: Any = None, **wishes: Any) -> RetrainResult:
         given = {"project": str(project), "model": str(model_folder), "epochs": 2, **wishes}
-        return retrain_project(Order(**given), folder, "cpu", report or events.append)
+        return retrain_here(RetrainRequest(**given), folder, report or events.append)
 
     return retrain

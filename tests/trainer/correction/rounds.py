@@ -9,18 +9,33 @@ from typing import Any
 import pytest
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.retraining.request import Ending
+from sciextract.retraining.events import as_mappings
+from sciextract.retraining.promotion import RetrainResult
+from sciextract.retraining.request import RetrainRequest
+from sciextract.retraining.run import retrain
 from sciextract.retraining.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
 
 Events = list[dict[str, Any]]
-Retrain = Callable[..., Ending]
+Retrain = Callable[..., RetrainResult]
 FREE = ["Kites and lanterns share a grammar.", "The moss corpus needs glow features."]
 
 
 def otters(folder: Path, schema: LabelSchema) -> Path:
     documents = [*corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3)]
     return new_project(folder / "otters.sciextract", schema, documents, FREE)
+
+
+def retrain_here(
+    request: RetrainRequest, folder: Path | None, report: Callable[[dict[str, Any]], object]
+) -> RetrainResult:
+    """A retraining on this machine's processor; its events as plain values."""
+    from sciextract_trainer.hardware.device import CPU
+    from sciextract_trainer.retraining import LocalTrainer
+
+    result = retrain(request, folder, LocalTrainer(CPU), as_mappings(report))
+    assert isinstance(result, RetrainResult)
+    return result
 
 
 def kinds(events: Events) -> list[str]:

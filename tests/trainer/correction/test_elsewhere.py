@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,12 @@ pytest.importorskip("onnxscript")
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import RemoteError, UsageError
 from sciextract.inference.model_folder import open_folder
+from sciextract.retraining.events import as_mappings
+from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote_run import Where, attach, retrain_elsewhere
-from sciextract.retraining.request import Ending, Order
+from sciextract.retraining.remote.trainer import RemoteTarget, RemoteTrainer, attach
+from sciextract.retraining.request import RetrainRequest
+from sciextract.retraining.run import retrain
 from sciextract.retraining.run_folder import METRICS, Run, runs_of
 from sciextract.retraining.snapshot import Split
 from sciextract.workflows.models import known_models
@@ -27,7 +30,7 @@ from tests.trainer.correction.projects import corrected, new_project
 
 pytestmark = [pytest.mark.full, pytest.mark.xdist_group("sshd")]
 Events = list[dict[str, Any]]
-THERE = Where("gpubox", sys.executable, "cpu")
+THERE = RemoteTarget("gpubox", sys.executable, "cpu")
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +55,25 @@ def project(tmp_path: Path, schema: LabelSchema) -> Path:
 
 
 @pytest.fixture
-def order(project: Path, model_folder: Path) -> Order:
-    return Order(project=str(project), model=str(model_folder), epochs=2)
+def request_(project: Path, model_folder: Path) -> RetrainRequest:
+    return RetrainRequest(project=str(project), model=str(model_folder), epochs=2)
+
+
+def retrain_there(
+    request: RetrainRequest,
+    target: RemoteTarget,
+    report: Callable[[dict[str, Any]], object],
+    *,
+    detach: bool = False,
+) -> RetrainResult | Run:
+    listener = as_mappings(report)
+    trainer = RemoteTrainer.on(target, None, listener, detach=detach)
+    return retrain(request, None, trainer, listener)
+
+
+def _finished(result: RetrainResult | Run) -> RetrainResult:
+    assert isinstance(result, RetrainResult)
+    return result
 
 
 def _kinds(events: Events) -> list[str]:
@@ -61,7 +81,7 @@ def _kinds(events: Events) -> list[str]:
 
 
 def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
-    server: Server, order: Order, project: Path
+    server: Server, request_: RetrainRequest, project: Path
 ) -> None:
     events: Events = []
     cut: list[int] = []
@@ -71,9 +91,9 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
         if event["event"] == "dev" and not cut:
             cut.append(server.cut_lines())  # the line breaks in the middle of the training
 
-    ending = retrain_elsewhere(order, None, THERE, listen)
-    assert isinstance(ending, Ending) and cut and cut[0] >= 1
-    assert ending.model.id in [each.id for each in known_models()]
+    result = retrain_there(request_, THERE, listen)
+    assert isinstance(result, RetrainResult) and cut and cut[0] >= 1
+    assert result.model.id in [each.id for each in known_models()]
     [run] = runs_of(project)
     assert [kind for kind in _kinds(events) if kind != "warning"] == [
         "start", "snapshot", "forgetting", "step", "dev", "export", "gate", "done",
@@ -82,7 +102,7 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
     assert told["device"].startswith("cpu") and "torch" in told["versions"]
     assert told["config"]["epochs"] == 2 and told["forgetting"]
     assert (run.folder / "curves.png").is_file() and events[-1]["curves"].endswith("curves.png")
-    assert ending.model.open().config.origin["learning curves"].endswith(run.name)
+    assert result.model.open().config.origin["learning curves"].endswith(run.name)
     status = run.status()
     assert status is not None and (status.state, status.verdict) == ("done", "too few")
     place = jobs.place_of(run)
@@ -93,36 +113,38 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
     assert (run.folder / "there" / METRICS).read_bytes().count(b"\n") >= len(steps)
 
 
-def test_a_closed_laptop_finds_its_model_later(server: Server, order: Order, project: Path) -> None:
-    run = retrain_elsewhere(order, None, THERE, lambda event: None, detach=True)
+def test_a_closed_laptop_finds_its_model_later(
+    server: Server, request_: RetrainRequest, project: Path
+) -> None:
+    run = retrain_there(request_, THERE, lambda event: None, detach=True)
     assert isinstance(run, Run)
     events: Events = []
-    ending = attach(run, events.append)
-    assert ending.model.folder.is_dir() and open_folder(ending.model.folder)
+    result = _finished(attach(run, as_mappings(events.append)))
+    assert result.model.folder.is_dir() and open_folder(result.model.folder)
     assert _kinds(events)[-2:] == ["gate", "done"]
-    again = attach(run, events.append)
-    assert again.model.id == ending.model.id
+    again = _finished(attach(run, as_mappings(events.append)))
+    assert again.model.id == result.model.id
 
 
 def test_what_fails_there_is_said_in_its_own_words(
-    server: Server, order: Order, project: Path
+    server: Server, request_: RetrainRequest, project: Path
 ) -> None:
     with pytest.raises(RemoteError, match=r"gpubox: .*mps"):
-        retrain_elsewhere(order, None, Where("gpubox", sys.executable, "mps"), lambda event: None)
+        retrain_there(request_, RemoteTarget("gpubox", sys.executable, "mps"), lambda event: None)
 
 
 def test_a_machine_without_a_gpu_is_refused_before_anything_is_sent(
-    server: Server, order: Order, project: Path
+    server: Server, request_: RetrainRequest, project: Path
 ) -> None:
     if shutil.which("nvidia-smi"):
         pytest.skip("this machine has a GPU")
     with pytest.raises(RemoteError, match="shows no NVIDIA GPU"):
-        retrain_elsewhere(order, None, Where("gpubox", sys.executable, "cuda"), lambda event: None)
+        retrain_there(request_, RemoteTarget("gpubox", sys.executable, "cuda"), lambda event: None)
     assert not (server.home / ".cache").exists()
     assert runs_of(project) == [] and list(jobs.jobs()) == []
 
 
-def test_a_host_with_shell_characters_makes_no_run(order: Order, project: Path) -> None:
+def test_a_host_with_shell_characters_makes_no_run(request_: RetrainRequest, project: Path) -> None:
     with pytest.raises(UsageError, match="no host name"):
-        retrain_elsewhere(order, None, Where("gpubox;reboot"), lambda event: None)
+        retrain_there(request_, RemoteTarget("gpubox;reboot"), lambda event: None)
     assert runs_of(project) == []

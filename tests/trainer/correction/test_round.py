@@ -26,15 +26,23 @@ from sciextract.errors import (
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import write_manifest
 from sciextract.metrics.promotion import GateReport, Verdict
-from sciextract.retraining.request import Ending, Order
+from sciextract.retraining.promotion import RetrainResult
+from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.retraining.snapshot import Split
 from sciextract.store import create_project, open_project
 from sciextract.workflows.models import current, known_models
 from sciextract.workflows.models.compare import gate
-from sciextract_trainer.retraining import retrain_project
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
-from tests.trainer.correction.rounds import Events, Retrain, kinds, of_kind, otters, until_export
+from tests.trainer.correction.rounds import (
+    Events,
+    Retrain,
+    kinds,
+    of_kind,
+    otters,
+    retrain_here,
+    until_export,
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Finished:
     project: Path
     run: Run
     events: Events
-    ending: Ending
+    result: RetrainResult
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +62,13 @@ def whole_round(
 ) -> Finished:
     folder = tmp_path_factory.mktemp("round")
     project = otters(folder, schema)
-    order = Order(project=str(project), model=str(model_folder), epochs=2)
+    request = RetrainRequest(project=str(project), model=str(model_folder), epochs=2)
     events: Events = []
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("SCIEXTRACT_HOME", str(folder / "home"))
-        ending = retrain_project(order, None, "cpu", events.append)
+        result = retrain_here(request, None, events.append)
         [run] = runs_of(project)
-    return Finished(folder / "home", project, run, events, ending)
+    return Finished(folder / "home", project, run, events, result)
 
 
 @pytest.fixture
@@ -78,7 +86,7 @@ def test_a_round_from_decisions_to_a_registered_model(finished: Finished) -> Non
     counts = {key: snapshot[key] for key in ("train", "dev", "gate", "undecided")}
     assert counts == {"train": 4, "dev": 2, "gate": 3, "undecided": 1}
     assert finished.run.metrics()[: len(finished.events)] == json.loads(json.dumps(finished.events))
-    model = finished.ending.model
+    model = finished.result.model
     assert model.id in [each.id for each in known_models()] and model.name == "otters"
     assert Extractor.load(model.folder, threads=1)(["Kite networks fly."])
 
@@ -86,7 +94,7 @@ def test_a_round_from_decisions_to_a_registered_model(finished: Finished) -> Non
 def test_the_status_tells_the_end(finished: Finished) -> None:
     status = finished.run.status()
     assert status is not None and (status.state, status.share) == ("done", 1.0)
-    assert status.model == finished.ending.model.id and status.verdict == "too few"
+    assert status.model == finished.result.model.id and status.verdict == "too few"
     assert not status.promoted and "models use" in status.hint
 
 
@@ -107,7 +115,7 @@ def test_before_a_round_the_project_is_backed_up(finished: Finished) -> None:
 
 def test_a_finished_stage_is_not_repeated(finished: Finished) -> None:
     again: Events = []
-    retrain_project(Order(), finished.run.folder, "cpu", again.append)
+    retrain_here(RetrainRequest(), finished.run.folder, again.append)
     assert kinds(again) == ["start", "snapshot", "warning", "gate", "done"]
 
 
@@ -117,25 +125,25 @@ def test_only_a_better_model_is_used(
 ) -> None:
     _gate_says(monkeypatch, verdict)
     again: Events = []
-    ending = retrain_project(Order(), finished.run.folder, "cpu", again.append)
+    result = retrain_here(RetrainRequest(), finished.run.folder, again.append)
     with open_project(finished.project, read=True) as opened:
         used = current(opened)
     better = verdict == "promote"
-    assert ending.promoted is of_kind(again, "done")["promoted"] is better
-    assert (used.id == ending.model.id) is better and (used.name == "sci") is not better
-    assert (f"models use {ending.model.id}" in ending.hint) is not better
+    assert result.promoted is of_kind(again, "done")["promoted"] is better
+    assert (used.id == result.model.id) is better and (used.name == "sci") is not better
+    assert (f"models use {result.model.id}" in result.hint) is not better
 
 
 def test_a_run_is_not_taken_up_with_something_else(finished: Finished) -> None:
     with pytest.raises(UsageError, match="was begun with epochs 2, the command says 5"):
-        retrain_project(Order(epochs=5), finished.run.folder, "cpu", print)
+        retrain_here(RetrainRequest(epochs=5), finished.run.folder, print)
 
 
 def _gate_says(monkeypatch: pytest.MonkeyPatch, verdict: Verdict) -> None:
     def judged(*sides: Any, **wishes: Any) -> GateReport:
         return replace(gate(*sides, **wishes), verdict=verdict)
 
-    monkeypatch.setattr("sciextract.retraining.run.gate", judged)
+    monkeypatch.setattr("sciextract.retraining.promotion.gate", judged)
 
 
 class Killed(BaseException):
@@ -169,18 +177,18 @@ def test_a_stopped_round_goes_on_to_the_same_model(
         str(run.folder) in status.hint and run.metrics()[-1]["event"] == "stopped"
     )
     again: Events = []
-    resumed = retrain_project(Order(), run.folder, "cpu", again.append)
-    assert _weights(resumed) == _weights(whole_round.ending)
+    resumed = retrain_here(RetrainRequest(), run.folder, again.append)
+    assert _weights(resumed) == _weights(whole_round.result)
     assert [event["event"] for event in again].count("done") == 1
 
 
-def _weights(ending: Ending) -> bytes:
-    return (ending.model.folder / "model.safetensors").read_bytes()
+def _weights(result: RetrainResult) -> bytes:
+    return (result.model.folder / "model.safetensors").read_bytes()
 
 
 def test_a_folder_without_a_run_needs_a_project(tmp_path: Path) -> None:
     with pytest.raises(InputMissingError, match="no run that was begun"):
-        retrain_project(Order(), tmp_path, "cpu", print)
+        retrain_here(RetrainRequest(), tmp_path, print)
 
 
 @pytest.mark.full
@@ -217,7 +225,7 @@ def test_another_start_model_in_the_same_place_is_refused(
     (copy / "README.md").write_text("changed", encoding="utf-8")
     write_manifest(copy)
     with pytest.raises(ModelMismatchError, match="another model now"):
-        retrain_project(Order(), tmp_path / "run", "cpu", print)
+        retrain_here(RetrainRequest(), tmp_path / "run", print)
 
 
 @pytest.mark.full

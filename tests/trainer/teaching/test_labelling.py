@@ -19,6 +19,7 @@ from sciextract.documents.document import Document
 from sciextract.errors import ModelDamagedError, OutputError, TrainingDataError, UsageError
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings
+from sciextract.retraining.events import Event
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.data.soft import (
     ARRAYS,
@@ -72,7 +73,7 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labelling, "SHARD_DOCUMENTS", 2)
 
 
-def quiet(event: dict[str, Any]) -> None:
+def quiet(event: Event) -> None:
     """Hears nothing."""
 
 

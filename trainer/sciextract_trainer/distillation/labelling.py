@@ -37,7 +37,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import SubwordTokenizer
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Labelled, Listener
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.data.examples import Targets
 from sciextract_trainer.data.soft import (
@@ -79,7 +79,7 @@ def label_softly(
     teacher: Teacher,
     documents: Sequence[Document],
     folder: Path,
-    report: Report,
+    listener: Listener,
     *,
     until: float = float("inf"),
     workers: int = 1,
@@ -90,7 +90,7 @@ def label_softly(
         teacher: Labels the documents.
         documents: The texts; more of them in another call go on behind those of an earlier one.
         folder: Where the shards are.
-        report: Gets an event after each shard.
+        listener: Gets an event after each shard.
         until: ``time.monotonic()`` at which to stop after a shard.
         workers: Documents that are labelled at a time.
 
@@ -113,7 +113,7 @@ def label_softly(
             require_time(until)
             targets = _label_shard(teacher, chunk, path, workers)
         found += [SoftDocument(*each) for each in zip(chunk, targets, strict=True)]
-        report({"event": "labelled", "documents": len(found), "of": len(documents)})
+        listener(Labelled(documents=len(found), of=len(documents)))
     return found
 
 

@@ -19,7 +19,7 @@ from sciextract.formats.inputs import Part
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.run import circumstances
+from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import SubwordRules, load_subword_rules
@@ -40,7 +40,7 @@ from sciextract_trainer.hardware.device import CPU, choose_device, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.run import find_recipe
-from sciextract_trainer.sessions import recorded
+from sciextract_trainer.sessions import note_environment, recorded
 from sciextract_trainer.warm_start import open_start_model
 
 
@@ -133,7 +133,7 @@ def teach(
     with explained(setup.run), recorded(run, setup.device):
         _note(setup, run, origin)
         network = train(
-            setup.config, setup.labels, setup.rules, data, setup.run, report,
+            setup.config, setup.labels, setup.rules, data, setup.run, as_mappings(report),
             network=setup.network, device=setup.device, until=until,
         )  # fmt: skip
     packaging = Packaging(setup.output.name, setup.schema, setup.labels, setup.rules, dev, origin)
@@ -146,10 +146,8 @@ def teach(
 def _note(setup: StudentSetup, run: Run, origin: dict[str, Any]) -> None:
     """Begins ``run.json``."""
     run.folder.mkdir(parents=True, exist_ok=True)
-    facts = circumstances()
-    facts["versions"]["torch"] = torch.__version__
     config = setup.config.to_json()
-    run.write_run(config=config, schema=setup.schema.name, origin=origin, **facts)
+    note_environment(run, config=config, schema=setup.schema.name, origin=origin)
 
 
 LABELS = "labels"
@@ -215,7 +213,12 @@ def label_texts(
     with explained(folder):
         describe_labels(folder, panel.to_json())
         return label_softly(
-            panel.ensemble(), documents, folder, report, until=until, workers=usable_cores()
+            panel.ensemble(),
+            documents,
+            folder,
+            as_mappings(report),
+            until=until,
+            workers=usable_cores(),
         )
 
 

@@ -14,6 +14,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
+from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import runs_folder
 from sciextract.workflows.events import Report
 from sciextract_trainer.build import load_subword_rules
@@ -236,7 +237,7 @@ def _train(
     documents = data.train[: data.material.documents]
     examples = list(family.examples(documents, labels, rules))
     examined = TrainingData(examples, data.dev)
-    network = train(config, labels, rules, examined, folder, report, device=device)
+    network = train(config, labels, rules, examined, folder, as_mappings(report), device=device)
     predict = family.predictor(network, labels, rules)
     found = dev_report(predict, data.dev, labels.relations.symmetric)
     return scores_of(found, config), _best_epoch(folder, config)

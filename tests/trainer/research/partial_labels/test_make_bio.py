@@ -15,6 +15,7 @@ from research.partial_labels.scores import score_set
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import open_folder
 from sciextract.inference.pipeline import Labels
+from sciextract.retraining.events import as_mappings
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.loop import TrainingData, train
@@ -137,7 +138,8 @@ def test_parts_see_every_example_once_a_pass(
     examples = context.examples()
     events: list[dict[str, object]] = []
     config = make_config(epochs=3, parts=3, coreference_weight=0.0, ema=0.5)
-    train(config, context.labels, rules, TrainingData(examples, []), context.runs, events.append)
+    data, report = TrainingData(examples, []), as_mappings(events.append)
+    train(config, context.labels, rules, data, context.runs, report)
     seen = [event["of"] for event in events if event["event"] == "step"]
     sizes = list(
         dict.fromkeys(zip((e["epoch"] for e in events if e["event"] == "step"), seen, strict=True))

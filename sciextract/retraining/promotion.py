@@ -1,0 +1,122 @@
+"""The end of a retraining: both models on the held-out abstracts; the new one is registered, and used where it is better."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sciextract.errors import ProjectError, as_command
+from sciextract.inference.batching import usable_cores
+from sciextract.inference.extractor import Extractor
+from sciextract.metrics.promotion import GateReport
+from sciextract.retraining.curves import figure_of
+from sciextract.retraining.events import GateScored, RunDone
+from sciextract.retraining.request import RetrainRequest
+from sciextract.retraining.run_folder import MODEL, now
+from sciextract.store import open_project
+from sciextract.workflows.models import KnownModel, register, use
+from sciextract.workflows.models.compare import gate
+
+if TYPE_CHECKING:
+    from sciextract.retraining.run import Prepared
+    from sciextract.retraining.status import StatusWriter
+
+
+@dataclass(frozen=True, slots=True)
+class RetrainResult:
+    """The result of a retraining.
+
+    Attributes:
+        model: The registered model.
+        report: Both models on the gate.
+        promoted: Whether it predicts in the project now.
+        message: What happened, in a sentence.
+        hint: What to do next.
+    """
+
+    model: KnownModel
+    report: GateReport
+    promoted: bool
+    message: str
+    hint: str
+
+
+def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
+    """Compare the model of a run with the one before on the gate; register it, use it where it may be used.
+
+    Args:
+        prepared: The run; its model is in ``model/``.
+        status: Gets the events.
+    """
+    run, request = prepared.run, prepared.request
+    status.enter(
+        "gating", f"comparing both models on {len(prepared.snapshot.gate)} held-out abstracts"
+    )
+    threads = usable_cores()
+    before, after = (
+        Extractor.load(folder, threads=threads)
+        for folder in (prepared.start_model.path, run.folder / MODEL)
+    )
+    report = gate(prepared.snapshot.gate, before, after, blind=bool(request.blind_gate))
+    run.write_run(gate=report.to_json())
+    status.event(GateScored(report=report.to_json()))
+
+    model = register(run.folder / MODEL, model_name(request))
+    promoted, problem = report.verdict == "promote", ""
+    if promoted:
+        try:
+            with open_project(request.path) as project:
+                use(model.id, project)
+        except ProjectError as error:
+            promoted, problem = False, error.message
+    result = _result(model, report, promoted, problem, request.path)
+    folder = str(model.folder)
+    run.write_run(
+        result={"model": model.id, "folder": folder, "promoted": promoted}, finished=now()
+    )
+    status.event(
+        RunDone(
+            model=model.id, folder=folder, promoted=promoted, curves=figure_of(run),
+            message=result.message, hint=result.hint,
+        )
+    )  # fmt: skip
+    status.finish(result)
+    return result
+
+
+def model_name(request: RetrainRequest) -> str:
+    """The name of the new model: the one asked for, else the project's."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", request.name or request.path.stem)
+    return stem.strip("._-")[:48] or "model"
+
+
+def _result(
+    model: KnownModel, report: GateReport, promoted: bool, problem: str, path: Path
+) -> RetrainResult:
+    """The result with its next step.
+
+    Args:
+        model: The new model.
+        report: The gate's report.
+        promoted: Whether it is in use now.
+        problem: Why a better one could not be put in use; empty when it could, or is not better.
+        path: The project file.
+    """
+    project = ("--project", path)
+    if promoted:
+        message = f"{model.id} is better and predicts in this project from now on"
+        again = as_command("sciextract", "annotate", *project)
+        back = as_command("sciextract", "models", "rollback", *project)
+        return RetrainResult(
+            model, report, True, message, f"{again} predicts again; {back} goes back"
+        )
+    why = {
+        "promote": f"{model.id} is better, but could not be put in use: {problem}",
+        "keep": f"{model.id} is not clearly better; the model before stays in use",
+        "too few": f"too few held-out abstracts to tell whether {model.id} is better; "
+        "the model before stays",
+    }
+    take = as_command("sciextract", "models", "use", model.id, *project)
+    return RetrainResult(model, report, False, why[report.verdict], f"{take} takes it all the same")

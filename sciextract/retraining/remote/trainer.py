@@ -1,0 +1,333 @@
+"""A retraining whose training runs on another machine; prepared and compared here, where the project is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sciextract.errors import JobStoppedError, RemoteError, SciextractError, UsageError, as_command
+from sciextract.retraining.curves import FIGURES, draw_curves, figure_of
+from sciextract.retraining.events import (
+    JOB_EVENTS,
+    Event,
+    Exporting,
+    Failed,
+    Listener,
+    RunStarted,
+    Step,
+    Stopped,
+    Warned,
+    known_events,
+    parse_event,
+)
+from sciextract.retraining.promotion import RetrainResult
+from sciextract.retraining.remote import jobs, results
+from sciextract.retraining.remote.jobs import THERE, Place, Standing
+from sciextract.retraining.remote.start import Machine, Task, fetch, inspected, start, start_again
+from sciextract.retraining.request import is_begun, stored_request
+from sciextract.retraining.run import Prepared, Trainer, complete
+from sciextract.retraining.run_folder import RUN, SNAPSHOT, Run, Status
+from sciextract.retraining.status import StatusWriter, go_on_command, stopped_here
+
+MODULE = "sciextract_trainer.remote_job"
+_NOTES = ("config", "device", "hardware", "versions", "forgetting")
+"""What ``run.json`` takes over from the job's."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteTarget:
+    """The other machine.
+
+    Attributes:
+        host: ``HOST`` or ``USER@HOST``.
+        python: Its Python.
+        device: What trains there.
+        slurm: Whether the job goes through SLURM.
+    """
+
+    host: str
+    python: str = "python3"
+    device: str = "auto"
+    slurm: bool = False
+
+    def inspect(self) -> Machine:
+        """What the machine has.
+
+        Raises:
+            UsageError: The host is no host.
+            RemoteError: It cannot be reached, or lacks something.
+        """
+        return inspected(self.host, self.python, gpu=self.device == "cuda", slurm=self.slurm)
+
+
+class RemoteTrainer(Trainer):
+    """Sends a training to another machine and follows it to its end.
+
+    Args:
+        target: The machine.
+        machine: What it has; looked at when something is sent, where it is ``None``.
+        detach: Whether to come back as soon as the job runs.
+    """
+
+    def __init__(
+        self, target: RemoteTarget, machine: Machine | None = None, *, detach: bool = False
+    ) -> None:
+        self._target = target
+        self._machine = machine
+        self._detach = detach
+
+    @classmethod
+    def on(
+        cls, target: RemoteTarget, folder: Path | None, listener: Listener, *, detach: bool = False
+    ) -> RemoteTrainer:
+        """A trainer on a machine that was looked at before any work.
+
+        A run folder that was made for the run (by the desk) keeps the reason where the machine cannot be used.
+
+        Raises:
+            UsageError: The host is no host.
+            RemoteError: The machine cannot be reached or lacks something.
+        """
+        if folder is None or not folder.is_dir() or is_begun(folder):
+            return cls(target, target.inspect(), detach=detach)
+        with StatusWriter(Run(folder), listener).recording(first=f"looking at {target.host}"):
+            return cls(target, target.inspect(), detach=detach)
+
+    def begin(self, run: Run) -> None:
+        """Note the new job in the run."""
+        target = self._target
+        jobs.new_place(run, target.host, target.python, target.slurm, target.device)
+
+    def train(self, prepared: Prepared, status: StatusWriter) -> bool:
+        """Send the job and start it; unless detached, follow it and bring its model here."""
+        place = self._send(prepared, status)
+        if self._detach:
+            status.enter("training", f"on {place.host}; {_attach_command(prepared.run)}")
+            return False
+        _follow(prepared.run, place, status)
+        return True
+
+    def interruption(self, run: Run) -> tuple[str, str]:
+        """A job that runs goes on, nothing else does."""
+        place = jobs.place_of(run)
+        if place is not None and place.state == "started":
+            message = f"not watching any more; the job goes on on {place.host}"
+            return message, _attach_command(run)
+        return stopped_here(run)
+
+    def finish(self, run: Run) -> None:
+        """Remove the job's files there; `jobs clean` finds what stays."""
+        place = jobs.place_of(run)
+        if place is not None:
+            with suppress(SciextractError):
+                results.clean(run, place)
+
+    def _send(self, prepared: Prepared, status: StatusWriter) -> Place:
+        """Send everything that the job needs, and start it; what has arrived is not sent again."""
+        for warning in prepared.snapshot.manifest.warnings:
+            status.event(Warned(message=warning))
+        target, run = self._target, prepared.run
+        status.enter("preparing", f"sending to {target.host}")
+        words = ["-m", MODULE, "run", prepared.start_model.path.name, "--device", target.device]
+        files = [run.folder / RUN, run.folder / SNAPSHOT]
+        gpu = target.device == "cuda"
+        task = Task(
+            target.host, target.python, target.slurm, gpu, prepared.start_model.path, files, words
+        )
+        return start(run, task, self._machine or target.inspect())
+
+
+class _AttachedTrainer(RemoteTrainer):
+    """Takes up a job of an earlier command.
+
+    Args:
+        place: Where it is.
+        again: Whether a job that was stopped shall go on.
+    """
+
+    def __init__(self, place: Place, *, again: bool) -> None:
+        super().__init__(RemoteTarget(place.host, place.python, place.device, place.slurm))
+        self.first_step = f"asking {place.host}"
+        self._place = place
+        self._again = again
+
+    def begin(self, run: Run) -> None:
+        """The job is noted already; one that was not wholly sent is not followed.
+
+        Raises:
+            RemoteError: It was not, and shall not be sent now.
+        """
+        if self._place.state == "sending" and not self._again:
+            raise RemoteError(
+                f"{run.name} was not wholly sent to {self._place.host}",
+                f"send the rest: {go_on_command(run)}",
+            )
+
+    def train(self, prepared: Prepared, status: StatusWriter) -> bool:
+        """Go on where the job is: send the rest, start it again, follow it, or take the model that is here."""
+        run, place = prepared.run, self._place
+        if place.state == "sending":
+            place = self._send(prepared, status)
+        elif place.state == "started":
+            standing = jobs.standing(place)
+            if self._again and standing.there and not standing.runs and standing.exit != 0:
+                place = start_again(run, place)
+        if place.state == "started":
+            _follow(run, place, status)
+        return True
+
+
+def attach(run: Run, listener: Listener, *, again: bool = False) -> RetrainResult | Run:
+    """Follow a job of an earlier command to its end, bring its model here and compare it.
+
+    Args:
+        run: The local run.
+        listener: Gets every event from now on.
+        again: Whether a job that was stopped shall go on.
+
+    Raises:
+        UsageError: The run is none of another machine.
+        RemoteError: The machine cannot be reached at first, or the job failed.
+    """
+    place = jobs.place_of(run)
+    if place is None:
+        raise UsageError(f"{run.name} is no job on another machine", "sciextract jobs list")
+    return complete(run, stored_request(run), _AttachedTrainer(place, again=again), listener)
+
+
+def cancel_job(run: Run, place: Place) -> None:
+    """Stop a job at a point from which it can go on, and note that where nobody follows it.
+
+    Args:
+        run: Its local run.
+        place: Where it is.
+
+    Raises:
+        RemoteError: The machine cannot be reached.
+    """
+    results.cancel(place)
+    status = run.status()
+    if place.state != "started" or status is None or _is_noted(run, status):
+        return
+    message = f"{run.name} was stopped on {place.host}"
+    hint = f"go on: {go_on_command(run)}"
+    run.append(Failed(message=message, hint=hint).to_json())
+    run.write_status(replace(status, state="stopped", message=message, hint=hint, lost=""))
+
+
+def _is_noted(run: Run, status: Status) -> bool:
+    """Whether the run has come to another end, or somebody follows the job and sees that it stops."""
+    return status.state in ("done", "failed") or (status.state != "stopped" and run.is_alive())
+
+
+def _attach_command(run: Run) -> str:
+    return as_command("sciextract", "jobs", "attach", run.name)
+
+
+def _follow(run: Run, place: Place, status: StatusWriter) -> None:
+    """From a job that runs to its model in the local run folder."""
+    copy = Run(run.folder / THERE)
+    copy.folder.mkdir(exist_ok=True)
+    relay = EventRelay(run, copy, place, status)
+    relay.pass_on()
+    standing = results.follow(copy, place, relay.pass_on, relay.connection_lost)
+    relay.pass_on()
+    _check(run, place, standing)
+    status.enter("exporting", f"fetching the model from {place.host}")
+    results.fetch_model(run, place)
+    notes = results.fetch_notes(run, place)
+    run.write_run(**{key: notes[key] for key in _NOTES if key in notes})
+    drawn = draw_curves(run)
+    if drawn.figure is None:  # then those that were drawn there, if any
+        with suppress(RemoteError):
+            for name in FIGURES:
+                fetch(place.ssh, f"{place.path}/run/{name}", run.folder)
+        if not figure_of(run):
+            status.event(Warned(message=drawn.problem))
+
+
+def _check(run: Run, place: Place, standing: Standing) -> None:
+    """Refuse a job without a model, with the reason that it gave itself."""
+    if standing.exit == 0:
+        return
+    events = known_events(Run(run.folder / THERE).metrics())
+    errors = [each for each in events if isinstance(each, Failed)]
+    if errors:
+        raise RemoteError(f"{place.host}: {errors[-1].message}", errors[-1].hint)
+    if standing.exit == 130:
+        raise JobStoppedError(
+            f"{run.name} was stopped on {place.host}", f"go on: {go_on_command(run)}"
+        )
+    last = standing.log.strip().splitlines()[-1:] or [f"exit code {standing.exit}"]
+    raise RemoteError(f"{place.host}: {last[0]}", f"its log: {place.host}:{place.path}/log")
+
+
+class EventRelay:
+    """Passes the job's events on, each one once, also over several commands.
+
+    Every event is kept with its number among the job's, so that a command which was killed in between
+    leaves no gap and the next one no double.
+
+    Args:
+        run: The local run.
+        copy: The folder with the events as they came.
+        place: Where the job is.
+        status: Gets the events.
+    """
+
+    def __init__(self, run: Run, copy: Run, place: Place, status: StatusWriter) -> None:
+        self._run = run
+        self._copy = copy
+        self._place = place
+        self._status = status
+        known = list(known_events(run.metrics()))
+        passed = [each for each in known if each.there is not None]
+        self._seen = max((each.there for each in passed if each.there is not None), default=-1) + 1
+        self._warned = {
+            each.message for each in known if isinstance(each, Warned) and each.there is None
+        }
+        for event in passed:
+            self._enter(event)
+        steps = [each for each in passed if isinstance(each, Step)]
+        if steps:
+            status.reached(steps[-1])
+
+    def pass_on(self) -> None:
+        """Pass on what has come.
+
+        Raises:
+            RemoteError: An event is none of a job's.
+        """
+        for values in self._copy.metrics(self._seen):
+            try:
+                event = parse_event(values, JOB_EVENTS)
+            except ValueError as error:
+                raise RemoteError(
+                    f"{self._place.host}: event {self._seen + 1} of the job cannot be used: {error}",
+                    "is the machine the one that is meant? jobs are sent the version that runs here",
+                ) from None
+            if not self._is_known(event):
+                self._enter(event)
+                if isinstance(event, RunStarted) and event.folder is not None:
+                    event = replace(event, folder=str(self._run.folder))
+                self._status.event(replace(event, there=self._seen))
+            self._seen += 1
+
+    def connection_lost(self, why: str, seconds: float) -> None:
+        """The connection is down for a while; the job goes on."""
+        message = f"{why}; next try in {seconds:g} seconds, the job goes on"
+        self._status.connection_lost(message)
+
+    def _is_known(self, event: Event) -> bool:
+        """Whether this machine shows the event in its own words: the end, and the snapshot's warnings."""
+        if isinstance(event, Warned):
+            return event.message in self._warned
+        return isinstance(event, Failed | Stopped)
+
+    def _enter(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            message = f"training on {self._place.host}, {event.device}"
+            self._status.enter("training", message, epochs=event.epochs)
+        elif isinstance(event, Exporting):
+            self._status.enter("exporting", f"exporting on {self._place.host}")

@@ -1,0 +1,139 @@
+"""The status writer of a run: keeps ``status.json`` and ``metrics.jsonl`` while events are passed on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sciextract.errors import JobStoppedError, SciextractError, as_command
+from sciextract.retraining.curves import draw_curves
+from sciextract.retraining.events import Event, Failed, Listener, Step, Stopped, Warned
+from sciextract.retraining.run_folder import Run, Status
+
+if TYPE_CHECKING:
+    from sciextract.retraining.promotion import RetrainResult
+
+SHARES: Mapping[str, tuple[float, float]] = {
+    "preparing": (0.0, 0.1),
+    "training": (0.1, 0.8),
+    "exporting": (0.8, 0.9),
+    "gating": (0.9, 1.0),
+}
+"""Where in the whole job each state begins and ends, roughly as its time goes."""
+
+_STEP_SECONDS = 0.5
+_LEAST_SHARE = 0.12
+"""Below, the remaining time is not estimated."""
+
+
+class StatusWriter:
+    """Keeps ``status.json`` and ``metrics.jsonl`` of a run and passes its events on.
+
+    Args:
+        run: The run folder.
+        listener: Gets every event.
+    """
+
+    def __init__(self, run: Run, listener: Listener) -> None:
+        self._run = run
+        self._listener = listener
+        self._began = time.monotonic()
+        self._stepped = 0.0
+        self._status = Status.of_this_process("preparing")
+
+    @contextmanager
+    def recording(
+        self,
+        interruption: Callable[[], tuple[str, str]] | None = None,
+        first: str = "reading the project",
+    ) -> Iterator[None]:
+        """Write how the block ended, whichever way it does.
+
+        Args:
+            interruption: What an interrupt means, and the command that goes on after it; when ``None``, a training
+                on this machine stops.
+            first: What is done first.
+        """
+        self.enter("preparing", first)
+        try:
+            yield
+        except SciextractError as error:
+            stopped = isinstance(error, JobStoppedError)
+            self._end("stopped" if stopped else "failed", error.message, error.hint)
+            self.event(Failed(message=error.message, hint=error.hint))
+            raise
+        except KeyboardInterrupt:
+            message, hint = interruption() if interruption else stopped_here(self._run)
+            self._end("stopped", message, hint)
+            self.event(Stopped(message=message, hint=hint))
+            draw_curves(self._run)  # last: a second interrupt loses nothing else
+            raise
+        except BaseException as error:
+            kind = type(error).__name__
+            self._end("failed", f"failed unexpectedly ({kind})", "the whole log is in the file log")
+            raise
+
+    def enter(self, state: str, message: str, epochs: int | None = None) -> None:
+        """Enter a state, perhaps with a number of epochs that is known now."""
+        known = self._status.epochs if epochs is None else epochs
+        share = SHARES[state][0]
+        self._write(replace(self._status, state=state, message=message, share=share, epochs=known))
+
+    def event(self, event: Event) -> None:
+        """Pass an event on and keep it; of steps only some, and the last of each epoch."""
+        if isinstance(event, Step):
+            last = event.documents == event.of
+            if not last and time.monotonic() - self._stepped < _STEP_SECONDS:
+                return
+            self._stepped = time.monotonic()
+            self.reached(event)
+        if self._status.lost:
+            self._write(replace(self._status, lost=""))
+        self._listener(event)
+        self._run.append(event.to_json())
+
+    def reached(self, step: Step) -> None:
+        """The training is at this step."""
+        start, end = SHARES["training"]
+        done = (step.epoch - 1 + step.documents / max(1, step.of)) / max(1, self._status.epochs)
+        self._write(replace(self._status, epoch=step.epoch, share=start + (end - start) * done))
+
+    def connection_lost(self, why: str) -> None:
+        """The connection to another machine is down; the next event means that it is up again."""
+        self._write(replace(self._status, lost=why))
+        self._listener(Warned(message=why))
+
+    def finish(self, result: RetrainResult) -> None:
+        """The retraining is done."""
+        verdict = result.report.verdict
+        self._status = replace(
+            self._status,
+            model=result.model.id,
+            verdict=verdict,
+            promoted=result.promoted,
+            share=1.0,
+        )
+        self._end("done", result.message, result.hint)
+
+    def _end(self, state: str, message: str, hint: str) -> None:
+        self._write(replace(self._status, state=state, message=message, hint=hint, lost=""))
+
+    def _write(self, status: Status) -> None:
+        seconds, share = time.monotonic() - self._began, status.share
+        estimated = status.state in SHARES and share >= _LEAST_SHARE
+        remaining = seconds * (1 - share) / share if estimated else None
+        self._status = replace(status, seconds=round(seconds, 1), remaining_seconds=remaining)
+        self._run.write_status(self._status)
+
+
+def stopped_here(run: Run) -> tuple[str, str]:
+    """What an interrupt means for a training on this machine, and the command that goes on."""
+    return "stopped; what is finished is kept", go_on_command(run)
+
+
+def go_on_command(run: Run) -> str:
+    """The command that takes a stopped run up again."""
+    return as_command("sciextract", "retrain", "--run", run.folder)
