@@ -375,8 +375,8 @@ def _checked(cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]
         if value is None and type(None) in kinds:
             continue
         usable = not isinstance(value, int | float) or abs(value) < _LARGEST
-        is_bool = isinstance(value, bool) and bool not in kinds
-        if not isinstance(value, kinds) or is_bool or not usable:
+        of_type = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+        if not (of_type and usable):
             words = " or ".join(each.__name__ for each in kinds if each is not type(None))
             start = "" if prefix else f"{getattr(cls, 'kind', '')}: "
             raise ValueError(f"{start}{prefix}{name} is {shown(value)}, allowed is {words}")
