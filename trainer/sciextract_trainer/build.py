@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 from torch import nn
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ModelNotFoundError
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
@@ -96,14 +94,3 @@ def _seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:
     if config.freeze_embeddings:
         encoder.get_input_embeddings().requires_grad_(False)  # type: ignore[operator]
     return encoder, int(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
-
-
-def require_folder(path: Path) -> Path:
-    """The folder of a checkpoint.
-
-    Raises:
-        ModelNotFoundError: It does not exist.
-    """
-    if not path.is_dir():
-        raise ModelNotFoundError(f"no model folder at {path}")
-    return path

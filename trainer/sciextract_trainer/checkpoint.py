@@ -17,7 +17,6 @@ from torch.optim.lr_scheduler import LambdaLR
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.files import replacing
-from sciextract_trainer.optimisation.optimiser import ENCODER
 from sciextract_trainer.optimisation.schedules import WeightAverage
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
@@ -143,21 +142,6 @@ def load_weights(path: Path, network: nn.Module) -> None:
         raise _of_another(path, str(error)) from error
     if unknown:
         raise _of_another(path, f"{unknown[0]} is no weight of the network")
-
-
-def load_encoder_weights(path: Path, network: nn.Module) -> None:
-    """Puts the encoder's part of another network's stored weights into a network.
-
-    Raises:
-        ModelDamagedError: The file is not whole, or its encoder is another one.
-    """
-    try:
-        stored = {k: v for k, v in load_file(path).items() if k.startswith(ENCODER)}
-        unknown = network.load_state_dict(stored, strict=False).unexpected_keys
-    except (RuntimeError, OSError, SafetensorError) as error:
-        raise _of_another(path, str(error)) from error
-    if unknown or not stored:
-        raise _of_another(path, "its encoder is none of the network's kind")
 
 
 def _of_another(path: Path, problem: str) -> ModelDamagedError:
