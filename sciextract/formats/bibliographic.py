@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, Source, shown
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.text.analyse import join_title, make_document
 
@@ -132,3 +132,35 @@ class TaggedRecord:
     def lines_of(self, tag: str) -> list[str]:
         """The lines under a tag that are not empty, for tags with an item a line."""
         return [line for parts in self.parts.get(tag, []) for line in parts if line]
+
+
+def documents_of(
+    records: Iterable[TaggedRecord],
+    document: Callable[[TaggedRecord, int], AnnotatedDocument],
+    source: Source,
+    kind: str,
+    first_line: str,
+) -> Iterator[ReadItem]:
+    """The documents of tagged records, numbered from 1; a record with an error becomes a bad record.
+
+    Args:
+        records: The records of a file.
+        document: The document of a record and its number; may raise :class:`FormatError`.
+        source: The file.
+        kind: What the file should hold, for the error that it holds none.
+        first_line: How a record begins.
+
+    Raises:
+        FormatError: There is no record.
+    """
+    number = 0
+    for number, record in enumerate(records, start=1):
+        try:
+            if record.error is not None:
+                raise record.error
+            yield document(record, number)
+        except FormatError as error:
+            yield BadRecord(error)
+    if not number:
+        hint = f"a record begins with: {first_line}"
+        raise FormatError(f"the file holds no {kind} record", path=source.path, hint=hint)

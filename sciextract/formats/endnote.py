@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
+    documents_of,
     keep_unusable,
     make_record,
     text_lines,
@@ -29,12 +31,11 @@ def read_endnote(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-    number = 0
-    for number, record in enumerate(_records(source), start=1):
-        yield _item(record, source, number)
-    if not number:
-        hint = "a record begins with: %0 Journal Article"
-        raise FormatError("the file holds no EndNote record", path=source.path, hint=hint)
+
+    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
+        return _document(record, source, number)
+
+    return documents_of(_records(source), document, source, "EndNote", "%0 Journal Article")
 
 
 def _records(source: Source) -> Iterator[TaggedRecord]:
@@ -78,18 +79,13 @@ def _add(record: TaggedRecord, found: re.Match[str] | None, line: str, place: Pl
         )
 
 
-def _item(record: TaggedRecord, source: Source, number: int) -> ReadItem:
-    if record.error is not None:
-        return BadRecord(record.error)
+def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:
     tags = record.tags()
     fields = _fields(record, tags)
     key = " ".join(tags.get("%F", [])) or fields["doi"] or f"{source.stem}:{number}"
     place = Place(source.path, record.first_line, key)
     title, abstract = (" ".join(tags.get(tag, [])) for tag in ("%T", "%X"))
-    try:
-        return make_record(place, title, abstract, fields)
-    except FormatError as error:
-        return BadRecord(error)
+    return make_record(place, title, abstract, fields)
 
 
 def _fields(record: TaggedRecord, tags: Tags) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
+    documents_of,
     keep_unusable,
     make_record,
     text_lines,
@@ -34,12 +36,11 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-    number = 0
-    for number, record in enumerate(_records(source), start=1):
-        yield _item(record, source, number)
-    if not number:
-        hint = "a record begins with: PT J"
-        raise FormatError("the file holds no Web of Science record", path=source.path, hint=hint)
+
+    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
+        return _document(record, source, number)
+
+    return documents_of(_records(source), document, source, "Web of Science", "PT J")
 
 
 def _records(source: Source) -> Iterator[TaggedRecord]:
@@ -75,19 +76,14 @@ def _add(record: TaggedRecord, found: re.Match[str] | None, line: str, place: Pl
         )
 
 
-def _item(record: TaggedRecord, source: Source, number: int) -> ReadItem:
-    if record.error is not None:
-        return BadRecord(record.error)
+def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:
     tags = record.tags()
     tags |= {tag: lines for tag in _A_LINE_EACH if (lines := record.lines_of(tag))}
     fields = _fields(tags)
     key = " ".join(tags.get("UT", [])) or fields["doi"] or f"{source.stem}:{number}"
     place = Place(source.path, record.first_line, key)
     title, abstract = (" ".join(tags.get(tag, [])) for tag in ("TI", "AB"))
-    try:
-        return make_record(place, title, abstract, fields, () if "ER" in record.parts else (CUT,))
-    except FormatError as error:
-        return BadRecord(error)
+    return make_record(place, title, abstract, fields, () if "ER" in record.parts else (CUT,))
 
 
 def _fields(tags: Tags) -> dict[str, Any]:
