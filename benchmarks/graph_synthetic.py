@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sciextract.documents.bibliography import Bibliography
 from sciextract.graph.contribution import Contribution, Evidence, Naming, packed
 
 LABELS = ("Method", "Task", "Material", "Metric", "OtherScientificTerm")
@@ -72,7 +73,8 @@ class _Writer:
         digest = hashlib.sha256(text.encode()).hexdigest()
         spaced = {each.surface: each.surface.casefold().replace("-", " ") for each in namings}
         return Contribution(
-            f"synthetic:{number}", packed(text), digest, "none@0", 1990 + number % 35,
+            f"synthetic:{number}", packed(text), digest, "none@0",
+            Bibliography(title=text[:60], year=1990 + number % 35),
             namings, evidence, (), spaced, 2, 0, 0, digest[:16].encode(),
         )  # fmt: skip
 

@@ -8,12 +8,12 @@ import zlib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Annotations, Entity, State
-from sciextract.documents.bibliography import publication_year
+from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.graph.acronyms import Expansion, find_expansions
@@ -30,7 +30,7 @@ class Abstract:
         text: Its text.
         text_sha256: The hash of the text.
         model: ``NAME@HASH``; empty where no model predicted.
-        year: Of publication, where it is known.
+        paper: What is known of its publication; texts as they were read.
         annotations: What was found in it, the rejected included.
         sentences: Where its sentences lie.
     """
@@ -39,7 +39,7 @@ class Abstract:
     text: str
     text_sha256: str
     model: str
-    year: int | None
+    paper: Bibliography
     annotations: Annotations
     sentences: Sentences
 
@@ -77,13 +77,19 @@ def abstract_of(annotated: AnnotatedDocument, year: int | None = None) -> Abstra
         document.text,
         document.text_sha256,
         str(annotated.model or ""),
-        year or publication_year(document.fields),
+        published(document.fields, year),
         annotated.annotations,
         Sentences(
             [tokens.spans[each.token_start].char_start for each in tokens.sentences],
             [tokens.spans[each.token_end - 1].char_end for each in tokens.sentences],
         ),
     )
+
+
+def published(fields: Mapping[str, Any], year: int | None) -> Bibliography:
+    """The bibliographic data in a document's fields; ``year`` comes before the one that they give."""
+    found = bibliography_of(fields)
+    return replace(found, year=year) if year else found
 
 
 _FAST_COMPRESSION = 1
@@ -157,7 +163,7 @@ class Contribution:
         content: Its text, packed: see :func:`unpacked`.
         text_sha256: The hash of the text: the same text is the same abstract.
         model: ``NAME@HASH``; empty where no model predicted.
-        year: Of publication, where the input tells.
+        paper: What the input tells of its publication.
         namings: How often each concept is called how.
         evidence: Relations in text order.
         expansions: Acronyms with the key and the wording of what they stand for.
@@ -172,7 +178,7 @@ class Contribution:
     content: bytes
     text_sha256: str
     model: str
-    year: int | None
+    paper: Bibliography
     namings: Mapping[Naming, int]
     evidence: tuple[Evidence, ...]
     expansions: tuple[tuple[str, str, str], ...]
@@ -201,11 +207,12 @@ def contribution_from(abstract: Abstract, settings: CountSettings) -> Contributi
     found = find_expansions(abstract.text)
     concepts = _concepts(abstract, settings.generic, found)
     namings, model = _namings(concepts), clean(abstract.model)
+    paper = _cleaned(abstract.paper)
     evidence, nameless, loops, unlikely = _evidence(abstract, concepts, settings.least_score)
     expansions = tuple([each for each in map(_expansion, found) if each[0] and each[1]])
     facts = (
         model,
-        abstract.year,
+        astuple(paper),
         list(namings.items()),
         evidence,
         expansions,
@@ -218,7 +225,7 @@ def contribution_from(abstract: Abstract, settings: CountSettings) -> Contributi
         content=packed(abstract.text),
         text_sha256=abstract.text_sha256,
         model=model,
-        year=abstract.year,
+        paper=paper,
         namings=namings,
         evidence=tuple(evidence),
         expansions=expansions,
@@ -227,6 +234,16 @@ def contribution_from(abstract: Abstract, settings: CountSettings) -> Contributi
         loops=loops,
         unlikely=unlikely,
         fingerprint=_fingerprint(abstract.text_sha256, facts),
+    )
+
+
+def _cleaned(paper: Bibliography) -> Bibliography:
+    return replace(
+        paper,
+        doi=paper.doi and clean(paper.doi),
+        title=paper.title and clean(paper.title),
+        venue=paper.venue and clean(paper.venue),
+        authors=tuple(map(clean, paper.authors)),
     )
 
 

@@ -25,6 +25,10 @@ CREATE TABLE document (
 );
 CREATE INDEX document_key ON document (doc_key);
 CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL);
+-- What the input tells of a publication; authors are a JSON list of "Family, Given".
+CREATE TABLE paper (
+    document INTEGER PRIMARY KEY, title TEXT, venue TEXT, doi TEXT, pmid TEXT, authors TEXT NOT NULL
+);
 CREATE TABLE naming (
     document INTEGER, name INTEGER, form INTEGER, label INTEGER, rules INTEGER, mentions INTEGER NOT NULL,
     PRIMARY KEY (document, name, form, label, rules)
@@ -125,7 +129,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 3
+VERSION = 4
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 _CACHE_KIB = 192 * 1024
 _BUSY_SECONDS = 10.0

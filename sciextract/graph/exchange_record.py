@@ -13,7 +13,6 @@ from operator import lt
 from typing import Any, TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
-from sciextract.documents.bibliography import publication_year
 from sciextract.documents.document import ModelId, text_hash
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
@@ -21,7 +20,7 @@ from sciextract.formats.base import Place, Source
 from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.json_values import Record, unknown_fields
 from sciextract.formats.jsonl import OWN_FIELDS, parse_record
-from sciextract.graph.contribution import Abstract, Sentences, abstract_of
+from sciextract.graph.contribution import Abstract, Sentences, abstract_of, published
 
 _STATES = {state.value: state for state in State}
 _UNSAID = State.IMPORTED.value
@@ -70,8 +69,8 @@ def _abstract(record: Record, source: Source, line: int, years: Mapping[str, int
         unknown_fields(
             record, _KNOWN, Place(source.path, line, key)
         )  # proves that none is too deep
-    year = years.get(key) or publication_year(fields)
-    return Abstract(key, text, digest, _model(record.get("model")), year, annotations, sentences)
+    paper = published(fields, years.get(key))
+    return Abstract(key, text, digest, _model(record.get("model")), paper, annotations, sentences)
 
 
 def _model(model: object) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sciextract.documents.bibliography import Bibliography
 from sciextract.graph.contribution import Contribution
 
 _MOST_REMEMBERED = 1 << 19
@@ -58,9 +60,10 @@ class Numbers:
         return self._connection.execute(f"{self._select} ({marks})", some)
 
 
-_FACTS_OF_A_DOCUMENT = ("text", "naming", "evidence", "expansion")
+_FACTS_OF_A_DOCUMENT = ("text", "paper", "naming", "evidence", "expansion")
 _DOCUMENT = """INSERT INTO document (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_PAPER = "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?)"
 _NAMING = "INSERT INTO naming VALUES (?, ?, ?, ?, ?, ?)"
 _EVIDENCE = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _EXPANSION = "INSERT OR IGNORE INTO expansion VALUES (?, ?, ?, ?)"
@@ -153,7 +156,7 @@ class Facts:
             _DOCUMENT,
             (
                 *(self._last, contribution.doc_key, digest, contribution.fingerprint),
-                *(self._models[contribution.model], contribution.year, self.build),
+                *(self._models[contribution.model], contribution.paper.year, self.build),
                 *(contribution.nameless, contribution.loops, contribution.unlikely),
             ),
         )
@@ -181,6 +184,7 @@ class Facts:
     def _write(self, fresh: _Fresh) -> None:
         insert = self._connection.executemany
         insert("INSERT INTO text VALUES (?, ?)", [(number, each.content) for number, each in fresh])
+        insert(_PAPER, [_paper(number, each.paper) for number, each in fresh])
         insert(_NAMING, self._namings(fresh))
         insert(_EVIDENCE, self._evidence(fresh))
         insert(_EXPANSION, self._expansions(fresh))
@@ -208,3 +212,8 @@ class Facts:
             for document, each in fresh
             for short, long, wording in each.expansions
         ]
+
+
+def _paper(document: int, paper: Bibliography) -> tuple[object, ...]:
+    authors = json.dumps(paper.authors, ensure_ascii=False)
+    return document, paper.title, paper.venue, paper.doi, paper.pmid, authors

@@ -19,7 +19,7 @@ from sciextract.graph import facts
 from sciextract.graph.building import build_graph
 from sciextract.graph.contribution import CountSettings
 from sciextract.graph.contributions import Reading
-from sciextract.graph.database import GraphError, GraphMissingError, open_graph
+from sciextract.graph.database import VERSION, GraphError, GraphMissingError, open_graph
 from sciextract.graph.derive import DeriveSettings
 from sciextract.store import open_project
 from sciextract.workflows.import_files import import_files
@@ -333,7 +333,7 @@ def test_versions(tmp_path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=99")
     connection.close()
-    with pytest.raises(GraphError, match="newest known version is 3"), open_graph(path):
+    with pytest.raises(GraphError, match=f"newest known version is {VERSION}"), open_graph(path):
         pass
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version=1")

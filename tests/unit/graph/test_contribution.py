@@ -140,8 +140,8 @@ def test_evidence_is_the_sentences_of_both_arguments() -> None:
 
 def test_the_year_comes_from_the_record_or_from_beside_it() -> None:
     document = abstract("a", "A parser.", {"parser": "Method"}, year=1999)
-    assert contribution_of(document).year == 1999
-    assert contribution_of(document, year=2005).year == 2005
+    assert contribution_of(document).paper.year == 1999
+    assert contribution_of(document, year=2005).paper.year == 2005
 
 
 def test_the_fingerprint_changes_with_what_is_said() -> None:
