@@ -65,6 +65,10 @@ CREATE TABLE node (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, label INTEGER NOT NULL, documents INTEGER NOT NULL,
     mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER
 );
+-- The abstracts that name a node, with its mentions in each.
+CREATE TABLE node_document (
+    node INTEGER, document INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, document)
+) WITHOUT ROWID;
 CREATE TABLE node_label (node INTEGER, label INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, label))
 WITHOUT ROWID;
 CREATE TABLE node_year (node INTEGER, year INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (node, year))
@@ -109,7 +113,17 @@ CREATE INDEX pair_labels ON pair (label, one_label, other_label, documents DESC)
 """
 
 DERIVED_TABLES = (
-    *("resolved", "ambiguous", "node", "node_label", "node_year", "alias", "edge", "support"),
+    *(
+        "resolved",
+        "ambiguous",
+        "node",
+        "node_document",
+        "node_label",
+        "node_year",
+        "alias",
+        "edge",
+        "support",
+    ),
     *("pair", "adjacency", "year_total", "recent", "symmetric"),
 )
 

@@ -140,7 +140,7 @@ DROP VIEW stated
 """
 
 _NODES = f"""
-CREATE TEMP TABLE node_document AS
+INSERT INTO node_document
 SELECT node, document, sum(mentions) AS mentions FROM mention GROUP BY node, document;
 
 INSERT INTO node_year
@@ -202,7 +202,6 @@ DROP TABLE joined;
 DROP TABLE often;
 DROP TABLE form_use;
 DROP TABLE title;
-DROP TABLE node_document;
 DROP TABLE degree;
 DROP VIEW mention
 """
