@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.store import open_project
-from sciextract_app.dialogs.pages import GuidelineDialog, HelpDialog
+from sciextract_app.dialogs.pages import KeysDialog
 from sciextract_app.dialogs.prompts import NoteDialog, SearchDialog
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.settings import KEYMAP_FILE, user_folder
@@ -222,15 +222,40 @@ class TestDialogs:
     async def test_help(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
             await pilot.press("question_mark")
-            await until(pilot, lambda: isinstance(app.screen, HelpDialog))
+            await until(pilot, lambda: isinstance(app.screen, KeysDialog))
             await until_shown(pilot, "accept")
             await pilot.press("escape")
             assert app.screen is desk_of(app)
 
-    async def test_guideline(self, project: Path) -> None:
+    async def test_every_key_is_reached_by_scrolling_and_by_searching(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
+            await pilot.press("question_mark")
+            await until_shown(pilot, "accept the item")
+            await pilot.press("end")
+            await until_shown(pilot, "Ctrl+Q")
+            await pilot.press("home", "slash", *"split")
+            await until(pilot, lambda: "accept the item" not in shown(pilot))
+            assert "mean something else" in shown(pilot)
+            await pilot.press("escape")
+            await until_shown(pilot, "accept the item")
+            await pilot.press("j", "j", "pagedown")
+            assert app.screen.query_one(".dialog-box").scroll_offset.y > 2
+            await pilot.press("k", "pageup", "up")
+            assert app.screen.query_one(".dialog-box").scroll_offset.y == 0
+            await pilot.press("escape")
+            assert app.screen is desk_of(app)
+
+    async def test_the_guideline_begins_at_the_type_in_focus(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await pilot.press("tab", "tab")
+            focused = desk_of(app).desk.focused_type
+            assert focused is not None
+            assert focused.label == "USED-FOR"
             await pilot.press("g")
-            await until(pilot, lambda: isinstance(app.screen, GuidelineDialog))
+            await until_shown(pilot, focused.definition[:30])
+            assert "Task (t)" not in shown(pilot)
+            await pilot.press("home")
+            await until_shown(pilot, "Task (t)")
 
     async def test_a_note_is_kept(self, project: Path) -> None:
         async with opened(project) as (app, pilot):

@@ -23,9 +23,17 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result | None]):
-    """A box over the screen; Escape leaves it without a result."""
+    """A box over the screen, scrolled by key; Escape leaves it without a result."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", id="dialog.leave")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "back", id="dialog.leave"),
+        Binding("down,j", "step(1)", "down", id="dialog.down"),
+        Binding("up,k", "step(-1)", "up", id="dialog.up"),
+        Binding("pagedown,space", "page(1)", "page down", id="dialog.page-down"),
+        Binding("pageup", "page(-1)", "page up", id="dialog.page-up"),
+        Binding("home", "end(-1)", "first line", id="dialog.home"),
+        Binding("end", "end(1)", "last line", id="dialog.end"),
+    ]
 
     def __init__(self, title: str, hint: str = "Esc back") -> None:
         super().__init__(classes="dialog")
@@ -43,9 +51,30 @@ class Dialog(ModalScreen[Result | None]):
         """What is in the box."""
         return []
 
+    @property
+    def box(self) -> VerticalScroll:
+        """What scrolls."""
+        return self.query_one(".dialog-box", VerticalScroll)
+
     def action_leave(self) -> None:
         """Leave without a result."""
         self.dismiss(None)
+
+    def action_step(self, lines: int) -> None:
+        """Scroll by lines; where a list of choices has the focus, move in it."""
+        if isinstance(self.focused, OptionList):
+            (self.focused.action_cursor_down if lines > 0 else self.focused.action_cursor_up)()
+        else:
+            self.box.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by what is in sight, less a line."""
+        height = self.box.scrollable_content_region.height
+        self.box.scroll_relative(y=pages * max(1, height - 1), animate=False)
+
+    def action_end(self, end: int) -> None:
+        """Scroll to the first or the last line."""
+        self.box.scroll_to(y=0 if end < 0 else self.box.max_scroll_y, animate=False)
 
 
 def plain(text: str, style: str = "") -> Text:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.text import Text
+from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import FormatError
@@ -18,30 +18,8 @@ from sciextract_app.dialogs.base import Dialog, words
 from sciextract_app.presenters.actions import ACTIONS, Action, shown_key
 from sciextract_app.presenters.graph import Role, Support
 from sciextract_app.presenters.session import PastMessage
-from sciextract_app.settings import AROUND, KEYMAP_FILE, user_folder
+from sciextract_app.settings import AROUND
 from sciextract_app.widgets.lines import HelpRow, HelpTable
-
-
-class HelpDialog(Dialog[None]):
-    """The table of keys.
-
-    Args:
-        keys: What each key does, the person's own choice included.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,q", "leave", "back", id="dialog.close")
-    ]
-
-    def __init__(self, keys: Mapping[str, Action]) -> None:
-        super().__init__(
-            "Keys", f"Esc back; keys of your own: {user_folder('config') / KEYMAP_FILE}"
-        )
-        self._keys = keys
-
-    def content(self) -> list[Widget]:
-        """The table."""
-        return [HelpTable(help_rows(self._keys))]
 
 
 def help_rows(keys: Mapping[str, Action]) -> list[tuple[str, str, str]]:
@@ -61,43 +39,95 @@ def _written(key: str) -> str:
 
 
 class KeysDialog(Dialog[None]):
-    """The table of what keys do on one screen.
+    """The table of what keys do on one screen, which can be searched.
 
     Args:
         rows: Key, words and group of each.
+        note: What stands below them.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark,q", "leave", "back", id="dialog.close")
+        Binding("question_mark,q", "leave", "back", id="dialog.close"),
+        Binding("slash", "search", "search", id="keys.search"),
     ]
+    AUTO_FOCUS = ""  # letters scroll until / is pressed
 
-    def __init__(self, rows: Sequence[HelpRow]) -> None:
-        super().__init__("Keys")
+    def __init__(self, rows: Sequence[HelpRow], note: str = "") -> None:
+        super().__init__("Keys", "/ searches, ↑ ↓ PgDn scroll, Esc back")
         self._rows = rows
+        self._note = note
 
     def content(self) -> list[Widget]:
-        """The table."""
-        return [HelpTable(self._rows)]
+        """The line to search with, the table, and the note."""
+        line = Input(placeholder="/ searches keys and words", id="keys-search")
+        return [line, HelpTable(self._rows), words(self._note, "hint")]
+
+    def action_search(self) -> None:
+        """Go to the search line."""
+        self.query_one(Input).focus()
+
+    def action_leave(self) -> None:
+        """Leave the search first, then the dialog."""
+        line = self.query_one(Input)
+        if line.has_focus or line.value:
+            line.value = ""
+            self.set_focus(None)
+        else:
+            self.dismiss(None)
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self.set_focus(None)
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        wanted = event.value.casefold().split()
+        found = [row for row in self._rows if _has_all(row, wanted)]
+        nothing = [("", f"no key does that: {event.value}", "")]
+        self.query_one(HelpTable).show(found or nothing)
+        self.box.scroll_home(animate=False)
+
+
+def _has_all(row: HelpRow, wanted: Sequence[str]) -> bool:
+    """Whether every word is a key of the row or begins inside its words."""
+    key, shown, group = row
+    text = f"{shown} {group}".casefold()
+    return all(each in key.casefold().split() or each in text for each in wanted)
 
 
 class GuidelineDialog(Dialog[None]):
-    """The types of the schema with what they mean."""
+    """The types of the schema with what they mean.
+
+    Args:
+        types: The types.
+        at: The type that is shown first, by its place among them.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,g", "leave", "back", id="dialog.close")]
 
-    def __init__(self, types: tuple[EntityType | RelationType, ...]) -> None:
-        super().__init__("What counts as what", "Enter or Esc closes")
+    def __init__(self, types: Sequence[EntityType | RelationType], at: int = 0) -> None:
+        super().__init__("What counts as what", "↑ ↓ PgDn scroll, Enter or Esc closes")
         self._types = types
+        self._at = at
 
     def content(self) -> list[Widget]:
         """Definition and examples of each."""
         found: list[Widget] = []
-        for each in self._types:
-            found.append(words(f"{each.label} ({each.key})", "label"))
+        for place, each in enumerate(self._types):
+            classes = "label current" if place == self._at else "label"
+            found.append(words(f"{each.label} ({each.key})", classes))
             found.append(words(each.definition or "no definition in the schema", "hint"))
             if each.examples:
                 found.append(words("for example: " + "; ".join(each.examples), "hint"))
         return found
+
+    def on_mount(self) -> None:
+        """Begin at the type that is wanted."""
+        self.call_after_refresh(self._show_current)
+
+    def _show_current(self) -> None:
+        for heading in self.query(".current"):
+            self.box.scroll_to_widget(heading, top=True, animate=False)
 
 
 class MessagesDialog(Dialog[None]):
@@ -108,7 +138,7 @@ class MessagesDialog(Dialog[None]):
     """
 
     def __init__(self, history: Sequence[PastMessage]) -> None:
-        super().__init__("Messages")
+        super().__init__("Messages", "↑ ↓ PgDn scroll, Esc back")
         self._history = history
 
     def content(self) -> list[Widget]:
@@ -116,7 +146,7 @@ class MessagesDialog(Dialog[None]):
         lines = [
             f"{each.at} {'!' if each.problem else ' '} {each.message}" for each in self._history
         ]
-        return [words("\n".join(lines) or "Nothing was said yet")]
+        return [words("\n".join(lines) or "No messages yet")]
 
 
 class BadRecordsDialog(Dialog[None]):
@@ -165,10 +195,6 @@ class SupportDialog(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s,q,enter", "leave", "back", id="support.leave"),
-        Binding("down,j", "move(1)", "down", id="support.down"),
-        Binding("up,k", "move(-1)", "up", id="support.up"),
-        Binding("pagedown,space", "move(10)", "page down", id="support.page-down"),
-        Binding("pageup", "move(-10)", "page up", id="support.page-up"),
     ]
 
     def __init__(self, title: str, parts: Sequence[tuple[str, Sequence[Support]]]) -> None:
@@ -178,10 +204,6 @@ class SupportDialog(Dialog[None]):
     def content(self) -> list[Widget]:
         """What the marks mean, and the sentences."""
         return [Static(support_text(self._parts))]
-
-    def action_move(self, lines: int) -> None:
-        """Scroll."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
 def support_text(parts: Sequence[tuple[str, Sequence[Support]]]) -> Text:

@@ -153,7 +153,7 @@ _COREFERENCE = (
     Action("merge", ("m",), "merge", "merge its cluster with another one: letter", COREFERENCE),
     Action(
         "split", ("X",), "split",
-        "this and the later mentions of the cluster mean something else",
+        "split the cluster: this mention and the later ones mean something else",
         COREFERENCE,
     ),
     Action("next-mention", ("o",), "next mention", "next mention of the cluster", COREFERENCE),

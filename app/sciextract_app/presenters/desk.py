@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import SciextractError
-from sciextract.store import ItemRef, Project, review
-from sciextract_app.presenters import key_dispatch, panes, session
+from sciextract.store import ItemRef, Project, RelationRow, review
+from sciextract_app.presenters import document_view, key_dispatch, panes, session
 from sciextract_app.presenters.actions import keymap, plain
 from sciextract_app.presenters.bulk import BulkApply
 from sciextract_app.presenters.document_order import DocumentOrder
@@ -94,6 +95,18 @@ class Desk:
     def focus(self) -> ItemRef | None:
         """The item that keys speak of."""
         return self._state.focus
+
+    @property
+    def focused_type(self) -> EntityType | RelationType | None:
+        """The type of the focused relation or mention, ``None`` without one."""
+        view = self._state.view
+        row = view.row(self.focus) if view else None
+        if view is None or row is None:
+            return None
+        if isinstance(row, RelationRow):
+            return document_view.relation_type(view.schema, row.label)
+        mention = view.by_id[view.mention_of(self.focus) or ""]
+        return document_view.entity_type(view.schema, mention.label)
 
     @property
     def waiting(self) -> int:

@@ -15,8 +15,9 @@ from sciextract_app.dialogs.base import ErrorDialog, MenuDialog, QuestionDialog
 from sciextract_app.dialogs.pages import (
     BadRecordsDialog,
     GuidelineDialog,
-    HelpDialog,
+    KeysDialog,
     MessagesDialog,
+    help_rows,
 )
 from sciextract_app.dialogs.prompts import (
     MERGED,
@@ -31,8 +32,10 @@ from sciextract_app.messages import ImportEnded
 from sciextract_app.presenters.actions import ACTIONS
 from sciextract_app.presenters.saved_queues import suggested_name
 from sciextract_app.presenters.view_models import Feedback
+from sciextract_app.settings import KEYMAP_FILE, user_folder
 
 if TYPE_CHECKING:
+    from sciextract.documents.schema import EntityType, RelationType
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
 
@@ -56,10 +59,10 @@ class ReviewDialogs:
             case "compare":
                 self.compare()
             case "guideline":
-                schema = screen.project.schema
-                screen.app.push_screen(GuidelineDialog((*schema.entities, *schema.relations)))
+                self.guideline()
             case "help":
-                screen.app.push_screen(HelpDialog(screen.keys))
+                note = f"Keys of your own: {user_folder('config') / KEYMAP_FILE}"
+                screen.app.push_screen(KeysDialog(help_rows(screen.keys), note))
             case "note":
                 self.note()
             case "palette":
@@ -74,6 +77,13 @@ class ReviewDialogs:
     def error(self, title: str, error: SciextractError) -> None:
         """Show an error."""
         self._screen.app.push_screen(ErrorDialog(title, error))
+
+    def guideline(self) -> None:
+        """Show the definitions of the types, that of the focused item first."""
+        schema, focused = self._screen.project.schema, self._screen.desk.focused_type
+        types: list[EntityType | RelationType] = [*schema.entities, *schema.relations]
+        at = types.index(focused) if focused else 0
+        self._screen.app.push_screen(GuidelineDialog(types, at))
 
     def messages(self) -> None:
         """Show the messages until now."""
