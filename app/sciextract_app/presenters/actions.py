@@ -191,10 +191,12 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
-def action_hint(action_id: str, live: bool = True, words: str = "") -> Hint:
+def action_hint(
+    action_id: str, live: bool = True, words: str = "", *, pinned: bool = False
+) -> Hint:
     """An action in the footer, with its own words or with others."""
     action = BY_ID[action_id]
-    return Hint(action.key, words or action.words, live)
+    return Hint(action.key, words or action.words, live, pinned)
 
 
 _NAMES = {

@@ -13,6 +13,7 @@ from sciextract_app.presenters.actions import keymap, plain
 from sciextract_app.presenters.bulk import BulkApply
 from sciextract_app.presenters.document_order import DocumentOrder
 from sciextract_app.presenters.key_dispatch import MouseInput
+from sciextract_app.presenters.legend import legend
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.saved_queues import Queues
 from sciextract_app.presenters.session import Totals, totals
@@ -216,6 +217,10 @@ class Desk:
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something now."""
         return key_dispatch.footer(self._state)
+
+    def legend(self) -> tuple[Hint, ...]:
+        """Which key means which label now."""
+        return legend(self._state)
 
     def header(self) -> Header:
         """The project as a whole; its numbers are as old as :attr:`totals`."""

@@ -9,7 +9,7 @@ from sciextract_app.presenters import bulk, deciding, document_view, linking, na
 from sciextract_app.presenters.actions import Action, action_hint
 from sciextract_app.presenters.bulk import alike_target
 from sciextract_app.presenters.document_order import DocumentOrder
-from sciextract_app.presenters.linking import best_type, legal_types
+from sciextract_app.presenters.linking import best_type
 from sciextract_app.presenters.selecting import suggestion, takes_out
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
@@ -244,7 +244,7 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
         case Mode.RELATE_TYPE:
             return tuple(_typing(state))
         case Mode.TYPE:
-            return (Hint(_type_letters(state), "type"), _BACK)
+            return (Hint("a-z", "the type's letter"), _BACK)
         case Mode.CLUSTER | Mode.MERGE:
             return tuple(_clusters(state))
         case Mode.CONFIRM:
@@ -259,8 +259,9 @@ def _reviewing(state: ReviewState) -> Iterator[Hint]:
     known = view.schema.relation_labels if relation else view.schema.entity_labels
     if spread := bulk.hint(state):
         yield spread
-    yield action_hint("accept", bool(item or state.undecided_count()), "accept" if item else "next")
-    yield action_hint("reject", item is not None)
+    enter = "accept" if item else "next"
+    yield action_hint("accept", bool(item or state.undecided_count()), enter, pinned=True)
+    yield action_hint("reject", item is not None, pinned=True)
     yield Hint(document_view.type_keys(known), "type" if item else "make a mention", bool(known))
     if relation:
         yield action_hint("invert")
@@ -269,9 +270,10 @@ def _reviewing(state: ReviewState) -> Iterator[Hint]:
     yield action_hint("relate", item is not None and bool(view.schema.relations))
     yield from _cluster_keys(state, mention, link)
     yield from _many(state)
-    yield from (action_hint(each) for each in ("jump", "select"))
+    yield action_hint("jump")
     yield action_hint("fragment", mention)
-    yield from (action_hint(each) for each in ("undo", "done", "help"))
+    always = ("done", "undo", "select", "next-abstract", "help")
+    yield from (action_hint(each, pinned=True) for each in always)
 
 
 def _cluster_keys(state: ReviewState, mention: bool, link: bool) -> Iterator[Hint]:
@@ -310,29 +312,19 @@ def _parting(state: ReviewState) -> Iterator[Hint]:
 
 
 def _typing(state: ReviewState) -> Iterator[Hint]:
-    known, allowed = state.open_view.schema.relations, legal_types(state)
     best = best_type(state)
     if best:
         yield Hint("Enter", best)
-    for place, each in enumerate(known, start=1):
-        digit = f"{place} {each.key}" if place < 10 else each.key
-        yield Hint(digit, each.label, each.label in allowed)
+    yield Hint(document_view.type_keys(state.open_view.schema.relation_labels), "type")
     yield Hint("Space", "turn around")
     yield _BACK
-
-
-def _type_letters(state: ReviewState) -> str:
-    schema = state.open_view.schema
-    known = schema.relations if isinstance(state.focus, RelationRef) else schema.entities
-    return " ".join(each.key for each in known)
 
 
 def _clusters(state: ReviewState) -> Iterator[Hint]:
     if state.pending.hints is not None:
         yield Hint("a-z", "the letters over the text")
     else:
-        letters = " ".join(state.letters.of(each) for each in state.open_view.members)
-        yield Hint(letters or "a", "cluster", bool(letters))
+        yield Hint("a-Z", "the cluster's letter", bool(state.open_view.members))
         if state.mode is Mode.CLUSTER:
             yield Hint("c", "the last one", state.last_cluster in state.open_view.members)
             yield Hint("Enter", "new, with another mention")

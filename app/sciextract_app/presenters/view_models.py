@@ -148,12 +148,18 @@ class Hint:
     Attributes:
         key: As it is written for people: ``Enter``, ``x``, ``1-6``.
         words: What it does now.
-        live: Whether it does something in the present situation; others are dimmed.
+        live: Whether it does something in the present situation; others are muted.
+        pinned: Whether it is shown even where there is no room for all.
+        label: The label whose colour it has, empty for none.
+        current: Whether the focus has this label already.
     """
 
     key: str
     words: str
     live: bool = True
+    pinned: bool = False
+    label: str = ""
+    current: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,14 @@ from sciextract_app.presenters.session import Messages
 from sciextract_app.presenters.view_models import Feedback, Mode, counted
 from sciextract_app.screens.review_dialogs import ReviewDialogs
 from sciextract_app.settings import SHELL, key_name
-from sciextract_app.widgets.bars import FooterBar, HeaderBar, MessageBar, TooSmall, is_too_small
+from sciextract_app.widgets.bars import (
+    FooterBar,
+    HeaderBar,
+    LegendBar,
+    MessageBar,
+    TooSmall,
+    is_too_small,
+)
 from sciextract_app.widgets.document_list import DocumentList
 from sciextract_app.widgets.panes import ClustersPane, LowerPanes, RelationsPane
 from sciextract_app.widgets.passage_view import PassageView
@@ -161,6 +168,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
                 yield PassageView(id="passage")
                 yield LowerPanes(id="lower")
         yield MessageBar(id="message")
+        yield LegendBar(id="legend")
         yield FooterBar(id="footer")
         yield TooSmall()
 
@@ -184,6 +192,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.predictions.order.aim(desk.number, desk.document_order.numbers)
         self.set_class(not desk.number, "-empty")
         self.draw_header()
+        self.query_one(LegendBar).show(desk.legend())
         self.query_one(FooterBar).show(desk.footer(), desk.mode)
         if desk.number:
             self.query_one(PassageView).show(desk.passage())

@@ -1,16 +1,18 @@
-"""One-line bars: header, footer, messages, tabs, and the bar above two sides."""
+"""One-line bars: header, legend, footer, messages, tabs, and the bar above two sides."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
+from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.widgets import Static
 
 from sciextract.text.characters import visible
 from sciextract_app.presenters.view_models import Feedback, Header, Hint, Mode
+from sciextract_app.themes import label_style
 from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit
 
 _GAP = "   "
@@ -107,21 +109,25 @@ class FooterBar(LineBar):
 
 
 def footer_text(hints: Sequence[Hint], mode: Mode, width: int) -> Text:
-    """The keys in so many cells: the last ones that find no room become an ellipsis.
+    """The keys in so many cells: those that find no room become an ellipsis, from the last one that is not pinned.
 
-    The last key of all, which leads to the others or out of a mode, is kept where anything is.
+    Then pinned ones go from the front of the last; the last key of all, which leads to the others or out of a
+    mode, is kept where anything is.
     """
     line = Text(" ")
     if mode is not Mode.REVIEW:
         line.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
-    parts = [_part(hint) for hint in hints]
-    room = width - line.cell_len
-    if _needed(parts) <= room:
-        return line.append_text(Text(_FOOTER_BAR_GAP).join(parts))
-    *first, last = parts
-    while first and _needed([*first, Text(ELLIPSIS), last]) > room:
-        first.pop()
-    return line.append_text(Text(_FOOTER_BAR_GAP).join([*first, Text(ELLIPSIS), last]))
+    kept, room = list(hints), width - line.cell_len
+    place = -1  # of the ellipsis
+    while True:
+        parts = [_part(hint) for hint in kept]
+        if place >= 0:
+            parts.insert(place, Text(ELLIPSIS))
+        if _needed(parts) <= room or len(kept) <= 1:
+            return line.append_text(Text(_FOOTER_BAR_GAP).join(parts))
+        free = [at for at, hint in enumerate(kept[:-1]) if not hint.pinned]
+        place = free[-1] if free else len(kept) - 2
+        kept.pop(place)
 
 
 def _part(hint: Hint) -> Text:
@@ -133,6 +139,67 @@ def _part(hint: Hint) -> Text:
 
 def _needed(parts: Sequence[Text]) -> int:
     return sum(part.cell_len for part in parts) + len(_FOOTER_BAR_GAP) * (len(parts) - 1)
+
+
+class LegendBar(LineBar):
+    """Draws the keys of labels in the labels' colours; the label of the focus is reversed."""
+
+    DEFAULT_CSS = """
+    LegendBar { background: $background; color: $foreground; }
+    """
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._hints: tuple[Hint, ...] = ()
+
+    def show(self, hints: tuple[Hint, ...]) -> None:
+        """Draw these labels."""
+        if hints != self._hints:
+            self._hints = hints
+            self.refresh()
+
+    def line(self, width: int) -> Text:
+        """The line."""
+        app = self.app
+        variables, dark = app.theme_variables, app.current_theme.dark
+        colours = {
+            hint.label: Style(color=label_style(hint.label, variables, dark).color)
+            for hint in self._hints
+            if hint.label
+        }
+        return legend_text(self._hints, colours, width)
+
+
+def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int) -> Text:
+    """The labels in so many cells: long ones are cut until all find room, then the last ones go.
+
+    Labels that the schema does not allow here stand in parentheses.
+    """
+    longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
+    parts = [_legend_part(hint, colours, longest) for hint in hints]
+    while longest > _LEAST_LABEL and _needed(parts) + 1 > width:
+        longest -= 1
+        parts = [_legend_part(hint, colours, longest) for hint in hints]
+    if _needed(parts) + 1 > width:
+        while parts and _needed([*parts, Text(ELLIPSIS)]) + 1 > width:
+            parts.pop()
+        parts.append(Text(ELLIPSIS))
+    return Text(" ").append_text(Text(_FOOTER_BAR_GAP).join(parts))
+
+
+_LEAST_LABEL = 5
+
+
+def _legend_part(hint: Hint, colours: Mapping[str, Style], longest: int) -> Text:
+    key = visible(hint.key)
+    words = fit(hint.words, longest) if hint.label else visible(hint.words)
+    part = Text(f"{key} {words}" if hint.live else f"({key} {words})")
+    part.stylize(colours.get(hint.label, Style()))
+    if hint.live:
+        part.stylize("bold", 0, len(key))
+    if hint.current:
+        part.stylize("reverse")
+    return part
 
 
 _BETWEEN = "   │"

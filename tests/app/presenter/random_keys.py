@@ -43,9 +43,9 @@ def next_key(desk: Desk, chance: random.Random) -> str:
 
 
 def offers(desk: Desk) -> list[str]:
-    """Keys of the footer that mean something now, and the letters over the text."""
+    """Keys of footer and legend that mean something now, and the letters over the text."""
     found: list[str] = [rest[0] for rest in desk.passage().hints.values() if rest]
-    for hint in desk.footer():
+    for hint in (*desk.footer(), *desk.legend()):
         for key in hint.key.split() if hint.live else ():
             found += _RANGES.get(key) or [_WRITTEN.get(key, key)]
     return [key for key in found if len(key) == 1 or key in _WRITTEN.values()]

@@ -121,11 +121,11 @@ def test_relations_stay_in_the_sentence_unless_asked(desk: Desk) -> None:
     assert desk.mode is Mode.REVIEW
 
 
-def test_illegal_types_are_refused_and_dimmed(desk: Desk) -> None:
+def test_illegal_types_are_refused_and_marked(desk: Desk) -> None:
     focus(desk, "task")
     press(desk, "r")
     press(desk, desk.passage().hints[place("graph tagger").char_start])
-    live = {hint.words: hint.live for hint in desk.footer()}
+    live = {hint.words: hint.live for hint in desk.legend()}
     assert (live["USED-FOR"], live["COMPARE"]) == (True, False)
     assert desk.press("6").problem
     assert desk.mode is Mode.RELATE_TYPE

@@ -1,0 +1,86 @@
+"""The legend: which key means which label for the focus, or in the present mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sciextract.documents.schema import EntityType, RelationType
+from sciextract.store import LinkRow, RelationRow
+from sciextract_app.presenters import document_view
+from sciextract_app.presenters.linking import best_type, legal_types
+from sciextract_app.presenters.selecting import selected
+from sciextract_app.presenters.state import ReviewState
+from sciextract_app.presenters.view_models import Hint, Mode, named
+
+DIGITS = 9
+_SHOWN_MENTIONS = 2
+
+
+def legend(state: ReviewState) -> tuple[Hint, ...]:
+    """The labels of the focus with the keys that set them; in modes of letters what the letters mean."""
+    if state.view is None:
+        return ()
+    schema, row = state.view.schema, state.view.row(state.focus)
+    match state.mode:
+        case Mode.RELATE_TYPE:
+            allowed = legal_types(state)
+            return tuple(_types(schema.relations, best_type(state), allowed, letters=True))
+        case Mode.CLUSTER | Mode.MERGE if state.pending.hints is None:
+            return tuple(_clusters(state))
+        case Mode.RELATE | Mode.CLUSTER:
+            return ()
+        case Mode.TYPE if selected(state) or not isinstance(row, RelationRow):
+            return tuple(_letters(schema.entities))
+        case Mode.TYPE:
+            return tuple(_letters(schema.relations))
+        case Mode.REVIEW if isinstance(row, RelationRow):
+            by_id = state.view.by_id
+            allowed = document_view.legal(schema, by_id[row.head], by_id[row.tail])
+            return tuple(_types(schema.relations, row.label, allowed))
+    mention = state.view.by_id.get(state.view.mention_of(state.focus) or "")
+    label = mention.label if mention and state.mode is Mode.REVIEW else None
+    types = tuple(_types(schema.entities, label))
+    return (*_link(state, row), *types) if isinstance(row, LinkRow) else types
+
+
+def _types(
+    types: Sequence[EntityType | RelationType],
+    current: str | None,
+    allowed: Sequence[str] | None = None,
+    *,
+    letters: bool = False,
+) -> Iterator[Hint]:
+    """Types with their digits, and with ``;`` and their letters where digits have run out."""
+    for place, each in enumerate(types, start=1):
+        key = str(place) if place <= DIGITS else ("" if letters else ";") + each.key
+        yield Hint(
+            f"{key} {each.key}" if letters and place <= DIGITS else key,
+            each.label,
+            live=allowed is None or each.label in allowed,
+            label=each.label,
+            current=each.label == current,
+        )
+
+
+def _letters(types: Sequence[EntityType | RelationType]) -> Iterator[Hint]:
+    for each in types:
+        yield Hint(each.key, each.label, label=each.label)
+
+
+def _clusters(state: ReviewState) -> Iterator[Hint]:
+    """The letters of the clusters with their first mentions."""
+    view = state.open_view
+    for cluster_id, links in view.members.items():
+        names = [view.surface(link.entity_id) for link in links]
+        more = f" +{len(names) - _SHOWN_MENTIONS}" if len(names) > _SHOWN_MENTIONS else ""
+        words = ", ".join(named(name, 16) for name in names[:_SHOWN_MENTIONS]) + more
+        yield Hint(state.letters.of(cluster_id), words)
+
+
+def _link(state: ReviewState, link: LinkRow) -> Iterator[Hint]:
+    """What accepting and rejecting a cluster link says."""
+    view = state.open_view
+    others = [each.entity_id for each in view.members[link.cluster_id]]
+    other = next((each for each in others if each != link.entity_id), link.entity_id)
+    yield Hint("Enter", f"same as {named(view.surface(other), 20)}")
+    yield Hint("x", "not the same")
