@@ -63,12 +63,18 @@ CREATE TABLE ambiguous (short INTEGER, long INTEGER, documents INTEGER NOT NULL,
 WITHOUT ROWID;
 CREATE TABLE node (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, label INTEGER NOT NULL, documents INTEGER NOT NULL,
-    mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER
+    mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER,
+    extracted_documents INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
+    generic INTEGER NOT NULL, vocabulary_id TEXT
 );
--- The abstracts that name a node, with its mentions in each.
+-- The abstracts that name a node: mentions are extracted; matched are places in the text where one of its names stands
+-- by itself, nested those where one stands within a longer name of another node.
 CREATE TABLE node_document (
-    node INTEGER, document INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, document)
+    node INTEGER, document INTEGER, mentions INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
+    PRIMARY KEY (node, document)
 ) WITHOUT ROWID;
+-- Names of nodes that are not looked for in the texts, and why.
+CREATE TABLE unmatched (node INTEGER, form INTEGER, reason TEXT NOT NULL, PRIMARY KEY (node, form)) WITHOUT ROWID;
 CREATE TABLE node_label (node INTEGER, label INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, label))
 WITHOUT ROWID;
 CREATE TABLE node_year (node INTEGER, year INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (node, year))
@@ -118,6 +124,7 @@ DERIVED_TABLES = (
         "ambiguous",
         "node",
         "node_document",
+        "unmatched",
         "node_label",
         "node_year",
         "alias",
@@ -143,7 +150,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 4
+VERSION = 5
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 _CACHE_KIB = 192 * 1024
 _BUSY_SECONDS = 10.0

@@ -141,7 +141,7 @@ DROP VIEW stated
 
 _NODES = f"""
 INSERT INTO node_document
-SELECT node, document, sum(mentions) AS mentions FROM mention GROUP BY node, document;
+SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document;
 
 INSERT INTO node_year
 SELECT n.node, d.year, count(*) FROM node_document n JOIN document d ON d.id = n.document
@@ -174,8 +174,13 @@ JOIN title t ON t.node = u.node JOIN form named ON named.id = t.form
 ORDER BY 1, 2, 3;
 
 INSERT INTO node
-SELECT c.node, f.surface, l.label, c.documents, c.mentions, coalesce(d.degree, 0), y.first, y.last
-FROM (SELECT node, count(*) AS documents, sum(mentions) AS mentions FROM node_document GROUP BY node) c
+SELECT c.node, f.surface, l.label, c.documents, c.mentions, coalesce(d.degree, 0), y.first, y.last,
+    c.extracted, c.matched, c.nested, 0, NULL
+FROM (
+    SELECT node, count(*) AS documents, sum(mentions > 0) AS extracted, sum(mentions) AS mentions,
+        sum(matched) AS matched, sum(nested) AS nested
+    FROM node_document GROUP BY node
+) c
 JOIN title t ON t.node = c.node JOIN form f ON f.id = t.form
 JOIN (SELECT node, label, max(mentions) FROM node_label GROUP BY node) l ON l.node = c.node
 LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GROUP BY node) y ON y.node = c.node

@@ -114,10 +114,15 @@ class Node:
         name: How it is called most often.
         label: The type that most mentions have.
         documents: Abstracts that name it.
-        mentions: Mentions in them.
+        mentions: Mentions that a model or a person marked.
         degree: Nodes that it is related to.
         first_year: Of the oldest abstract.
         last_year: Of the newest.
+        extracted_documents: Abstracts with such mentions.
+        matched: Places in all texts where one of its names stands by itself.
+        nested: Places where one stands within a longer name of another node.
+        generic: Whether the name tells little in any field, such as "data".
+        vocabulary_id: What the vocabulary of the build calls it.
     """
 
     id: int
@@ -128,10 +133,15 @@ class Node:
     degree: int
     first_year: int | None
     last_year: int | None
+    extracted_documents: int = 0
+    matched: int = 0
+    nested: int = 0
+    generic: bool = False
+    vocabulary_id: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return asdict(self)
+        return {**asdict(self), "generic": bool(self.generic)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +168,8 @@ class About:
         return asdict(self)
 
 
-NODE = """SELECT n.id, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year
+NODE = """SELECT n.id, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
+    n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id
 FROM node n JOIN label l ON l.id = n.label """
 
 
