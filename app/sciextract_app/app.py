@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.app import SystemCommand
 from textual.command import CommandPalette
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -28,7 +29,7 @@ from sciextract_app.screens.review import ReviewOptions, ReviewScreen
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.settings import SHELL_IDS, load_keymap, save_theme
 from sciextract_app.terminal import TerminalApp
-from sciextract_app.themes import label_variables
+from sciextract_app.themes import ReadableDim, label_variables
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -110,11 +111,16 @@ class DeskApp(TerminalApp):
         self._model = model
         self._review: ReviewScreen | None = None
         self._first_theme = self.theme
+        self._dim = ReadableDim()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of the project's labels, which a theme may set itself."""
         project = self.project
         return label_variables(project.schema, self.current_theme) if project else {}
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Those of the toolkit, and one that leaves nothing too faint to be read."""
+        return [*super().get_line_filters(), self._dim]
 
     def get_default_screen(self) -> Screen[Any]:
         """What lies below everything: the start screen."""

@@ -6,10 +6,14 @@ import colorsys
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from zlib import crc32
 
+from rich.color_triplet import ColorTriplet
+from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
+from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES, Theme
 
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
@@ -18,6 +22,8 @@ Rgb = tuple[float, float, float]
 """Red, green and blue, 0 to 1."""
 _STEPS = 100
 _MIDDLE = 0.18
+ENOUGH = 4.5
+"""Contrast ratio of text (WCAG 2.2, AA)."""
 
 
 def parse(colour: str) -> Rgb:
@@ -67,7 +73,8 @@ def readable(colour: Rgb, backgrounds: Iterable[Rgb], ratio: float) -> Rgb:
     goal = 1.0 if luminance(behind[0]) < _MIDDLE else 0.0
     hue, lightness, saturation = colorsys.rgb_to_hls(*colour)
     for step in range(_STEPS + 1):
-        shade = colorsys.hls_to_rgb(hue, lightness + (goal - lightness) * step / _STEPS, saturation)
+        lighter = lightness + (goal - lightness) * step / _STEPS
+        shade = parse(hexadecimal(colorsys.hls_to_rgb(hue, lighter, saturation)))
         if all(contrast(shade, each) >= ratio for each in behind):
             return shade
     return goal, goal, goal
@@ -181,7 +188,6 @@ def usual_theme(chosen: str | None, known: Collection[str], colours: str | None)
 
 TINT = 0.16
 """Share of a label's colour in the ground of a mention that encloses others."""
-_ENOUGH = 4.5
 
 
 def colours(schema: LabelSchema, dark: bool) -> dict[str, Style]:
@@ -265,18 +271,52 @@ def _distance(first: str, second: str) -> float:
 def _readable(
     labels: Sequence[str], hues: Sequence[str], theme: Theme
 ) -> Iterator[tuple[str, str]]:
-    ground = _ground(theme)
-    ratio = float(theme.variables.get(RATIO, _ENOUGH))
-    tints = [blend(ground, parse(hue), TINT) for hue in hues]
+    ground, cursor = _grounds(theme)
+    ratio = float(theme.variables.get(RATIO, ENOUGH))
+    tints = [parse(hexadecimal(blend(ground, parse(hue), TINT))) for hue in hues]
     worst = sorted(tints, key=lambda tint: contrast(tint, ground))[-1:]
     for label, hue, tint in zip(labels, hues, tints, strict=True):
-        shade = readable(parse(hue), [ground, *worst], ratio)
+        shade = readable(parse(hue), [ground, cursor, *worst], ratio)
         yield from _pair(label, hexadecimal(shade), hexadecimal(tint))
 
 
-def _ground(theme: Theme) -> Rgb:
+class ReadableDim(LineFilter):
+    """Draws dim text in a colour between text and ground that is still readable; terminals would make it fainter."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """The same segments, none of them dim."""
+        return [
+            Segment(text, _undimmed(style, background)) if style is not None and style.dim else part
+            for part in segments
+            for text, style, _ in (part,)
+        ]
+
+
+_MUTED = 0.6
+
+
+@lru_cache(maxsize=1024)
+def _undimmed(style: Style, background: Color) -> Style:
+    plain = style + Style(dim=False)
+    behind = style.bgcolor.triplet if style.bgcolor else background.rich_color.triplet
+    above = style.color.triplet if style.color else None
+    if behind is None or above is None:  # the terminal's own colours
+        return plain
+    ground, text = _rgb(behind), _rgb(above)
+    shade = readable(blend(ground, text, _MUTED), [ground], ENOUGH)
+    return plain + Style(color=hexadecimal(shade))
+
+
+def _rgb(triplet: ColorTriplet) -> Rgb:
+    red, green, blue = (part / 255 for part in triplet)
+    return red, green, blue
+
+
+def _grounds(theme: Theme) -> tuple[Rgb, Rgb]:
+    """The ground of the text, and that of the token under the cursor."""
     generated = theme.to_color_system().generate()
-    return parse(Color.parse(generated["background"]).hex6)
+    ground, cursor = (parse(Color.parse(generated[name]).hex6) for name in ("background", "panel"))
+    return ground, cursor
 
 
 def _style(colour: str, tint: str) -> Style:

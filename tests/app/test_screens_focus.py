@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.theme import Theme
 
-from sciextract.store import LinkRef, RelationRef
+from sciextract.store import EntityRef, LinkRef, RelationRef
 from sciextract_app.screens.review import ReviewScreen
+from sciextract_app.themes import THEMES, contrast, parse
+from sciextract_app.widgets.passage_view import PassageView
 from tests.app.presenter.abstracts import TEXT, gold, project_with
 from tests.app.screens_support import desk_of, opened, shown
 
@@ -65,3 +69,75 @@ class TestLegend:
             assert (
                 "a ‹graph tagger›, ‹tagger› +2  b ‹window baseline›, ‹baseline›" in bars(pilot)[0]
             )
+
+
+def looks(pilot: Pilot[None]) -> str:
+    """The passage as one line."""
+    view = pilot.app.screen.query_one(PassageView)
+    return " ".join(view.render_line(y).text.strip() for y in range(view.size.height))
+
+
+class TestFocus:
+    async def test_mention_relation_and_link_look_different_without_colour(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("NO_COLOR", "1")
+        async with opened(project) as (app, pilot):
+            assert "⟦graph tagger⟧ᴹ" in looks(pilot)
+            await tab_to(pilot, desk_of(app), RelationRef)
+            assert "⟦graph tagger►ᴹ" in looks(pilot)  # USED-FOR
+            assert "►noun chunking⟧ᵀ" in looks(pilot)
+            await tab_to(pilot, desk_of(app), LinkRef)
+            assert "{graph tagger}ᴹ" in looks(pilot)
+            assert "{tagger}ᴳ" in looks(pilot)
+
+    async def test_the_direction_of_a_relation_is_seen_when_it_turns(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await tab_to(pilot, desk_of(app), RelationRef)
+            await pilot.press("i")
+            assert "►graph tagger⟧ᴹ" in looks(pilot)
+            assert "⟦noun chunking►ᵀ" in looks(pilot)
+
+    async def test_types_go_on_from_decided_and_undecided_items(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            desk = desk_of(app).desk
+            await pilot.press("1")
+            assert desk.focus == EntityRef("task")
+            await pilot.press("k", "2")  # back to the decided one
+            assert desk.state.open_view.by_id["tagger1"].label == "Method"
+            assert desk.focus == EntityRef("task")
+
+    async def test_accepting_and_rejecting_a_relation_says_so(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await tab_to(pilot, desk_of(app), RelationRef)
+            await pilot.press("enter")
+            said = "‹graph tagger› USED-FOR ─▶ ‹noun chunking› accepted, with ‹graph tagger›"
+            assert f"{said} and ‹noun chunking›" in shown(pilot)
+            await tab_to(pilot, desk_of(app), RelationRef)
+            await pilot.press("x")
+            assert "‹tagger› rejected; u takes it back" in shown(pilot)
+
+
+class TestContrast:
+    @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+    async def test_everything_on_the_desk_is_readable(self, project: Path, theme: Theme) -> None:
+        async with opened(project) as (app, pilot):
+            app.theme = theme.name
+            for keys in ((), ("tab",) * 12, ("escape", "f"), ("escape", "v", "l"), ("escape", "n")):
+                await pilot.press(*keys)
+                await pilot.pause()
+                faint = {each for each in unreadable(pilot) if each}
+                assert not faint, f"{keys}: {faint}"
+
+
+def unreadable(pilot: Pilot[None]) -> Iterator[str]:
+    """What stands on the screen with a contrast below 4.5, or dim in the terminal's own colours."""
+    for strip in pilot.app.screen._compositor.render_strips():
+        for text, style, _ in strip:
+            if style is None or not text.strip(" ▁▂▃▄▅▆▇█▔─│┌┐└┘"):
+                continue
+            fore, back = (each.triplet if each else None for each in (style.color, style.bgcolor))
+            if style.dim:
+                yield f"{text!r} is dim"
+            elif fore and back and (ratio := contrast(parse(fore.hex), parse(back.hex))) < 4.5:
+                yield f"{text!r} {ratio:.2f}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
-from sciextract.store import EntityRef, EntityRow, RelationRef, RelationRow
+from sciextract.store import EntityRef, EntityRow, LinkRow, RelationRef, RelationRow
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
-from sciextract_app.presenters.document_view import DocumentView
+from sciextract_app.presenters.document_view import DocumentView, Item
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
     NOTHING_LEFT,
@@ -20,6 +21,7 @@ from sciextract_app.presenters.view_models import (
     problem,
 )
 
+ACCEPTED, REJECTED = "accepted", "rejected"
 SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 _EDGES = {
     "grow-start": ("start", -1),
@@ -31,8 +33,8 @@ _EDGES = {
 
 def accept(state: ReviewState, action: Action | None = None) -> Feedback:
     """The item is right; go on. One that is decided already is only left."""
-    item = state.focus
-    row = state.open_view.row(item)
+    item, before = state.focus, state.open_view
+    row = before.row(item)
     if item is None or row is None:
         return Feedback("" if state.advance(state.position()) else NOTHING_LEFT)
     position, changed = state.position(), False
@@ -40,8 +42,9 @@ def accept(state: ReviewState, action: Action | None = None) -> Feedback:
         state.after_action(state.project.actions.accept(state.number, item, state.seconds()))
         state.repeat, changed = accept, True
     state.alike = row.id if isinstance(row, EntityRow) else None
+    message = _decided(state, before, row, ACCEPTED) if changed else ""
     more = state.advance(position)
-    return Feedback("" if more else NOTHING_LEFT, changed=changed)
+    return Feedback(_joined(message, more), changed=changed)
 
 
 def reject(state: ReviewState, action: Action | None = None) -> Feedback:
@@ -54,21 +57,46 @@ def reject(state: ReviewState, action: Action | None = None) -> Feedback:
     state.after_action(state.project.actions.reject(state.number, item, state.seconds()))
     state.repeat = reject
     state.alike = row.id if isinstance(row, EntityRow) else None
-    message = _went_along(before, state.open_view, row) if isinstance(row, EntityRow) else ""
+    message = _decided(state, before, row, REJECTED)
     more = state.advance(position)
-    return Feedback(message or ("" if more else NOTHING_LEFT), changed=True)
+    return Feedback(_joined(message, more), changed=True)
 
 
-def _went_along(before: DocumentView, after: DocumentView, row: EntityRow) -> str:
-    relations = len(before.relations) - len(after.relations)
-    links = len(before.links) - len(after.links)
-    along = [counted(relations, "relation")] if relations else []
-    along += [counted(links, "cluster link")] if links else []
-    if not along:
-        return ""
-    return (
-        f"{named(row.surface(before.text))} rejected, with {' and '.join(along)}; u takes it back"
-    )
+def _joined(message: str, more: bool) -> str:
+    """A message, and that nothing is left where that is so."""
+    return ". ".join(filter(None, (message, "" if more else NOTHING_LEFT)))
+
+
+def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> str:
+    """What was decided, and what with it; empty for a mention with which nothing else changed."""
+    along = " and ".join(_along(before, state.open_view, row, verb))
+    if isinstance(row, EntityRow):
+        name = named(row.surface(before.text)) if along else ""
+    elif isinstance(row, RelationRow):
+        head, tail = (named(before.surface(each), 28) for each in (row.head, row.tail))
+        name = f"{head} {row.label} ─▶ {tail}"
+    else:
+        letter = state.letters.of(row.cluster_id)
+        name = f"{named(before.surface(row.entity_id), 28)} in cluster {letter}"
+    with_them = f", with {along}" if along else ""
+    undo = "; u takes it back" if verb == REJECTED else ""
+    return f"{name} {verb}{with_them}{undo}" if name else ""
+
+
+def _along(before: DocumentView, after: DocumentView, row: Item, verb: str) -> Iterator[str]:
+    """What went with a rejected item; the mentions that were accepted with a relation or a link."""
+    if verb == REJECTED:
+        relations = len(before.relations) - len(after.relations) - isinstance(row, RelationRow)
+        links = len(before.links) - len(after.links) - isinstance(row, LinkRow)
+        if relations:
+            yield counted(relations, "relation")
+        if links:
+            yield counted(links, "cluster link")
+    elif not isinstance(row, EntityRow):
+        for each in after.entities:
+            was = before.by_id.get(each.id)
+            if was and was.state is State.UNDECIDED and each.state in SETTLED:
+                yield named(each.surface(after.text), 28)
 
 
 def set_type(state: ReviewState, action: Action) -> Feedback:
@@ -118,18 +146,20 @@ def apply_label(state: ReviewState, label: str) -> Feedback:
 
 
 def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> Feedback:
-    """An undecided item is decided with it, so the desk goes on; a decided one stays in focus."""
+    """The item is decided with it, whether it was before or not, and the desk goes on.
+
+    The focus stays where it is a cluster link that is still undecided: its mention has the type then.
+    """
     if isinstance(item, RelationRef) and label not in state.open_view.schema.relation_labels:
         return problem(f"{label} is no type of relations")
-    position, was_open = state.position(), state.is_undecided(state.focus)
+    position = state.position()
     outcome = state.project.actions.set_label(state.number, item, label, state.seconds())
     state.after_action(outcome)
     state.repeat = partial(apply_label, label=label)
     state.alike = item.id if isinstance(item, EntityRef) else None
-    decided = was_open and not state.is_undecided(state.focus)
-    more = state.advance(position) if decided else True
-    message = "; ".join(outcome.warnings) or ("" if more else NOTHING_LEFT)
-    return Feedback(message or label, changed=outcome.event_id is not None)
+    more = True if state.is_undecided(state.focus) else state.advance(position)
+    message = "; ".join(outcome.warnings) or label
+    return Feedback(_joined(message, more), changed=outcome.event_id is not None)
 
 
 def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedback:

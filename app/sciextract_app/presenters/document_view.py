@@ -6,7 +6,7 @@ import sqlite3
 import string
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -28,7 +28,7 @@ from sciextract.store import (
 from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import ProgressRow
-from sciextract_app.presenters.view_models import Mark
+from sciextract_app.presenters.view_models import Mark, Role
 
 Item = EntityRow | RelationRow | LinkRow
 
@@ -209,15 +209,15 @@ class MarkCache:
         view: DocumentView,
         letters: ClusterLetters,
         focused: str | None,
-        partners: Collection[str],
+        partners: Mapping[str, Role],
     ) -> tuple[Mark, ...]:
         """All marks of a view, outer ones first.
 
         Args:
             view: The abstract.
             letters: Of its clusters.
-            focused: The mention in focus.
-            partners: Mentions that a relation or a cluster joins to it.
+            focused: The mention in focus, or that of the cluster link in focus.
+            partners: Mentions that belong to the focus, with their roles; of a link its own mention, too.
         """
         if view is not self._view:
             self._read(view, letters)
@@ -226,7 +226,10 @@ class MarkCache:
             place = self._first.get(item_id, len(drawn))
             for mark in self._known[item_id][-1] if place < len(drawn) else ():
                 drawn[place] = replace(
-                    mark, focused=item_id == focused, partner=item_id in partners
+                    mark,
+                    focused=item_id == focused,
+                    partner=item_id in partners and item_id != focused,
+                    role=partners.get(item_id, Role.NONE),
                 )
                 place += 1
         return tuple(drawn)

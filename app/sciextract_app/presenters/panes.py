@@ -22,6 +22,7 @@ from sciextract_app.presenters.view_models import (
     Mark,
     Passage,
     RelationLine,
+    Role,
     named,
 )
 
@@ -66,19 +67,26 @@ def _marks(state: ReviewState, view: DocumentView) -> tuple[Mark, ...]:
     return state.marks.of(view, state.letters, focused, _partners(view, state.focus))
 
 
-def _partners(view: DocumentView, focus: ItemRef | None) -> set[str]:
-    """Mentions that a relation or a cluster joins to the focus."""
+def _partners(view: DocumentView, focus: ItemRef | None) -> dict[str, Role]:
+    """Mentions that belong to the focus: ends of a relation, mates in a cluster, or both of a mention."""
     if isinstance(focus, RelationRef):
         row = view.relation_by_id.get(focus.id)
-        return {row.head, row.tail} if row else set()
+        if row is None:
+            return {}
+        if row.label in view.schema.symmetric_labels:
+            return dict.fromkeys((row.head, row.tail), Role.END)
+        return {row.head: Role.HEAD, row.tail: Role.TAIL}
+    if isinstance(focus, LinkRef):
+        links = view.members.get(focus.cluster_id, ())
+        return {link.entity_id: Role.LINKED for link in links}
     mention = view.mention_of(focus)
     if mention is None:
-        return set()
+        return {}
     related = view.relations_of.get(mention, [])
     found = {end for row in related for end in (row.head, row.tail)}
     for home in view.homes.get(mention, ()):
         found |= {link.entity_id for link in view.members[home.cluster_id]}
-    return found - {mention}
+    return dict.fromkeys(found - {mention}, Role.NONE)
 
 
 def relation_lines(state: ReviewState, *, everything: bool) -> tuple[RelationLine, ...]:

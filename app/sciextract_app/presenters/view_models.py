@@ -28,6 +28,16 @@ class Mode(StrEnum):
     COUNTING = "counting"
 
 
+class Role(StrEnum):
+    """What a mention is to a relation or a cluster link in focus."""
+
+    NONE = "none"
+    HEAD = "head"
+    TAIL = "tail"
+    END = "end of a symmetric relation"
+    LINKED = "member of the cluster"
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """One fragment of a mention in the passage.
@@ -44,6 +54,7 @@ class Mark:
         cluster: Letters of its clusters, in order; empty for none.
         focused: Whether it is the item that keys speak of.
         partner: Whether a relation or a cluster joins it to the focus.
+        role: What it is to a relation or a cluster link in focus.
         last: Whether it is the last fragment, behind which type and cluster are written.
     """
 
@@ -59,6 +70,7 @@ class Mark:
     focused: bool = False
     partner: bool = False
     last: bool = True
+    role: Role = Role.NONE
 
 
 @dataclass(frozen=True, slots=True)

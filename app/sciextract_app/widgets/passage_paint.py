@@ -12,16 +12,18 @@ from rich.segment import Segment
 from rich.style import Style
 
 from sciextract.documents.annotations import State
-from sciextract_app.presenters.view_models import Mark, Passage
+from sciextract_app.presenters.view_models import Mark, Passage, Role
 from sciextract_app.widgets.paragraphs import Atom, Kind, raised_clusters, raised_key
 from sciextract_app.widgets.passage_layout import Line
 
-FOCUSED, UNDECIDED, DECIDED, REJECTED = "⟦⟧", "‹›", "⌊⌋", "✗✗"
+FOCUSED, UNDECIDED, UNCERTAIN, DECIDED, REJECTED = "⟦⟧", "‹›", "‹?", "⌊⌋", "✗✗"
 """Brackets around a mention, each of one cell."""
+ROLES = {Role.HEAD: "⟦►", Role.TAIL: "►⟧", Role.END: "⟦⟧", Role.LINKED: "{}"}
+"""Those of the ends of a relation in focus, and of the cluster of a link in focus."""
 UNSURE = 0.6
-"""Undecided items below this score are drawn dim."""
+"""Undecided items below this score have a mark."""
+_ENDS = frozenset({Role.HEAD, Role.TAIL, Role.END})
 _BOLD = Style(bold=True)
-_DIM = Style(dim=True)
 _STRIKE = Style(strike=True)
 _UNDERLINE = Style(underline=True)
 _REVERSE = Style(reverse=True)
@@ -67,12 +69,16 @@ class Look:
 
 
 def brackets(mark: Mark) -> str:
-    """The two brackets of a mention: they tell focus, undecided and decided without colour."""
+    """The two brackets of a mention: they show focus, undecided, uncertain and decided without colour."""
+    if mark.role in ROLES:
+        return ROLES[mark.role]
     if mark.focused:
         return FOCUSED
     if mark.state is State.REJECTED:
         return REJECTED
-    return UNDECIDED if mark.state is State.UNDECIDED else DECIDED
+    if mark.state is not State.UNDECIDED:
+        return DECIDED
+    return UNCERTAIN if mark.score is not None and mark.score < UNSURE else UNDECIDED
 
 
 class Painter:
@@ -136,8 +142,8 @@ class Painter:
             style += _UNDERLINE
         if inner.state is State.REJECTED:
             style += _STRIKE
-        if inner.state is State.UNDECIDED and inner.score is not None and inner.score < UNSURE:
-            style += _DIM
+        if inner.role in _ENDS:
+            style += _BOLD
         return style + _REVERSE if any(mark.focused for mark in marks) else style
 
     def _sign_style(self, atom: Atom, mark: Mark) -> Style:

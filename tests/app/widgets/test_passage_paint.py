@@ -78,9 +78,10 @@ class TestStyles:
         assert style_at(passage_with(state=State.ACCEPTED), "graph").underline
         assert not style_at(passage_with(), "graph").underline
 
-    def test_unsure_is_dim(self) -> None:
-        assert style_at(passage_with(score=0.3), "graph").dim
-        assert not style_at(passage_with(score=None), "graph").dim
+    def test_uncertain_has_a_mark_and_is_never_faint(self) -> None:
+        assert lines_of(passage_with(score=0.3)) == ["the ‹graph?ᴹ parser"]
+        assert not style_at(passage_with(score=0.3), "graph").dim
+        assert lines_of(passage_with(score=0.3, state=State.ACCEPTED)) == ["the ⌊graph⌋ᴹ parser"]
 
     def test_partner_has_marked_edges(self) -> None:
         assert style_at(passage_with(partner=True), "‹").reverse

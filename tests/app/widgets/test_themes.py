@@ -41,7 +41,7 @@ def test_labels_are_readable_on_ground_and_tints(theme: Theme, name: str) -> Non
     ground = parse(Color.parse(str(theme.background)).hex6)
     tints = [parse(value) for key, value in variables.items() if key.endswith("-tint")]
     texts = [parse(value) for key, value in variables.items() if not key.endswith("-tint")]
-    assert min(contrast(text, each) for text in texts for each in (ground, *tints)) >= 4.4
+    assert min(contrast(text, each) for text in texts for each in (ground, *tints)) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [SAFE_DARK, SAFE_LIGHT], ids=lambda theme: theme.name)
