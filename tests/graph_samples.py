@@ -33,6 +33,7 @@ def abstract(
     year: int | None = None,
     model: str = "m",
     rejected: Sequence[str] = (),
+    **fields: object,
 ) -> AnnotatedDocument:
     """An abstract whose mentions are given by their words: ``WORDS`` or ``WORDS#2`` for the second place."""
     spans = {words: _place(text, words) for words in mentions}
@@ -49,7 +50,10 @@ def abstract(
     ]
     clusters = [Cluster(new_id(), tuple(entities[each].id for each in group)) for group in groups]
     document = Document(
-        key, text, analyse(text, list(spans.values())), {} if year is None else {"year": year}
+        key,
+        text,
+        analyse(text, list(spans.values())),
+        fields if year is None else {**fields, "year": year},
     )
     annotations = Annotations(tuple(entities.values()), tuple(relations), tuple(clusters))
     return AnnotatedDocument(document, annotations, ModelId(model, "0" * 64))

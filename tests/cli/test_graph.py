@@ -218,6 +218,27 @@ def test_export(graph: Path, command: Command, work: Path, kind: str) -> None:
     assert command(*words, "--force", "--json").code == 0
 
 
+def test_papers(graph: Path, command: Command, work: Path) -> None:
+    shown = command("graph", "papers", "SVM", "--with", "parsing", "--graph", graph)
+    assert shown.code == 1 and "did you mean: dependency parsing" in shown.err
+    shown = command("graph", "papers", "SVM", "--with", "dependency parsing", "--graph", graph)
+    assert [line[:4] for line in shown.out.splitlines() if line[0].isdigit()] == ["2002", "2001"]
+    assert "> The SVM improves dependency parsing." in shown.out
+    late = command("graph", "papers", "SVM", "--year", "2002-", "--json", "--graph", graph)
+    assert [each["doc_key"] for each in lines(late.out)] == ["c", "b"]
+    none = command("graph", "papers", "SVM", "--year", "1990", "--graph", graph)
+    assert (none.code, none.out) == (
+        1,
+        "",
+    ) and "no paper names 'support vector machine'" in none.err
+    for wrong in ("20", "-", "2003-2001", "2000-2001-2002"):
+        assert command("graph", "papers", "SVM", "--year", wrong, "--graph", graph).code == 2
+    written = command("graph", "papers", "SVM", "--output", "p.bib", "--graph", graph)
+    assert written.err.strip() == "p.bib holds 3 papers"
+    assert (work / "p.bib").read_text().count("@misc{") == 3
+    assert command("graph", "papers", "SVM", "--output", "p.txt", "--graph", graph).code == 2
+
+
 def test_view(graph: Path, command: Command, work: Path) -> None:
     outcome = command("graph", "view", "SVM", "--output", "svm.html", "--graph", graph)
     assert "svm.html shows 3 nodes and 2 edges" in outcome.err

@@ -5,10 +5,23 @@ from __future__ import annotations
 from sciextract.cli.graph.build import build
 from sciextract.cli.graph.group import graph
 from sciextract.cli.graph.output import browse, export, precision, sample, view
+from sciextract.cli.graph.papers import papers
 from sciextract.cli.graph.queries import neighbours, path, top
 from sciextract.cli.graph.trends import trends
 
-for command in (build, top, neighbours, path, export, trends, view, browse, sample, precision):
+for command in (
+    build,
+    top,
+    neighbours,
+    path,
+    papers,
+    trends,
+    export,
+    view,
+    browse,
+    sample,
+    precision,
+):
     graph.command()(command)
 
 __all__ = ["graph"]

@@ -1,0 +1,136 @@
+"""``sciextract graph papers``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.cli.console import counted, say
+from sciextract.cli.graph.group import GraphOption, JsonLines, nothing, show, show_json
+from sciextract.errors import UsageError
+
+if TYPE_CHECKING:
+    from sciextract.graph.queries.papers import Paper, Years
+
+_SHOWN = 20
+
+
+def papers(
+    node: Annotated[
+        str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
+    ],
+    graph: GraphOption,
+    others: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with", metavar="NODE", help="Only papers that name this node, too; may be repeated."
+        ),
+    ] = None,
+    related: Annotated[
+        bool, typer.Option("--related", help="Only papers that state a relation to a --with NODE.")
+    ] = False,
+    year: Annotated[
+        str | None, typer.Option(metavar="YEARS", help="2020, 2015-2020, 2015- or -2020.")
+    ] = None,
+    sentences: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Sentences for each paper.")
+    ] = 1,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="At most so many (default: 20 on the screen, all in a file)."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write .csv, .bib (BibTeX) or .ris instead."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    as_json: JsonLines = False,
+) -> None:
+    """List the papers that name a node, the newest first, with sentences that name it.
+
+    Title, venue, DOI and authors come from the fields of the annotated records. Sentences that name all nodes
+    asked for come first. The files hold these sentences as well.
+
+    Examples:
+
+        sciextract graph papers BLEU --year 2018- --graph field.graph
+
+        sciextract graph papers Transformer --with "low-resource translation" --output papers.bib --graph field.graph
+    """  # fmt: skip
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.nodes import find_node, find_nodes
+    from sciextract.graph.queries.papers import papers_of
+
+    years = _years(year)
+    if related and not others:
+        raise UsageError("--related needs a second node", "name it with --with NODE")
+    if output is None and limit is None and not as_json:
+        limit = _SHOWN + 1  # one more tells whether there are more
+    with open_graph(graph) as connection:
+        first, rest = find_node(connection, node), find_nodes(connection, others or [])
+        found = papers_of(
+            connection, first, rest,
+            years=years, related=related, sentences=sentences, limit=limit,
+        )  # fmt: skip
+    if not found:
+        names = " and ".join([repr(each.name) for each in (first, *rest)])
+        raise nothing(f"no paper {'relates' if related else 'names'} {names} in these years")
+    if output is not None:
+        from sciextract.graph.papers_file import write_papers
+
+        write_papers(found, graph, output, force=force)
+        say("", f"{output} holds {counted(len(found), 'paper')}")
+    if as_json:
+        show_json(each.to_json() for each in found)
+    elif output is None:
+        more = limit == _SHOWN + 1 and len(found) == limit
+        for each in found[:_SHOWN] if more else found:
+            show(_lines(each))
+        if more:
+            say("", "there are more: --limit N, or all of them with --json or --output FILE")
+
+
+def _years(text: str | None) -> Years:
+    """The years of ``--year``.
+
+    Raises:
+        UsageError: They are written otherwise, or the last one comes before the first.
+    """
+    from sciextract.graph.queries.papers import Years
+
+    if text is None:
+        return Years()
+    first, dash, last = text.partition("-")
+    ends = (first, last if dash else first)
+    if (
+        text == "-"
+        or not all(re.fullmatch("([0-9]{4})?", each) for each in ends)
+        or "" < last < first
+    ):
+        raise UsageError(
+            f"--year {text!r} found, allowed are a year and a range of years",
+            "such as 2020, 2015-2020, 2015- or -2020",
+        )
+    return Years(*[int(each) if each else None for each in ends])
+
+
+def _lines(paper: Paper) -> Iterator[str]:
+    published = paper.published
+    yield f"{published.year or '----'}  {published.title or paper.doc_key}"
+    links = (
+        ", ".join(published.authors[:3]) + (" et al." if len(published.authors) > 3 else ""),
+        published.venue,
+        published.doi and f"https://doi.org/{published.doi}",
+        published.pmid and f"PMID {published.pmid}",
+        paper.doc_key if published.title else None,
+        ", ".join(paper.relations),
+    )
+    yield f"      {' | '.join([each for each in links if each])}"
+    for sentence in paper.sentences:
+        yield f"      > {' '.join(sentence.text.split())}"
