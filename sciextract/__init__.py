@@ -22,6 +22,7 @@ __version__ = "0.1.0"
 # huggingface_hub reads this once, when it is imported: by this package, the trainer or transformers. A value
 # that the user has set is kept.
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("HF_UPDATE_DOWNLOAD_COUNTS", "0")  # of the package datasets
 
 _HOMES = {
     "AnnotatedDocument": "sciextract.documents.document",

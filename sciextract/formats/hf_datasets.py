@@ -1,66 +1,103 @@
-"""Hugging Face datasets as ``save_to_disk`` leaves them: Arrow streams in a folder, one folder a split.
+"""Hugging Face data, read and written by the ``datasets`` library: folders of ``save_to_disk``, and data sets of the hub.
 
-The ``datasets`` package is not needed: its folders are Arrow files and two small JSON files.
+The library follows every path that ``state.json`` names, ignores the row selection of old versions, and maps damaged
+files into memory without looking at them. So names and selection are checked here before it reads, and each batch after.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import datasets
 import pyarrow as pa
+from datasets.table import MemoryMappedTable
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract.formats.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer
 from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, shown
-from sciextract.formats.foreign_rows import class_features, documents_of
+from sciextract.formats.foreign_rows import documents_of
 from sciextract.formats.sink import new_folder
+from sciextract.formats.urls import HUB_DATASET
 
 _DICT, _INFO, _STATE = "dataset_dict.json", "dataset_info.json", "state.json"
-_DATA = "data-00000-of-00001.arrow"
+_BATCH_ROWS = 1000
+#: What the library raises on damaged descriptions and files, on names that the hub does not know, and without network.
+_ERRORS = (*ARROW_ERRORS, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
-def read_datasets_folder(source: Source) -> Iterator[ReadItem]:
-    """Read a dataset, or every split of a dataset dictionary (the split becomes the field ``split``).
+class _Part(NamedTuple):
+    """A split, or a data set without splits: its place for messages, its name, and what opens it."""
+
+    place: str
+    split: str
+    load: Callable[[], datasets.Dataset | datasets.IterableDataset]
+
+
+def read_datasets(source: Source) -> Iterator[ReadItem]:
+    """Read a data set, or every split of a dictionary of them (the split becomes the field ``split``).
+
+    Args:
+        source: A folder with what ``save_to_disk`` wrote, at any depth, or ``hf://datasets/OWNER/NAME``, which is
+            streamed; ``@REVISION`` and ``#CONFIGURATION`` may follow.
 
     Raises:
-        FormatError: The folder holds no dataset, or the only one in it cannot be read.
-        InputMissingError: It does not exist.
+        FormatError: There is no data set, or the only one cannot be read.
+        InputMissingError: The folder does not exist.
     """
-    folder = Path(source.path)
-    if not folder.is_dir():
-        if folder.exists():
-            raise FormatError("this is a file, allowed is a folder", path=source.path)
-        raise InputMissingError(f"{source.path}: no such folder")
-    parts = [
-        (part, split)
-        for dataset in _datasets(folder)
-        for part, split in _splits(dataset)
-        if not leads_outside(part, folder)
-    ]
-    if not parts:
-        problem = f"no dataset found, allowed is a folder with {_INFO} or {_DICT}"
-        raise FormatError(problem, path=source.path, hint="dataset.save_to_disk(FOLDER) makes one")
-    for part, split in parts:
+    parts = _hub_parts(source.path) or _saved_parts(source)
+    for part in parts:
         try:
-            yield from _read_part(part, split, source)
+            yield from _documents(part, source)
         except FormatError as error:
             if len(parts) == 1:
                 raise
             yield BadRecord(error)
 
 
-def _datasets(folder: Path) -> list[Path]:
-    """The folder itself, or the datasets in it."""
-    if any((folder / name).is_file() for name in (_DICT, _INFO)):
-        return [folder]
-    found = {path.parent for name in (_DICT, _INFO) for path in folder.rglob(name)}
+def _hub_parts(url: str) -> list[_Part]:
+    found = HUB_DATASET.fullmatch(url)
+    if found is None:
+        return []
+    name, revision, config = found.groups()
+    with _explained(url):
+        splits = datasets.load_dataset(name, config, revision=revision, streaming=True)
+        return [_Part(url, str(split), partial(splits.get, split)) for split in splits]
+
+
+def _saved_parts(source: Source) -> list[_Part]:
+    root = Path(source.path)
+    if not root.is_dir():
+        if root.exists():
+            raise FormatError("this is a file, allowed is a folder", path=source.path)
+        raise InputMissingError(f"{source.path}: no such folder")
+    parts = [
+        _Part(str(folder), split, partial(_saved, folder, root))
+        for data in _datasets(root)
+        for folder, split in _splits(data)
+        if not leads_outside(folder, root)
+    ]
+    if not parts:
+        problem = f"no dataset found, allowed is a folder with {_INFO} or {_DICT}"
+        raise FormatError(problem, path=source.path, hint="dataset.save_to_disk(FOLDER) makes one")
+    return parts
+
+
+def _datasets(root: Path) -> list[Path]:
+    """The folder itself, or the data sets in it."""
+    if any((root / name).is_file() for name in (_DICT, _INFO)):
+        return [root]
+    found = {path.parent for name in (_DICT, _INFO) for path in root.rglob(name)}
     return sorted(path for path in found if not found & {*path.parents})
 
 
@@ -74,47 +111,44 @@ def _splits(folder: Path) -> list[tuple[Path, str]]:
     return [(folder / Path(name).name, name) for name in names]
 
 
-def _read_part(folder: Path, split: str, source: Source) -> Iterator[ReadItem]:
-    info = _json(folder / _INFO) if (folder / _INFO).is_file() else {}
-    features = info.get("features")
-    number = 1
-    # Links out of the folder are named by who walks through it.
-    for file in (each for each in _data_files(folder) if not leads_outside(each, source.path)):
-        part = Source(str(file), origin=f"{Path(source.path).name}/{split}".rstrip("/"))
-        for item in _documents(file, part, features if isinstance(features, dict) else {}, number):
-            number += 1
-            yield _with_split(item, split)
-
-
-def _data_files(folder: Path) -> list[Path]:
-    state = _json(folder / _STATE) if (folder / _STATE).is_file() else {}
+def _saved(folder: Path, root: Path) -> datasets.Dataset:
+    """The data set of a folder; of one without ``state.json``, as in the library's cache, all Arrow files."""
+    if not (folder / _STATE).is_file():
+        files = [each for each in sorted(folder.glob("*.arrow")) if not leads_outside(each, root)]
+        return datasets.concatenate_datasets([datasets.Dataset.from_file(str(f)) for f in files])
+    state = _json(folder / _STATE)
     if state.get("_indices_data_files"):
         hint = "dataset.flatten_indices().save_to_disk(FOLDER) writes the selected rows only"
         problem = "the dataset is a selection of rows, which is not read"
         raise FormatError(problem, path=folder / _STATE, hint=hint)
-    listed = state.get("_data_files")
-    if not isinstance(listed, list):
-        return sorted(folder.glob("*.arrow"))
-    names = [each.get("filename") if isinstance(each, dict) else None for each in listed]
-    return [folder / Path(str(name)).name for name in names]
+    for each in state["_data_files"]:
+        name = str(each["filename"])
+        if Path(name).name != name or leads_outside(folder / name, root):
+            problem = f"{shown(name)} found, allowed are files of this folder"
+            raise FormatError(f"_data_files: {problem}", path=folder / _STATE)
+    return datasets.load_from_disk(str(folder))
 
 
-def _documents(
-    file: Path, source: Source, features: Mapping[str, Any], first: int
-) -> Iterator[ReadItem]:
-    try:
-        with pa.memory_map(str(file)) as stream, pa.ipc.open_stream(stream) as reader:
-            known = features or class_features(reader.schema)
-            batches = map(_validated, reader)
-            yield from documents_of(batches, reader.schema, source, known, first=first)
-    except ARROW_ERRORS as error:
-        raise FormatError(f"the Arrow data cannot be read: {error}", path=file) from error
+def _documents(part: _Part, source: Source) -> Iterator[ReadItem]:
+    name = source.path.removeprefix("hf://datasets/") if "://" in source.path else ""
+    origin = f"{name or Path(source.path).name}/{part.split}".rstrip("/")
+    with _explained(part.place):
+        data = part.load()
+        tables = data.with_format("arrow").iter(_BATCH_ROWS)
+        first = next(tables, None)
+        if first is None:
+            return
+        batches = (batch for table in chain([first], tables) for batch in _sound(table))
+        features = data.features.to_dict() if data.features else {}
+        named = Source(part.place, origin=origin)
+        for item in documents_of(batches, first.schema, named, features):
+            yield _with_split(item, part.split)
 
 
-def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, known to be sound: damaged offsets would otherwise be read as they are."""
-    batch.validate(full=True)
-    return batch
+def _sound(table: pa.Table) -> list[pa.RecordBatch]:
+    """The batches of a table whose offsets are known to be sound: damaged ones would be followed anywhere."""
+    table.validate(full=True)
+    return [*table.to_batches()]
 
 
 def _with_split(item: ReadItem, split: str) -> ReadItem:
@@ -125,19 +159,28 @@ def _with_split(item: ReadItem, split: str) -> ReadItem:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    try:
+    with _explained(str(path)):
         value = json.loads(path.read_bytes())
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", path=path) from error
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"broken JSON: {error}", path=path) from None
     if not isinstance(value, dict):
         raise FormatError(f"{shown(value)} found, allowed is a JSON object", path=path)
     return value
 
 
-class DatasetsFolderWriter:
+@contextmanager
+def _explained(place: str) -> Iterator[None]:
+    try:
+        yield
+    except FormatError:
+        raise
+    except _ERRORS as error:
+        raise FormatError(f"the data set cannot be read: {error}", path=place) from error
+
+
+class DatasetsWriter:
     """Writes a folder that ``datasets.load_from_disk`` reads, rejected items included.
+
+    Rows go to an Arrow file first, since the library saves whole data sets only; that takes their space twice for
+    the moment of :meth:`close`.
 
     Attributes:
         losses: Lone surrogates, which become U+FFFD; everything else fits.
@@ -152,11 +195,11 @@ class DatasetsFolderWriter:
         self._folder = new_folder(destination)
         self._rows = RowBuffer(self._append)
         self._fingerprint = hashlib.blake2b(digest_size=8)
-        try:
-            self._file = pa.OSFile(str(self._folder / _DATA), "wb")
-        except OSError as error:
-            raise self._failed(error) from error
-        self._stream = pa.ipc.new_stream(self._file, SCHEMA)
+        self._unsaved = self._folder / ".unsaved" / "rows.arrow"
+        with self._writing():
+            self._unsaved.parent.mkdir()
+            self._file = pa.OSFile(str(self._unsaved), "wb")
+            self._stream = pa.ipc.new_stream(self._file, SCHEMA)
 
     @property
     def losses(self) -> Counter[str]:
@@ -172,39 +215,40 @@ class DatasetsFolderWriter:
         self._fingerprint.update(self._rows.add(document).encode("ascii"))
 
     def close(self) -> None:
-        """Write what is left, and the two files that describe the data.
+        """Save the data set.
 
         Raises:
             OutputError: The disk is full, or a file cannot be written.
         """
         self._rows.flush()
-        try:
+        with self._writing(), _without_progress_bars():
             self._stream.close()
             self._file.close()
-            self._write_json(_INFO, {"citation": "", "description": "", "features": None})
-            self._write_json(_STATE, self._state())
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
-
-    def _state(self) -> dict[str, Any]:
-        return {
-            "_data_files": [{"filename": _DATA}],
-            "_fingerprint": self._fingerprint.hexdigest(),
-            "_format_columns": None,
-            "_format_kwargs": {},
-            "_format_type": None,
-            "_output_all_columns": False,
-            "_split": None,
-        }
-
-    def _write_json(self, name: str, value: dict[str, Any]) -> None:
-        (self._folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+            rows = MemoryMappedTable.from_file(str(self._unsaved))
+            # The library's own fingerprint holds the time of the file.
+            data = datasets.Dataset(rows, fingerprint=self._fingerprint.hexdigest())
+            data.save_to_disk(str(self._folder))
+            shutil.rmtree(self._unsaved.parent)
 
     def _append(self, batch: pa.RecordBatch) -> None:
-        try:
+        with self._writing():
             self._stream.write_batch(batch)
-        except ARROW_ERRORS as error:
-            raise self._failed(error) from error
 
-    def _failed(self, error: Exception) -> OutputError:
-        return OutputError(f"{self._folder}: cannot be written: {error}", "choose another --output")
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except ARROW_ERRORS as error:
+            problem = f"{self._folder}: cannot be written: {error}"
+            raise OutputError(problem, "choose another --output") from error
+
+
+@contextmanager
+def _without_progress_bars() -> Iterator[None]:
+    wanted = not datasets.utils.are_progress_bars_disabled()
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if wanted:
+            datasets.enable_progress_bars()

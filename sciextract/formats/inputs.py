@@ -37,7 +37,7 @@ from sciextract.formats.registry import (
     recognise_by_name,
     recognise_folder,
 )
-from sciextract.formats.urls import expand_url, is_url, without_file_scheme
+from sciextract.formats.urls import HUB_DATASET, expand_url, is_url, without_file_scheme
 
 JOURNAL = "journal.log"
 """What makes a folder a folder of parts."""
@@ -299,6 +299,9 @@ def single_sources(path: str, format_id: str | None) -> list[str]:
 
 
 def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, FormatSpec | None]]:
+    if HUB_DATASET.fullmatch(path):
+        yield Source(path), spec or get_format("hf")
+        return
     if path == STDIN or not os.path.isdir(path):
         yield Source(path), spec or recognise_by_name(unpacked_name(path))
         return

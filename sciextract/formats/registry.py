@@ -387,13 +387,13 @@ FORMATS: list[FormatSpec] = [
     ),
     FormatSpec(
         "hf",
-        "Hugging Face datasets folder (save_to_disk)",
+        "Hugging Face datasets: a folder (save_to_disk), or hf://datasets/OWNER/NAME",
         ("dataset_info.json", "dataset_dict.json"),
         kind="folder",
-        reader=f"{_HERE}.hf_datasets:read_datasets_folder",
-        writer=f"{_HERE}.hf_datasets:DatasetsFolderWriter",
+        reader=f"{_HERE}.hf_datasets:read_datasets",
+        writer=f"{_HERE}.hf_datasets:DatasetsWriter",
         output="folder",
-        extra="formats",
+        extra="datasets",
         holds=_EVERYTHING,
     ),
     FormatSpec(

@@ -18,6 +18,10 @@ from sciextract.errors import FormatError, InputMissingError, MissingExtraError,
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """Two letters at least: ``C://`` is a path of Windows."""
+HUB_DATASET = re.compile(
+    r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^/#@]+))?/?(?:#(.+))?", re.IGNORECASE
+)
+"""A whole data set of the hub: its name, revision and configuration."""
 _OF_ARROW = {"s3": "s3", "gs": "gs", "gcs": "gs"}
 _BLOCK_BYTES = 1 << 20
 
@@ -87,10 +91,14 @@ def expand_url(url: str) -> list[str]:
 
     Hidden files below a folder are left out.
 
+    A data set of the hub is meant as a whole.
+
     Raises:
         InputMissingError: There is nothing.
         FormatError: See :func:`file_system`.
     """
+    if HUB_DATASET.fullmatch(url):
+        return [url]
     system, path = file_system(url)
     with _explained(url):
         if "*" in path:

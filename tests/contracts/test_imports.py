@@ -25,7 +25,11 @@ NEVER = {
     "transformers",
 }
 
-BESIDE_AN_EXTRA = ("sciextract.interop", "sciextract.scale.ray")
+BESIDE_AN_EXTRA = (
+    "sciextract.formats.hf_datasets",
+    "sciextract.interop",
+    "sciextract.scale.ray",
+)
 
 _PROBE = """
 import importlib, json, sys
@@ -50,7 +54,7 @@ def loaded_by(modules: Iterable[str]) -> set[str]:
 
 
 def modules_of_the_core() -> list[str]:
-    """All but those that stand for an extra: spaCy and Ray."""
+    """All but those that stand for an extra: datasets, spaCy and Ray."""
     paths = sorted((ROOT / "sciextract").rglob("*.py"))
     names = [_module_name(path) for path in paths if path.name != "__main__.py"]
     return [each for each in names if not each.startswith(BESIDE_AN_EXTRA)]

@@ -55,7 +55,7 @@ def written(format_id: str, destination: Path, *documents: AnnotatedDocument) ->
     return dict(writer.losses)
 
 
-def documents_in(path: Path, format_id: str | None = None) -> list[AnnotatedDocument]:
+def documents_in(path: Path | str, format_id: str | None = None) -> list[AnnotatedDocument]:
     """All documents; the error of a bad record is raised."""
     found = []
     for item in read([path], format_id):
@@ -156,6 +156,25 @@ def test_every_split_is_read_and_named(tmp_path: Path) -> None:
     assert [each.document.fields["split"] for each in found] == ["train", "train", "test", "test"]
     assert found[0].annotations.entities[0].source == "import:both/train"
     assert len(documents_in(tmp_path)) == 4
+
+
+def test_a_data_set_of_the_hub_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder laid out like a repository of the hub stands for it."""
+    (tmp_path / "data").mkdir()
+    tagged().to_parquet(str(tmp_path / "data" / "train-00000-of-00001.parquet"))
+    tagged().to_parquet(str(tmp_path / "data" / "test-00000-of-00001.parquet"))
+    calls, load = [], datasets.load_dataset
+
+    def from_folder(name: str, config: str | None, **options: Any) -> Any:
+        calls.append((name, config, options.pop("revision")))
+        return load(str(tmp_path), **options)
+
+    monkeypatch.setattr(datasets, "load_dataset", from_folder)
+    found = documents_in("hf://datasets/ada/trees@v1#plain")
+    assert calls == [("ada/trees", "plain", "v1")]
+    assert [each.document.fields["split"] for each in found] == ["train", "train", "test", "test"]
+    assert [each.label for each in found[0].annotations.entities] == ["Method", "Task"]
+    assert found[0].annotations.entities[0].source.startswith("import:ada/trees")
 
 
 def table(path: Path, **columns: Any) -> Path:
@@ -331,10 +350,10 @@ def broken_folder(tmp_path: Path, name: str, content: bytes | None) -> Path:
         (DATA, None, "cannot be read"),
         (DATA, b"", "cannot be read"),
         (DATA, b"junk" * 50, "cannot be read"),
-        ("state.json", b"{", "broken JSON"),
+        ("state.json", b"{", "cannot be read"),
         ("state.json", b"[]", "allowed is a JSON object"),
         ("state.json", b'{"_indices_data_files": [1]}', "a selection of rows"),
-        ("dataset_info.json", b"\xff", "broken JSON"),
+        ("dataset_info.json", b"\xff", "cannot be read"),
         ("dataset_dict.json", b'{"splits": 7}', "splits: 7 found"),
     ],
 )
@@ -348,7 +367,7 @@ def test_a_folder_cannot_point_outside_itself(tmp_path: Path) -> None:
     outside.write_bytes(b"")
     state = {"_data_files": [{"filename": "../outside.arrow"}]}
     folder = broken_folder(tmp_path, "state.json", json.dumps(state).encode())
-    with pytest.raises(FormatError, match=r"made/outside\.arrow"):
+    with pytest.raises(FormatError, match=r"'\.\./outside\.arrow' found"):
         documents_in(folder, "hf")
 
 

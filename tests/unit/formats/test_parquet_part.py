@@ -19,7 +19,8 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, MissingExtraError
 from sciextract.formats import open_writer, read
 from sciextract.formats.jsonl import encode
-from sciextract.formats.parts import check_parquet, parquet_part
+from sciextract.formats.parquet import parquet_part
+from sciextract.formats.registry import get_format
 from sciextract.text.analyse import make_document
 from tests.strategies import annotated_documents
 
@@ -135,5 +136,5 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delitem(sys.modules, "sciextract.formats.parquet", raising=False)
     monkeypatch.setitem(sys.modules, "pyarrow", absent)
     with pytest.raises(MissingExtraError) as caught:
-        check_parquet()
+        get_format("parquet", "write").load_writer()
     assert caught.value.hint == 'pip install "sciextract[formats]"'
