@@ -123,10 +123,9 @@ class Desk:
     def press(self, key: str) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
         number, name = self._state.number, plain(key)
-        action = self._keys.get(name)
-        feedback = key_dispatch.press(self._state, self.document_order, name, action)
+        feedback = key_dispatch.press(self._state, self.document_order, name, self._keys.get(name))
         left = feedback.moved or self._state.number != number
-        if feedback.changed and (left or (action is not None and action.id == "done")):
+        if feedback.recount or (feedback.changed and left):
             self._count()
         return feedback
 
@@ -167,13 +166,19 @@ class Desk:
         self._state.order, self._state.seed = order, seed
         return self.refresh()
 
-    def follow(self, numbers: Sequence[int] | None) -> None:
+    def follow(self, numbers: Sequence[int] | None, searched: str = "") -> None:
         """Take abstracts in the order of a list; ``None`` for the project's own order.
 
         A queue that is worked on stays the way: it is left by :meth:`Queues.leave`.
+
+        Args:
+            numbers: The abstracts.
+            searched: What was searched for, where the list holds only what fits.
         """
         if not self.queues.active:
-            self.document_order = DocumentOrder(self._state.project.connection, numbers)
+            kind = "search" if searched else ""
+            connection = self._state.project.connection
+            self.document_order = DocumentOrder(connection, numbers, kind, searched, self.number)
 
     def _take(self, documents: DocumentOrder) -> None:
         self.document_order = documents
@@ -231,7 +236,7 @@ class Desk:
             acceptance=self.totals.acceptance,
             model=self._model,
             predicting=self.predicting,
-            queue=self.queues.progress,
+            queue=self.document_order.progress,
         )
 
     def _begin(self, number: int | None, before: session.Session | None) -> None:
@@ -249,14 +254,14 @@ class Desk:
             self._state.leave_mode()
             feedback = refusal(error)
         if self._state.number != number:
-            self.queues.visit(self._state.number)
+            self.document_order.visit(self._state.number)
             self.remember()
         return feedback
 
     def _count(self) -> None:
         self.totals = totals(self._state.project.connection, self.totals)
         self.counts += 1
-        self.queues.refresh(self.totals.documents)
+        self.document_order.refresh()
 
 
 def _order(name: str) -> Order:

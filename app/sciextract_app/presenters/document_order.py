@@ -1,4 +1,4 @@
-"""Which abstract comes next: in the project's order, in the order of a list, or along a saved queue."""
+"""Which abstract comes next: in the project's order, in the order of a list, of a search, or of a saved queue."""
 
 from __future__ import annotations
 
@@ -8,134 +8,123 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from sciextract.store import Project, review, search
-from sciextract.store.queries import SavedQueue, present
+from sciextract.store.queries import present
 from sciextract.store.review import DocumentSummary, Sort, document_summaries, sorted_documents
 from sciextract.store.search import Query
 from sciextract.store.sqlite import translated
+from sciextract_app.presenters.view_models import named
+
+_SHOWN_NAME = 28
 
 
 class DocumentOrder:
     """The way through the abstracts; those that went out of the project are passed over.
 
+    A list is never left: from an abstract that is not in it the next one and the previous one are the one where
+    the person was in it.
+
     Args:
         connection: The project's connection.
         numbers: The abstracts in the order in which they are worked on, ``None`` for the project's own.
+        kind: What the list is, ``queue`` or ``search``; empty for all abstracts.
+        name: The queue's name, or what was searched for.
+        stopped: The abstract of the list that was open last, 0 for none.
 
     Attributes:
         numbers: The same.
+        kind: The same.
+        name: The same.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, numbers: Sequence[int] | None = None
+        self,
+        connection: sqlite3.Connection,
+        numbers: Sequence[int] | None = None,
+        kind: str = "",
+        name: str = "",
+        stopped: int = 0,
     ) -> None:
         self._connection = connection
         self.numbers = numbers
+        self.kind = kind
+        self.name = name
         self._places = {number: place for place, number in enumerate(numbers or ())}
+        self._place = self._places.get(stopped, 0)
+        self._living: list[int] | None = None
 
     @property
     def suffix(self) -> str:
         """What it leads through, for messages: empty for all abstracts."""
-        return ""
+        return f" of the {self.kind} {self.name}" if self.kind else ""
+
+    @property
+    def last(self) -> int:
+        """The abstract of the list that was open last, or where it begins."""
+        return self.numbers[self._place] if self.numbers else 0
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """The place of :attr:`last`, from one, and how many abstracts of the list are in the project."""
+        if self._living is None:
+            there = present(self._connection, tuple(self._all))
+            self._living = [self._places[each] for each in there]
+        behind = bisect_left(self._living, self._place)
+        return min(behind + 1, len(self._living)), len(self._living)
+
+    @property
+    def progress(self) -> str:
+        """The list and the place in it, for the header; empty for all abstracts."""
+        if not self.kind:
+            return ""
+        place, length = self.position
+        name = self.name if self.kind == "queue" else f"{self.kind} {named(self.name)}"
+        short = name if len(name) <= _SHOWN_NAME else name[: _SHOWN_NAME - 1] + "…"
+        return f"{short} {place:,} of {length:,}"
+
+    def refresh(self) -> None:
+        """Abstracts have come or gone."""
+        self._living = None
 
     def visit(self, number: int) -> None:
-        """The person has opened an abstract."""
+        """The person has opened an abstract; one of the list is where they stopped."""
+        self._place = self._places.get(number, self._place)
 
     def beside(self, number: int, step: int) -> int | None:
         """The next (1) or previous (-1) abstract, ``None`` at the ends."""
-        if number not in self._places:
+        if self.numbers is None:
             return review.next_to(self._connection, number, step)
+        if number not in self._places:
+            return self.first()
         place, numbers = self._places[number], self._all
         beyond = numbers[place + 1 :] if step > 0 else numbers[:place][::-1]
         return review.first_of(self._connection, beyond)
 
     def not_done_after(self, number: int) -> int | None:
         """The next abstract that is not done in every layer; at the end the first such one."""
-        if number in self._places:
-            place = self._places[number]
-            found = self._not_done(place + 1, place)
-            if found is not None:
-                return found
+        if self.numbers is not None:
+            here = self._places.get(number)
+            start, end = (self._place, self._place) if here is None else (here + 1, here)
+            behind = review.first_of(self._connection, self._all[start:], unfinished=True)
+            return behind or review.first_of(self._connection, self._all[:end], unfinished=True)
         later = review.next_to(self._connection, number, unfinished=True)
         if later is None:
             later = review.next_to(self._connection, 0, unfinished=True)
         return None if later == number else later
 
     def first(self) -> int | None:
-        """Where to begin: the first abstract of the list, else the first that is not done, or at all."""
-        found = review.first_of(self._connection, self._all)
-        return (
-            found
-            or review.next_to(self._connection, 0, unfinished=True)
-            or review.next_to(self._connection, 0)
-        )
+        """Where to begin: in a list where the person stopped, else the first that is not done, or at all.
+
+        What comes after an abstract that is gone takes its place, else what is left of the list.
+        """
+        if self.numbers is not None:
+            behind = review.first_of(self._connection, self._all[self._place :])
+            return behind or review.first_of(self._connection, self._all[: self._place][::-1])
+        unfinished = review.next_to(self._connection, 0, unfinished=True)
+        return unfinished or review.next_to(self._connection, 0)
 
     @property
     def _all(self) -> Sequence[int]:
         return self.numbers or ()
-
-    def _not_done(self, start: int, end: int) -> int | None:
-        """The first abstract of the list from a place on that is not done, then before another place."""
-        behind = review.first_of(self._connection, self._all[start:], unfinished=True)
-        return behind or review.first_of(self._connection, self._all[:end], unfinished=True)
-
-
-class SavedQueueOrder(DocumentOrder):
-    """Along a saved queue: it goes on where the person stopped, and never leads out of it.
-
-    From an abstract that is not in the queue the next one and the previous one are the one where they stopped.
-
-    Args:
-        connection: The project's connection.
-        queue: The queue.
-        stopped: The abstract of the queue that was open last, 0 for none.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, queue: SavedQueue, stopped: int = 0) -> None:
-        super().__init__(connection, queue.numbers)
-        self.name = queue.name
-        self._place = self._places.get(stopped, 0)
-        self._living: list[int] = []
-        self.refresh()
-
-    @property
-    def suffix(self) -> str:
-        """The queue, by its name."""
-        return f" of the queue {self.name}"
-
-    @property
-    def last(self) -> int:
-        """The abstract of the queue that was open last, or where it begins."""
-        return self.numbers[self._place] if self.numbers else 0
-
-    @property
-    def position(self) -> tuple[int, int]:
-        """The place of :attr:`last`, from one, and how many abstracts of the queue are in the project."""
-        behind = bisect_left(self._living, self._place)
-        return min(behind + 1, len(self._living)), len(self._living)
-
-    def refresh(self) -> None:
-        """Look which abstracts of the queue are in the project now."""
-        there = present(self._connection, tuple(self.numbers or ()))
-        self._living = [self._places[each] for each in there]
-
-    def visit(self, number: int) -> None:
-        """The person has opened an abstract; one of the queue is where they stopped."""
-        self._place = self._places.get(number, self._place)
-
-    def beside(self, number: int, step: int) -> int | None:
-        """The next (1) or previous (-1) abstract of the queue, ``None`` at its ends."""
-        return super().beside(number, step) if number in self._places else self.first()
-
-    def not_done_after(self, number: int) -> int | None:
-        """The next abstract of the queue that is not done; at its end the first such one."""
-        if number in self._places:
-            return self._not_done(self._places[number] + 1, self._places[number])
-        return self._not_done(self._place, self._place)
-
-    def first(self) -> int | None:
-        """Where the person stopped; when that is gone what comes after it, else what is left."""
-        behind = review.first_of(self._connection, self._all[self._place :])
-        return behind or review.first_of(self._connection, self._all[: self._place][::-1])
 
 
 EVERYTHING = Query()

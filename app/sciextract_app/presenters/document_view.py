@@ -6,9 +6,10 @@ import sqlite3
 import string
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
 from sciextract.documents.annotations import Candidates, SpanCandidate, State
 from sciextract.documents.document import TokenTable
@@ -68,6 +69,12 @@ class DocumentView:
     def progress(self) -> ProgressRow:
         """Completeness, flag and note."""
         return self.document.progress or ProgressRow()
+
+    @cached_property
+    def undecided(self) -> int:
+        """How many items wait, the first mention of every cluster included."""
+        rows: Iterable[Item] = chain(self.entities, self.relations, self.links)
+        return sum(row.state is State.UNDECIDED for row in rows)
 
     @cached_property
     def members(self) -> dict[str, list[LinkRow]]:

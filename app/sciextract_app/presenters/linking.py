@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, RelationRef
+from sciextract.documents.annotations import State
+from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_view import DocumentView
 from sciextract_app.presenters.hints import assign_hints
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import Feedback, Mode, named, problem
+from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
 
 
 def relate(state: ReviewState, action: Action) -> Feedback:
@@ -229,7 +231,15 @@ def press_merge(state: ReviewState, key: str) -> Feedback:
     state.last_cluster = cluster
     mention = state.open_view.mention_of(state.focus) or _mention(state)
     _keep_focus(state, EntityRef(mention) if mention else None)
-    return Feedback(f"cluster {key} is part of {state.letters.of(cluster)} now", changed=True)
+    left = _undecided_in(state, state.open_view.members.get(cluster))
+    return Feedback(f"cluster {key} is part of {state.letters.of(cluster)} now{left}", changed=True)
+
+
+def _undecided_in(state: ReviewState, links: Sequence[LinkRow] | None) -> str:
+    """How many mentions of the cluster of some links nobody has decided, for a message."""
+    members = state.open_view.members[links[0].cluster_id] if links else []
+    count = sum(link.state is State.UNDECIDED for link in members)
+    return f"; {counted(count, 'mention')} of it undecided: Tab" if count else ""
 
 
 def split(state: ReviewState, action: Action) -> Feedback:
@@ -241,7 +251,8 @@ def split(state: ReviewState, action: Action) -> Feedback:
     _keep_focus(state, EntityRef(mention))
     home = state.open_view.homes.get(mention)
     where = f"in cluster {state.letters.of(home[0].cluster_id)}" if home else "in no cluster"
-    return Feedback(f"{named(state.open_view.surface(mention))} is {where} now", changed=True)
+    name, left = named(state.open_view.surface(mention)), _undecided_in(state, home)
+    return Feedback(f"{name} is {where} now{left}", changed=True)
 
 
 def step_mention(state: ReviewState, action: Action) -> Feedback:

@@ -14,6 +14,8 @@ from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, 
 
 LARGE = frozenset({"import", "predict", "merge project", "salvage"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
+_COUNTED = frozenset({"done", "completeness"})
+"""What changes how many abstracts are done."""
 _FIRST = {"relation": 0, "link": 1, "entity": 2}
 
 
@@ -70,7 +72,11 @@ def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) 
     found = documents.beside(state.number, int(action.argument))
     if found is None:
         end = "last" if action.argument == "1" else "first"
-        return Feedback(f"This is the {end} abstract{documents.suffix}")
+        is_search = documents.kind == "search"
+        more = "; / with an empty line shows all" if is_search else ""
+        if documents.numbers is not None and not documents.numbers:
+            return Feedback(f"There is no abstract{documents.suffix}{more}")
+        return Feedback(f"This is the {end} abstract{documents.suffix}{more}")
     state.load(found)
     return Feedback(moved=True)
 
@@ -91,9 +97,10 @@ def done(state: ReviewState, documents: DocumentOrder) -> Feedback:
     if following is None:
         state.read()
         state.focus_nearest()
-        return Feedback(f"Done{rejected}. All abstracts{documents.suffix} are done", changed=True)
+        message = f"Done{rejected}. All abstracts{documents.suffix} are done"
+        return Feedback(message, changed=True, recount=True)
     state.load(following)
-    return Feedback(f"Done{rejected}", changed=True, moved=True)
+    return Feedback(f"Done{rejected}", changed=True, moved=True, recount=True)
 
 
 def flag(state: ReviewState, action: Action) -> Feedback:
@@ -129,17 +136,18 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
 
     if event.kind == adjudicate.KIND or event.kind in LARGE:
         adjudicate.follow(state.project, event)
-    before = state.number
+    before, recount = state.number, event.kind in LARGE | _COUNTED
     number, item = _changed_item(state, event)
     if number is not None and number != before:
         state.load(number)
     elif not state.read():
         state.number = 0
-        return Feedback(f"{event.kind} {verb}", changed=True, moved=True)
+        return Feedback(f"{event.kind} {verb}", changed=True, moved=True, recount=recount)
     if state.view is not None:
         _focus_on(state, item)
     where = f" in {counted(outcome.documents, 'abstract')}" if outcome.documents > 1 else ""
-    return Feedback(f"{event.kind}{where} {verb}", changed=True, moved=state.number != before)
+    moved = state.number != before
+    return Feedback(f"{event.kind}{where} {verb}", changed=True, moved=moved, recount=recount)
 
 
 def _focus_on(state: ReviewState, item: ItemRef | None) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from sciextract.store import queries, review
 from sciextract.store.queries import SavedQueue
-from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder
+from sciextract_app.presenters.document_order import DocumentOrder, Listing
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import Feedback, Guard, counted, guarded, problem
 
-_LONGEST_NAME, _SHOWN_NAME = 60, 28
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,7 @@ class Queues:
         self._guard = guard
         self._follow = follow
         self._places = dict(places)
-        self._active: SavedQueueOrder | None = None
-        self._known = -1
+        self._active: DocumentOrder | None = None
 
     @property
     def active(self) -> str:
@@ -71,16 +70,6 @@ class Queues:
         return tuple(self._active.numbers or ()) if self._active else ()
 
     @property
-    def progress(self) -> str:
-        """The queue that is worked on and the place in it, for the header."""
-        if self._active is None:
-            return ""
-        place, length = self._active.position
-        name = self._active.name
-        short = name if len(name) <= _SHOWN_NAME else name[: _SHOWN_NAME - 1] + "…"
-        return f"{short} {place:,} of {length:,}"
-
-    @property
     def places(self) -> dict[str, int]:
         """The abstract that was open last, by queue."""
         here = {self._active.name: self._active.last} if self._active else {}
@@ -91,12 +80,6 @@ class Queues:
         queue = queries.read_queue(self._state.project, name) if name else None
         if queue is not None:
             self._take(queue)
-
-    def refresh(self, documents: int) -> None:
-        """Look again what of the queue is in the project, where that has so many abstracts now."""
-        if self._active is not None and documents != self._known:
-            self._active.refresh()
-            self._known = documents
 
     def lines(self) -> list[QueueLine]:
         """All queues by name."""
@@ -129,7 +112,7 @@ class Queues:
         """Go on in the project's own order; the place in the queue is kept."""
         if self._active is None:
             return problem("No queue is worked on")
-        progress, self._places = self.progress, self.places
+        progress, self._places = self._active.progress, self.places
         self._active = None
         self._follow(DocumentOrder(self._state.project.connection))
         return Feedback(f"left the queue {progress}; F3 goes on with it")
@@ -149,34 +132,28 @@ class Queues:
             return problem(f"There is no queue {name} (any more)")
         before = self._state.number
         self._places = self.places
-        first = self._take(queue).first()
+        order = self._take(queue)
+        first = order.first()
         if first is None:
             self.leave()
             return problem(f"No abstract of the queue {name} is in the project any more")
         if first != before:
             self._state.load(first)
-        self.visit(first)
-        return Feedback(f"queue {self.progress}; n, p and D go along it", moved=first != before)
+        order.visit(first)
+        return Feedback(f"queue {order.progress}; n, p and D go along it", moved=first != before)
 
-    def visit(self, number: int) -> None:
-        """The person has opened an abstract."""
-        if self._active is not None:
-            self._active.visit(number)
-
-    def _take(self, queue: SavedQueue) -> SavedQueueOrder:
-        stopped = self._places.get(queue.name, 0)
-        self._active, self._known = (
-            SavedQueueOrder(self._state.project.connection, queue, stopped),
-            -1,
-        )
+    def _take(self, queue: SavedQueue) -> DocumentOrder:
+        self._active = self._order(queue, self._places.get(queue.name, 0))
         self._follow(self._active)
         return self._active
 
-    def _line(self, queue: SavedQueue) -> QueueLine:
+    def _order(self, queue: SavedQueue, stopped: int) -> DocumentOrder:
         connection = self._state.project.connection
-        stopped = self.places.get(queue.name, 0)
-        place, length = SavedQueueOrder(connection, queue, stopped).position
-        done = review.count_done_of(connection, queue.numbers)
+        return DocumentOrder(connection, queue.numbers, "queue", queue.name, stopped)
+
+    def _line(self, queue: SavedQueue) -> QueueLine:
+        place, length = self._order(queue, self.places.get(queue.name, 0)).position
+        done = review.count_done_of(self._state.project.connection, queue.numbers)
         return QueueLine(queue.name, place, length, done, queue.name == self.active)
 
 

@@ -239,8 +239,8 @@ class ReviewState:
         return item is not None and is_undecided(self.open_view, item)
 
     def undecided_count(self) -> int:
-        """How many items of the abstract are undecided, as the queue counts them."""
-        return len(self.queue.undecided) if self.queue else 0
+        """How many items of the abstract are undecided, as the list of abstracts counts them."""
+        return self.view.undecided if self.view else 0
 
     def press_hint(self, key: str, kind: str) -> Target | Feedback:
         """The target of a hint once its letters are typed; else feedback, with the hints that are left kept."""

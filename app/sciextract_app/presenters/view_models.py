@@ -183,6 +183,7 @@ class Feedback:
         problem: Whether the message says why nothing was done.
         changed: Whether the project was changed.
         moved: Whether another abstract is open now.
+        recount: Whether there may be other numbers of abstracts, all or done, than before.
         request: What the app itself must do: ``help``, ``palette``, ``search``, ``note``, ``guideline``,
             ``quit``...; empty for nothing.
     """
@@ -191,6 +192,7 @@ class Feedback:
     problem: bool = False
     changed: bool = False
     moved: bool = False
+    recount: bool = False
     request: str = ""
 
 

@@ -29,10 +29,10 @@ from sciextract_app.presenters import bulk
 from sciextract_app.presenters.actions import keymap
 from sciextract_app.presenters.adjudication_documents import open_differences
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.document_order import Listing
+from sciextract_app.presenters.document_order import EVERYTHING, Listing
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.session import Messages
-from sciextract_app.presenters.view_models import Feedback, Mode, counted
+from sciextract_app.presenters.view_models import Feedback, Mode, counted, counted_many
 from sciextract_app.screens.review_dialogs import ReviewDialogs
 from sciextract_app.settings import SHELL, key_name
 from sciextract_app.widgets.bars import (
@@ -328,6 +328,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         feedback = self.desk.refresh()
         if self.desk.totals.documents != documents:
             self.listing.load()
+            self._follow_listing()
         if self._just_opened and self.desk.focus is None and self.desk.waiting:
             # There was nothing to look at before, so this does not take the person away from anything.
             self.desk.press(self._key_of("next-undecided"))
@@ -368,16 +369,22 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Let the list show what fits a query; the next abstracts come from it."""
         self.search_text = text
         self.list_by(query=query)
-        found = f"{self.listing.count():,} abstracts" if text.strip() else "all abstracts"
-        self.show_reply(Feedback(found))
+        found = f"{counted_many(self.listing.count(), 'abstract')} found; n and p stay among them"
+        self.show_reply(Feedback(found if text.strip() else "all abstracts"))
         self.enter_list()
 
     def list_by(self, sort: Sort | None = None, query: Query | None = None) -> None:
         """Give the list another order or query; the next abstracts come in its order, unless a queue is followed."""
         seed = secrets.randbelow(_SEEDS) if sort is Sort.RANDOM else None
         self.listing.load(sort, query, seed)
-        self.desk.follow(None if self.listing.is_plain else self.listing.numbers)
+        self._follow_listing()
         self.draw_list()
+        self.draw_header()
+
+    def _follow_listing(self) -> None:
+        searched = "" if self.listing.query == EVERYTHING else self.search_text.strip()
+        numbers = None if self.listing.is_plain else self.listing.numbers
+        self.desk.follow(numbers, searched)
 
     def review_by(self, order: Order) -> None:
         """Give the undecided items of abstracts another order."""

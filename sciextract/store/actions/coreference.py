@@ -165,7 +165,7 @@ def leave(doc: DocumentState, context: Context, entity_id: str) -> None:
 
 
 def merge(doc: DocumentState, context: Context, cluster_id: str, other_id: str) -> None:
-    """Both clusters mean the same thing: the mentions of the other one move here.
+    """Both clusters mean the same thing: the mentions of the other one move here, undecided ones undecided.
 
     Raises:
         ActionRefusedError: They are one cluster, or one of them is not there.
@@ -175,7 +175,7 @@ def merge(doc: DocumentState, context: Context, cluster_id: str, other_id: str) 
     cluster, other = living_cluster(doc, cluster_id), living_cluster(doc, other_id)
     for link in doc.members(other.id):
         drop_link(doc, context, link)
-        _place(doc, context, link.entity_id, cluster, was=link)
+        _move(doc, context, link, cluster)
     dissolve_if_alone(doc, context, other.id)
     _settle_all(doc, context, cluster)
 
@@ -184,6 +184,9 @@ def split(
     doc: DocumentState, context: Context, cluster_id: str, entity_id: str
 ) -> ClusterRow | None:
     """This and the later mentions mean something else: they become a cluster of their own.
+
+    Only this mention's place is decided by that; later ones that nobody has decided stay undecided in the new
+    cluster, and are rejected in the old one, so that no prediction brings them back there.
 
     Returns:
         The new cluster, ``None`` when only one mention was split off.
@@ -204,9 +207,11 @@ def split(
         return None
     new = ClusterRow(context.fresh_id(), None, State.ADDED, context.source_id, context.event_id)
     doc.put(new)
-    for link in moving:
-        drop_link(doc, context, link)
-        _place(doc, context, link.entity_id, new, was=link)
+    drop_link(doc, context, moving[0])
+    _place(doc, context, entity_id, new, was=moving[0])
+    for link in moving[1:]:
+        (_out if link.state is State.UNDECIDED else drop_link)(doc, context, link)
+        _move(doc, context, link, new)
     dissolve_if_alone(doc, context, cluster_id)
     return new
 
@@ -253,6 +258,15 @@ def _place(
         )
     context.items += 1
     touched(doc, Layer.COREFERENCE)
+
+
+def _move(doc: DocumentState, context: Context, link: LinkRow, cluster: ClusterRow) -> None:
+    """Put a mention into another cluster; one that nobody has decided waits there for its decision."""
+    if link.state is not State.UNDECIDED:
+        _place(doc, context, link.entity_id, cluster, was=link)
+    elif doc.link(cluster.id, link.entity_id) is None:
+        doc.put(replace(link, cluster_id=cluster.id, event_id=context.event_id))
+        context.items += 1
 
 
 def _settle_all(doc: DocumentState, context: Context, cluster: ClusterRow) -> None:

@@ -135,7 +135,7 @@ def test_finish_abstract(tmp_path: Path) -> None:
 
 def test_right_predictions_need_a_key_each_or_one_for_all(tmp_path: Path) -> None:
     desk = desk_of(tmp_path)
-    items = desk.waiting
+    items = len(desk.state.open_queue.undecided)
     assert items == 16 + 9 + 4
     assert Annotator(desk, gold()).work() == items + 1
 

@@ -16,7 +16,7 @@ from sciextract.store.queries import SavedQueue, present, read_queue, remove_que
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.document_order import DocumentOrder, Listing, SavedQueueOrder
+from sciextract_app.presenters.document_order import DocumentOrder, Listing
 from sciextract_app.presenters.saved_queues import QueueLine, suggested_name
 from tests.app.presenter.abstracts import document, press, project_with
 from tests.tiers import examples
@@ -245,7 +245,7 @@ def shared() -> Project:
 def test_a_queue_never_leads_to_what_is_not_there(
     shared: Project, numbers: list[int], stopped: int, steps: list[int]
 ) -> None:
-    documents = SavedQueueOrder(shared.connection, SavedQueue("q", tuple(numbers)), stopped)
+    documents = DocumentOrder(shared.connection, numbers, "queue", "q", stopped)
     living = [each for each in numbers if each <= len(TEXTS)]
     assert list(present(shared.connection, tuple(numbers))) == living
     here = documents.first()

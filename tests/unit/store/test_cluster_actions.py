@@ -175,6 +175,30 @@ def test_splitting_after_the_first_mention_takes_the_old_cluster_apart(project: 
     assert states(project.document_state(1))["C1 E1"] is State.REJECTED
 
 
+def test_splitting_decides_nothing_about_later_mentions(project: Project) -> None:
+    guessed(project, "E1", "E2", "E3", "E4")
+    project.actions.split(1, "C1", "E2")
+    found = states(project.document_state(1))
+    assert [item for item, state in found.items() if state is State.ACCEPTED] == ["E2"]
+    assert found["E3"] is found["E4"] is State.UNDECIDED
+    open_links = [each for each in project.document_state(1).links if each.state is State.UNDECIDED]
+    assert [each.entity_id for each in open_links] == ["E3", "E4"]
+    predict(project, *GUESSED, guess_cluster("C1", "E1", "E2", "E3", "E4"))
+    again = states(project.document_state(1))
+    assert again["C1 E3"] is State.REJECTED, "a prediction must not bring back what was split"
+
+
+def test_merging_decides_nothing_about_the_other_mentions(project: Project) -> None:
+    put(project)
+    clusters_of_two = guess_cluster("C1", "E1", "E2"), guess_cluster("C2", "E3", "E4")
+    predict(project, *GUESSED, *clusters_of_two)
+    project.actions.merge(1, "C1", "C2")
+    found = states(project.document_state(1))
+    assert {"E3", "E4"} <= {item for item, state in found.items() if state is State.UNDECIDED}
+    assert {each.entity_id for each in project.document_state(1).links} == {"E1", "E2", "E3", "E4"}
+    assert {each.cluster_id for each in project.document_state(1).links} == {"C1"}
+
+
 @pytest.mark.parametrize("mention", ["E1", "E5", "E9"])
 def test_splitting_before_the_first_or_a_foreign_mention_is_refused(
     project: Project, mention: str

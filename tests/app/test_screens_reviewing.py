@@ -1,0 +1,80 @@
+"""What keys do to an abstract whose predictions are all of the invented gold, seen on the screen and in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from sciextract.documents.annotations import State
+from sciextract.store import EntityRef, open_project
+from tests.app.presenter.abstracts import AGAIN, TEXT, gold, project_with
+from tests.app.screens_support import desk_of, opened, shown, until, until_shown
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    with project_with(tmp_path, gold(), (TEXT, AGAIN, "Nets vary.")) as made:
+        return made.path
+
+
+def entity_states(path: Path) -> dict[str, State]:
+    with open_project(path, read=True) as project:
+        return {row.id: row.state for row in project.document_state(1).entities}
+
+
+async def test_splitting_accepts_only_the_mention_in_focus(project: Path) -> None:
+    async with opened(project) as (app, pilot):
+        desk_of(app).desk.mouse.focus(EntityRef("tagger2"))
+        await pilot.press("X")
+        await until_shown(pilot, "‹tagger› is in cluster")
+        assert "2 mentions of it undecided" in shown(pilot)
+        accepted = {k for k, state in entity_states(project).items() if state is State.ACCEPTED}
+        assert accepted == {"tagger2"}
+        await pilot.press("u")
+        assert State.ACCEPTED not in entity_states(project).values()
+
+
+class TestASearch:
+    async def search(self, pilot: Pilot[None], words: str) -> None:
+        await pilot.press("slash", *words, "enter")
+        await until_shown(pilot, "found; n and p stay")
+
+    async def test_next_and_previous_stay_in_it_and_the_header_shows_it(
+        self, project: Path
+    ) -> None:
+        async with opened(project) as (app, pilot):
+            await self.search(pilot, "vary")
+            assert " 1 abstract found" in shown(pilot)
+            await until_shown(pilot, "search ‹vary› 1 of 1")
+            await pilot.press("escape", "n")
+            await until(pilot, lambda: desk_of(app).desk.number == 3)
+            for key in "np":
+                await pilot.press(key)
+                assert desk_of(app).desk.number == 3
+            assert "of the search vary; / with an empty line shows all" in shown(pilot)
+            await pilot.press("slash", *["backspace"] * 4, "enter", "escape", "p")
+            await until(pilot, lambda: desk_of(app).desk.number == 2)
+            assert "search ‹" not in shown(pilot)
+
+    async def test_without_a_hit_says_so(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            await self.search(pilot, "zebra")
+            await pilot.press("escape", "n")
+            assert desk_of(app).desk.number == 1
+            assert "There is no abstract of the search zebra" in shown(pilot)
+
+
+async def test_list_question_and_done_count_the_same_items(project: Path) -> None:
+    async with opened(project) as (app, pilot):
+        row = desk_of(app).listing.page(0, 1)[0]
+        await pilot.press("D")
+        await until_shown(pilot, f"{row.undecided} items undecided")
+        await pilot.press("D")
+        await until_shown(pilot, f"Done, {row.undecided} items rejected")
+        await until_shown(pilot, "1 of 3 done")
+        await pilot.press("p", "u")
+        await until_shown(pilot, "0 of 3 done")
