@@ -68,6 +68,25 @@ class TestASearch:
             assert "There is no abstract of the search zebra" in shown(pilot)
 
 
+async def test_while_the_list_has_the_focus_nothing_is_decided(project: Path) -> None:
+    async with opened(project) as (app, pilot):
+        before = entity_states(project)
+        await pilot.press("ctrl+l")
+        await until_shown(pilot, "Enter open")
+        assert "accept" not in shown(pilot).splitlines()[-1]
+        for key in ("x", "1", "A", "D", "D", "u", "s", "backspace", "r", "t", "c"):
+            await pilot.press(key)
+            assert "does nothing in the list" in shown(pilot)
+        assert entity_states(project) == before
+        await pilot.press("j", "j", "k", "enter")
+        await until(pilot, lambda: desk_of(app).desk.number == 2)
+        await until_shown(pilot, "D done")
+        await pilot.press("ctrl+l", "p")
+        await until(pilot, lambda: desk_of(app).desk.number == 1)
+        await pilot.press("x")
+        assert State.REJECTED in entity_states(project).values()
+
+
 async def test_list_question_and_done_count_the_same_items(project: Path) -> None:
     async with opened(project) as (app, pilot):
         row = desk_of(app).listing.page(0, 1)[0]

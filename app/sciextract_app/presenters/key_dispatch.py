@@ -228,6 +228,16 @@ class MouseInput:
 
 
 _BACK = Hint("Esc", "back")
+LIST_HINTS = (
+    Hint("Enter", "open"),
+    Hint("Esc", "back to the text"),
+    Hint("↑ ↓ j k", "row"),
+    Hint("PgUp PgDn Home End", "page"),
+    action_hint("search"),
+    Hint("F4", "save as a queue"),
+    action_hint("help"),
+)
+"""The keys of the list of abstracts, while it has the focus."""
 
 
 def footer(state: ReviewState) -> tuple[Hint, ...]:

@@ -16,6 +16,7 @@ class Mode(StrEnum):
     """What the next key means; always shown in the footer."""
 
     REVIEW = "review"
+    LIST = "list"
     JUMP = "jump"
     SELECT = "select"
     FRAGMENT = "fragment"

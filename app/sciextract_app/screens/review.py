@@ -26,10 +26,11 @@ from sciextract.store.search import Query
 from sciextract_app import messages, opening
 from sciextract_app.dialogs.base import plain
 from sciextract_app.presenters import bulk
-from sciextract_app.presenters.actions import keymap
+from sciextract_app.presenters.actions import keymap, shown_key
 from sciextract_app.presenters.adjudication_documents import open_differences
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_order import EVERYTHING, Listing
+from sciextract_app.presenters.key_dispatch import LIST_HINTS
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.session import Messages
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, counted_many
@@ -61,7 +62,9 @@ NARROW = 100
 POLL_SECONDS, TRAINING_SECONDS, CHECK_SECONDS = 0.5, 1.0, 0.2
 """Between two looks at the file, at a training, and at the integrity check."""
 _SEEDS = 1 << 31
-_LIST_KEYS = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
+_ANYWHERE = frozenset({"search", "help", "palette", "quit"})
+"""Requests that concern no abstract, so that they are open to the list, too."""
+_LEAVING_LIST = frozenset({"next-abstract", "previous-abstract"})
 _POINTING = (Mode.RELATE, Mode.RELATE_TYPE, Mode.FRAGMENT)
 _WORK = {
     ImportService.GROUP: "the import",
@@ -192,14 +195,20 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.predictions.order.aim(desk.number, desk.document_order.numbers)
         self.set_class(not desk.number, "-empty")
         self.draw_header()
-        self.query_one(LegendBar).show(desk.legend())
-        self.query_one(FooterBar).show(desk.footer(), desk.mode)
+        self.draw_keys()
         if desk.number:
             self.query_one(PassageView).show(desk.passage())
             lower = self.query_one(LowerPanes)
             lower.show(desk.relations(), desk.clusters(), desk.inspector())
         if rows:
             self.draw_list()
+
+    def draw_keys(self) -> None:
+        """Draw the keys of what has the focus: the list, or the passage with its panes."""
+        in_list, desk = self.query_one(DocumentList).has_focus, self.desk
+        footer, mode = (LIST_HINTS, Mode.LIST) if in_list else (desk.footer(), desk.mode)
+        self.query_one(LegendBar).show(() if in_list else desk.legend())
+        self.query_one(FooterBar).show(footer, mode)
 
     def draw_header(self) -> None:
         """Draw progress and model."""
@@ -214,17 +223,31 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     # Keys, and their results
 
     def on_key(self, event: events.Key) -> None:
-        """Hand a key to the presenter, whatever its mode; the list keeps its own while it has the focus."""
-        in_list = self.focused is not None
-        if in_list and event.key in _LIST_KEYS:
-            return
+        """Hand a key to the presenter, whatever its mode; while the list has the focus nothing is decided."""
+        name = key_name(event)
         if event.key.startswith("ctrl+") and event.key not in self.keys:
             return
-        event.stop()
-        if in_list and event.key == "escape":
-            self.leave_list()
+        if self.query_one(DocumentList).has_focus:
+            self._press_in_list(event, name)
         elif not is_too_small(*self.size):
-            self.press(key_name(event))
+            event.stop()
+            self.press(name)
+
+    def _press_in_list(self, event: events.Key, name: str) -> None:
+        """Keys of the list are its own; others that do not decide anything work as ever."""
+        if event.key in self.query_one(DocumentList).keys:
+            return
+        event.stop()
+        action = self.keys.get(name)
+        if event.key == "escape":
+            self.leave_list()
+        elif action is not None and (action.id in _LEAVING_LIST or action.request in _ANYWHERE):
+            if action.id in _LEAVING_LIST:
+                self.leave_list()
+            self.press(name)
+        else:
+            words = f"{shown_key(name)} does nothing in the list; Esc goes back to the text"
+            self.show_reply(Feedback(words, problem=True))
 
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
@@ -341,6 +364,14 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.dialogs.save_beside()
 
     # The list, its order and searches
+
+    def on_descendant_focus(self) -> None:
+        """The footer speaks of what has the focus."""
+        self.draw_keys()
+
+    def on_descendant_blur(self) -> None:
+        """The footer speaks of what has the focus."""
+        self.draw_keys()
 
     @on(DocumentList.Opened)
     def _opened(self, event: DocumentList.Opened) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -106,8 +107,8 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "up", show=False, id="list.up"),
-        Binding("down", "move(1)", "down", show=False, id="list.down"),
+        Binding("up,k", "move(-1)", "up", show=False, id="list.up"),
+        Binding("down,j", "move(1)", "down", show=False, id="list.down"),
         Binding("pageup", "page(-1)", "page up", show=False, id="list.page-up"),
         Binding("pagedown", "page(1)", "page down", show=False, id="list.page-down"),
         Binding("home", "first", "first", show=False, id="list.first"),
@@ -204,6 +205,11 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
         where = event.get_content_offset(self)
         if where is not None and event.button == 1:
             self._open(where.y + self.scroll_offset.y)
+
+    @property
+    def keys(self) -> Collection[str]:
+        """Keys that it answers itself."""
+        return self._bindings.key_to_bindings.keys()
 
     def action_move(self, rows: int) -> None:
         """Move the cursor by so many rows."""
