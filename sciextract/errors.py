@@ -7,9 +7,11 @@ to do next, and ``exit_code`` what the command line returns (see :class:`ExitCod
 from __future__ import annotations
 
 import errno
+import json
 import shlex
 from enum import IntEnum
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 NO_ROOM = {
     getattr(errno, "EDQUOT", errno.ENOSPC): "the disk quota is used up",
@@ -37,6 +39,27 @@ def as_command(*words: object) -> str:
     "sciextract init 'my abstracts.sciextract'"
     """
     return shlex.join(map(str, words))
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this installation.
+
+    A package that was installed from a checkout or from a file may be on no index, so the command names
+    that place, as pip recorded it (PEP 610).
+    """
+    from importlib import metadata  # only a failing command pays for this import
+
+    try:
+        recorded = metadata.distribution("sciextract").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:  # run from a folder on PYTHONPATH
+        recorded = None
+    source = json.loads(recorded or "{}")
+    url = urlsplit(source.get("url", ""))
+    place = Path(unquote(url.path))
+    if url.scheme != "file" or not place.exists():
+        return as_command("pip", "install", f"sciextract[{extra}]")
+    editable = ["--editable"] if source.get("dir_info", {}).get("editable") else []
+    return as_command("pip", "install", *editable, f"{place}[{extra}]")
 
 
 def no_room(error: OSError) -> str:
@@ -145,7 +168,7 @@ class MissingExtraError(SciextractError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
             f"{feature} needs packages that are not installed",
-            f'pip install "sciextract[{extra}]"',
+            install_command(extra),
         )
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,3 +87,24 @@ def test_examples_in_pages(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_the_quick_start_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
+    needs_the_bundled_model()
+    page = (ROOT / "README.md").read_text("utf-8")
+    [block] = re.findall(r"<!-- quick start -->\n```sh\n(.*?)```", page, re.DOTALL)
+    install, *commands = block.splitlines()
+    assert install == "pip install ."  # tests/e2e/test_wheel.py installs
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    command = f'sciextract() {{ "{sys.executable}" -m sciextract "$@"; }}'
+    pasted = subprocess.run(
+        ["sh", "-e"],
+        input="\n".join([command, *commands]),
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert pasted.returncode == 0, pasted.stderr
+    assert len(list((tmp_path / "corpus").glob("*.ann"))) == 26

@@ -164,6 +164,14 @@ class TestContents:
         assert expected <= names(wheel)
         assert "sciextract_app/app.py" in expected
 
+    def test_its_description_links_only_to_addresses(self, wheel: Path) -> None:
+        with zipfile.ZipFile(wheel) as archive:
+            [name] = [each for each in archive.namelist() if each.endswith("/METADATA")]
+            description = archive.read(name).decode("utf-8")
+        links = re.findall(r"\]\((.+?)\)", description)
+        assert len(links) > 10
+        assert [link for link in links if not link.startswith("https://")] == []
+
     def test_files_that_git_ignores_stay_out(self, wheel: Path) -> None:
         assert ignored(names(wheel)) == []
 

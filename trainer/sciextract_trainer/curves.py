@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sciextract import atomic
+from sciextract.errors import install_command
 from sciextract.retraining.curves import FIGURES
 from sciextract.retraining.run_folder import Run
 from sciextract.text.characters import visible
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     Marker = Literal["o", "s", "^", "D"]
 
-MISSING = 'no learning curves are drawn: matplotlib is not there; pip install "sciextract[train]"'
 NOTHING = "no learning curves are drawn: the run has no losses and no dev scores yet"
 
 _Style = tuple[str, str, str, "Marker"]
@@ -127,7 +127,9 @@ def main(words: Sequence[str]) -> int:
     try:
         figures = draw(run, folder)
     except ModuleNotFoundError as error:
-        print(MISSING if error.name == "matplotlib" else f"no figure: {error}", file=sys.stderr)
+        missing = f"matplotlib is not installed; {install_command('train')}"
+        reason = missing if error.name == "matplotlib" else str(error)
+        print(f"no learning curves are drawn: {reason}", file=sys.stderr)
         return 1
     except OSError as error:
         print(f"no learning curves are drawn: {error}", file=sys.stderr)

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from sciextract.documents.document import ModelId
-from sciextract.errors import ModelNotFoundError
+from sciextract.errors import ModelNotFoundError, install_command
 from sciextract.workflows import models
 from sciextract_app.screens.retraining import RetrainingScreen
 from sciextract_app.workers import predicting, training
@@ -257,7 +257,7 @@ class TestObstacles:
         monkeypatch.setattr(training, "NEEDED", ("no_such_package_here",))
         async with opened(project) as (_, pilot):
             await start(pilot)
-            await until_shown(pilot, 'pip install "sciextract[train]"')
+            await until_shown(pilot, install_command("train"))
 
     async def test_a_folder_that_cannot_be_written(
         self, project: Path, child: Use, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

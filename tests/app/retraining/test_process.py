@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.errors import MissingExtraError, OutputError
+from sciextract.errors import MissingExtraError, OutputError, install_command
 from sciextract.retraining.run_folder import Status
 from sciextract_app.presenters.retraining_plan import TrainingOptions
 from sciextract_app.workers import training
@@ -144,4 +144,4 @@ def test_packages_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "NEEDED", ("no_such_package_here",))
     found = training.obstacle()
     assert isinstance(found, MissingExtraError)
-    assert found.hint == 'pip install "sciextract[train]"'
+    assert found.hint == install_command("train")

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.spans import Span
-from sciextract.errors import FormatError, MissingExtraError
+from sciextract.errors import FormatError, MissingExtraError, install_command
 from sciextract.formats import open_writer, read
 from sciextract.formats.jsonl import encode
 from sciextract.formats.parquet import parquet_part
@@ -137,4 +137,4 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "pyarrow", absent)
     with pytest.raises(MissingExtraError) as caught:
         get_format("parquet", "write").load_writer()
-    assert caught.value.hint == 'pip install "sciextract[formats]"'
+    assert caught.value.hint == install_command("formats")

@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError, InputMissingError, MissingExtraError, SciextractError
+from sciextract.errors import (
+    FormatError,
+    InputMissingError,
+    MissingExtraError,
+    SciextractError,
+    install_command,
+)
 from sciextract.formats import read
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.lazy import read_lazily
@@ -98,4 +104,4 @@ def test_without_the_extra_the_command_that_installs_it_is_told(
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(MissingExtraError) as caught:
         expand_inputs(["s3://bucket/a.jsonl"])
-    assert caught.value.hint == 'pip install "sciextract[scale]"'
+    assert caught.value.hint == install_command("scale")

@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Span
 from spacy.tokens.underscore import Underscore
 
 from sciextract.documents.document import Document
-from sciextract.errors import ModelNotFoundError, UsageError
+from sciextract.errors import ModelNotFoundError, UsageError, install_command
 from sciextract.interop import spacy_pipe
 from sciextract.interop.spacy_docs import from_doc
 from sciextract.interop.spacy_pipe import SciextractPipe
@@ -219,7 +219,7 @@ def test_without_spacy_the_extra_is_named() -> None:
     )
     found = json.loads(result.stdout)
     assert len(found) == 4
-    assert {hint for _, hint in found} == {'pip install "sciextract[spacy]"'}
+    assert {hint for _, hint in found} == {install_command("spacy")}
 
 
 def test_the_core_does_not_load_spacy() -> None:

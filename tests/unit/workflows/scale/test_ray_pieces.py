@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sciextract import __version__
-from sciextract.errors import MissingExtraError, SciextractError, UsageError
+from sciextract.errors import MissingExtraError, SciextractError, UsageError, install_command
 from sciextract.inference.model_folder import manifest_hash, open_folder
 from sciextract.resources import bundled_models
 from sciextract.scale.interface import Shard
@@ -67,7 +67,7 @@ def test_without_ray_the_command_that_installs_it_is_told(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError) as caught:
         first_of(RayEngine(1))
-    assert caught.value.hint == 'pip install "sciextract[scale]"'
+    assert caught.value.hint == install_command("scale")
 
 
 @pytest.mark.parametrize("address", ["http://host:1", "ray://host:10001"])
