@@ -38,6 +38,28 @@ async def test_splitting_accepts_only_the_mention_in_focus(project: Path) -> Non
         assert State.ACCEPTED not in entity_states(project).values()
 
 
+async def test_edges_inside_a_token_by_key(project: Path) -> None:
+    def surface() -> str:
+        with open_project(project, read=True) as found:
+            entity = found.document_state(1).entity("corpus")
+            return entity.surface(TEXT) if entity else ""
+
+    async with opened(project) as (app, pilot):
+        desk_of(app).desk.mouse.focus(EntityRef("corpus"))
+        await pilot.press("z")
+        await until_shown(pilot, "CHARACTERS")
+        await pilot.press("E", "E")
+        assert surface() == "Ledger corp"
+        await pilot.press("escape", "e")
+        assert surface() == "Ledger corpus", "the token's own end comes first"
+        await pilot.press("z", "S", "x", "enter")
+        assert surface() == "edger corpus"
+        await pilot.press("s")
+        assert surface() == "Ledger corpus"
+        await pilot.press(*"uuuuu")
+        assert entity_states(project)["corpus"] is State.UNDECIDED
+
+
 class TestASearch:
     async def search(self, pilot: Pilot[None], words: str) -> None:
         await pilot.press("slash", *words, "enter")

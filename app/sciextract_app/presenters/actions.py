@@ -118,6 +118,10 @@ _ENTITIES = (
     Action("shrink-start", ("S",), "start →", "the start one token to the right", ENTITIES),
     Action("grow-end", ("e",), "end →", "the end one token to the right", ENTITIES),
     Action("shrink-end", ("E",), "← end", "the end one token to the left", ENTITIES),
+    Action(
+        "characters", ("z",), "by character",
+        "move edges by characters: s S e E, then Enter; for parts of a token", ENTITIES,
+    ),
     Action("select", ("v",), "select", "select tokens from the cursor on, then type", ENTITIES),
     Action(
         "fragment", ("+",), "part",

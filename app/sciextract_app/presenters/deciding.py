@@ -175,18 +175,41 @@ def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedb
     return Feedback(f"{named(span.of(state.open_view.text))} added as {label}", changed=True)
 
 
-def move_edge(state: ReviewState, action: Action) -> Feedback:
-    """Move an edge of the mention by one token; the focus stays for more of it."""
+def move_edge(state: ReviewState, action: Action, characters: bool = False) -> Feedback:
+    """Move an edge of the mention by one token or character; the focus stays for more of it."""
     mention = state.open_view.mention_of(state.focus)
     if mention is None or isinstance(state.focus, RelationRef):
         return problem("Edges are those of a mention: put the focus on one")
-    edge, tokens = _EDGES[action.id]
-    outcome = state.project.actions.move_edge(state.number, mention, edge, tokens, state.seconds())
+    edge, steps = _EDGES[action.id]
+    outcome = state.project.actions.move_edge(
+        state.number, mention, edge, steps, state.seconds(), characters=characters
+    )
     state.after_action(outcome)
     state.focus_on(state.focus)
-    state.repeat = partial(move_edge, action=action)
+    state.repeat = partial(move_edge, action=action, characters=characters)
     state.alike = None
     return Feedback(named(state.open_view.surface(mention)), changed=outcome.event_id is not None)
+
+
+def ask_characters(state: ReviewState, action: Action) -> Feedback:
+    """The keys of edges move them by characters from now on."""
+    if state.open_view.mention_of(state.focus) is None or isinstance(state.focus, RelationRef):
+        return problem("z moves edges of a mention by characters: put the focus on one")
+    state.leave_mode()
+    state.mode = Mode.CHARACTERS
+    return Feedback()
+
+
+def press_characters(state: ReviewState, key: str, action: Action | None) -> Feedback:
+    """Move an edge by a character; Enter leaves the mode."""
+    if action is not None and action.id in _EDGES:
+        return move_edge(state, action, characters=True)
+    if action is not None and action.id in ("accept", "characters"):
+        state.leave_mode()
+        return Feedback()
+    return problem(
+        f"{key} does nothing here: s S e E move edges by a character, Enter or Esc leaves"
+    )
 
 
 def invert(state: ReviewState, action: Action | None = None) -> Feedback:

@@ -50,6 +50,7 @@ HANDLERS: Mapping[str, Handler] = {
     "shrink-start": deciding.move_edge,
     "grow-end": deciding.move_edge,
     "shrink-end": deciding.move_edge,
+    "characters": deciding.ask_characters,
     "select": selecting.select,
     "fragment": selecting.ask_fragment,
     "candidate": selecting.candidate,
@@ -117,6 +118,8 @@ def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
             return selecting.press_select(state, key, action)
         case Mode.FRAGMENT:
             return selecting.press_fragment(state, key, action)
+        case Mode.CHARACTERS:
+            return deciding.press_characters(state, key, action)
         case Mode.RELATE:
             return linking.press_relate(state, key)
         case Mode.RELATE_TYPE:
@@ -251,6 +254,8 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
             return tuple(_selecting(state))
         case Mode.FRAGMENT:
             return tuple(_parting(state))
+        case Mode.CHARACTERS:
+            return Hint("s S", "start"), Hint("e E", "end"), Hint("Enter", "leave")
         case Mode.RELATE_TYPE:
             return tuple(_typing(state))
         case Mode.TYPE:

@@ -20,6 +20,7 @@ class Mode(StrEnum):
     JUMP = "jump"
     SELECT = "select"
     FRAGMENT = "fragment"
+    CHARACTERS = "characters"
     RELATE = "relate"
     RELATE_TYPE = "relate: type"
     TYPE = "type"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.spans import Span
@@ -84,11 +85,24 @@ class Actions:
         return self._one(number, "label", params, _call(work, item.id, label), seconds)
 
     def move_edge(
-        self, number: int, entity_id: str, edge: str, tokens: int, seconds: float | None = None
+        self,
+        number: int,
+        entity_id: str,
+        edge: str,
+        steps: int,
+        seconds: float | None = None,
+        *,
+        characters: bool = False,
     ) -> Outcome:
-        """Move an entity's ``start`` or ``end`` by tokens; positive ones go towards the text's end."""
-        params = {"entity": entity_id, "edge": edge, "tokens": tokens}
-        work = _call(entities.move_edge, entity_id, edge, tokens)
+        """Move an entity's ``start`` or ``end`` by tokens or characters; positive steps go towards the text's end."""
+        params = {
+            "entity": entity_id,
+            "edge": edge,
+            "characters" if characters else "tokens": steps,
+        }
+        work = partial(
+            entities.move_edge, entity_id=entity_id, edge=edge, steps=steps, characters=characters
+        )
         return self._one(number, "edge", params, work, seconds)
 
     def set_fragments(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
+from unicodedata import combining
 
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
@@ -86,8 +88,21 @@ def set_fragments(
     _edit(doc, context, row, replace(row, fragments=fragments))
 
 
-def move_edge(doc: DocumentState, context: Context, entity_id: str, edge: str, tokens: int) -> None:
-    """Move the start or the end of an entity by whole tokens; positive ones go towards the text's end.
+def move_edge(
+    doc: DocumentState,
+    context: Context,
+    entity_id: str,
+    edge: str,
+    steps: int,
+    *,
+    characters: bool = False,
+) -> None:
+    """Move the start or the end of an entity; positive steps go towards the text's end.
+
+    Args:
+        edge: ``start`` or ``end``.
+        steps: Edges of tokens to pass; an edge inside a token goes to that token's edge first.
+        characters: Whether steps are characters, with combining marks and without blanks, instead.
 
     Raises:
         ActionRefusedError: The entity would be empty or leave the text.
@@ -95,7 +110,19 @@ def move_edge(doc: DocumentState, context: Context, entity_id: str, edge: str, t
     if edge not in (START, END):
         raise ActionRefusedError(f"there is no edge {edge!r}; allowed: {START}, {END}")
     row = entity_of(doc, entity_id)
-    set_fragments(doc, context, entity_id, _moved(doc, row, edge, tokens))
+    fragment = row.fragments[0] if edge == START else row.fragments[-1]
+    place = fragment.char_start if edge == START else fragment.char_end
+    step = _next_character if characters else _next_token_edge
+    for _ in range(abs(steps)):
+        place = step(doc, edge, place, 1 if steps > 0 else -1)
+    empty = place >= fragment.char_end if edge == START else place <= fragment.char_start
+    if empty or not 0 <= place <= len(doc.text):
+        raise ActionRefusedError("the entity would be empty or leave the text")
+    if edge == START:
+        moved = (Span(place, fragment.char_end), *row.fragments[1:])
+    else:
+        moved = (*row.fragments[:-1], Span(fragment.char_start, place))
+    set_fragments(doc, context, entity_id, moved)
 
 
 def add_entity(
@@ -162,17 +189,26 @@ def _warn_of_illegal(doc: DocumentState, context: Context, entity_id: str) -> No
             )
 
 
-def _moved(doc: DocumentState, row: EntityRow, edge: str, steps: int) -> tuple[Span, ...]:
-    tokens = doc.stored.document.tokens
-    fragment = row.fragments[0] if edge == START else row.fragments[-1]
-    covered = tokens.covering(fragment)
-    if covered is None:
-        raise ActionRefusedError("the entity covers no token whose edge could be moved")
-    first = covered.token_start + (steps if edge == START else 0)
-    last = covered.token_end - 1 + (steps if edge == END else 0)
-    if not 0 <= first <= last < len(tokens):
-        raise ActionRefusedError("the entity would be empty or leave the text")
-    if edge == START:
-        moved = Span(tokens.spans[first].char_start, fragment.char_end)
-        return (moved, *row.fragments[1:])
-    return (*row.fragments[:-1], Span(fragment.char_start, tokens.spans[last].char_end))
+def _next_token_edge(doc: DocumentState, edge: str, place: int, step: int) -> int:
+    """The nearest start or end of a token before or behind a place; -1 where there is none."""
+    spans = doc.stored.document.tokens.spans
+
+    def edge_of(span: Span) -> int:
+        return span.char_start if edge == START else span.char_end
+
+    index = (
+        bisect_right(spans, place, key=edge_of)
+        if step > 0
+        else bisect_left(spans, place, key=edge_of) - 1
+    )
+    return edge_of(spans[index]) if 0 <= index < len(spans) else -1
+
+
+def _next_character(doc: DocumentState, edge: str, place: int, step: int) -> int:
+    """The next place that cuts off no combining mark and leaves no blank at the entity's edge."""
+    text, place = doc.text, place + step
+    while 0 < place < len(text) and (
+        combining(text[place]) or text[place if edge == START else place - 1].isspace()
+    ):
+        place += step
+    return place

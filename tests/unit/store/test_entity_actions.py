@@ -207,8 +207,8 @@ def test_edges_move_by_whole_tokens_to_the_edges_of_the_text_and_no_further(
     project: Project,
 ) -> None:
     put(project, entity("E1", Span(NET.char_start, NET.char_end - 1)))
-    project.actions.move_edge(1, "E1", "end", 0)
-    assert row(project, "E1").surface(TEXT) == "net"
+    project.actions.move_edge(1, "E1", "end", 1)
+    assert row(project, "E1").surface(TEXT) == "net", "an edge inside a token goes to its end first"
     project.actions.move_edge(1, "E1", "start", -2)
     assert row(project, "E1").surface(TEXT) == "A graph net"
     with refused("would be empty or leave the text"):
@@ -217,6 +217,19 @@ def test_edges_move_by_whole_tokens_to_the_edges_of_the_text_and_no_further(
         project.actions.move_edge(1, "E1", "end", -3)
     with refused("no edge 'middle'; allowed: start, end"):
         project.actions.move_edge(1, "E1", "middle", 1)
+
+
+def test_edges_move_by_characters_but_not_onto_blanks(project: Project) -> None:
+    put(project, entity("E1", NET))
+    for _ in range(2):
+        project.actions.move_edge(1, "E1", "start", 1, characters=True)
+    assert row(project, "E1").surface(TEXT) == "t"
+    project.actions.move_edge(1, "E1", "end", 1, characters=True)
+    assert row(project, "E1").surface(TEXT) == "t l"
+    project.actions.move_edge(1, "E1", "end", -1, characters=True)
+    assert row(project, "E1").surface(TEXT) == "t"
+    with refused("would be empty or leave the text"):
+        project.actions.move_edge(1, "E1", "start", 1, characters=True)
 
 
 def test_edges_of_discontinuous_entities_belong_to_their_outer_fragments(project: Project) -> None:
