@@ -132,6 +132,22 @@ def next_to(
     return None if row is None else int(row[0])
 
 
+def position(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
+    """The place of a document among those of the project, from one, and how many there are."""
+    query = "SELECT coalesce(sum(document_id <= ?), 0), count(*) FROM progress"
+    place, total = connection.execute(query, (number,)).fetchone()
+    return place, total
+
+
+def at_position(connection: sqlite3.Connection, place: int) -> int | None:
+    """The document at a place from one, ``None`` where there is none."""
+    if place < 1:
+        return None
+    query = "SELECT document_id FROM progress ORDER BY document_id LIMIT 1 OFFSET ?"
+    row = connection.execute(query, (place - 1,)).fetchone()
+    return None if row is None else int(row[0])
+
+
 def count_done(connection: sqlite3.Connection) -> tuple[int, int]:
     """How many documents there are, and how many are done in every layer."""
     query = f"SELECT count(*), coalesce(sum({_DONE}), 0) FROM progress"

@@ -82,6 +82,9 @@ _NAVIGATION = (
         "previous-abstract", ("p",), "previous abstract", "open the previous abstract",
         argument="-1",
     ),
+    Action("first-abstract", ("<", "home"), "first abstract", "open the first abstract"),
+    Action("last-abstract", (">", "end"), "last abstract", "open the last abstract"),
+    Action("go-to", ("G",), "go to", "open an abstract by its number in the list: type it, then Enter"),
 )
 _DECIDING = (
     Action("accept", ("enter",), "accept", "accept the item and go to the next undecided one"),

@@ -80,6 +80,8 @@ class Desk:
         self.queues = Queues(self._state, self._guard, self._take, before.places if before else {})
         self.queues.recall(before.queue if before else "")
         self._model = review.newest_model(project.connection)
+        self._placed: tuple[int, DocumentOrder, int] | None = None
+        self._position: tuple[int, int] | None = None
         self._begin(number, before)
 
     @property
@@ -237,7 +239,21 @@ class Desk:
             model=self._model,
             predicting=self.predicting,
             queue=self.document_order.progress,
+            place=self._place(),
+            speed=self._state.speed,
         )
+
+    def bibliography(self) -> str:
+        """Authors, year, venue, DOI and key of the open abstract."""
+        return panes.bibliography(self._state)
+
+    def _place(self) -> tuple[int, int] | None:
+        """The place of the open abstract, looked up when it, or the order, is another one."""
+        known = self.number, self.document_order, self.counts
+        if known != self._placed:
+            self._placed = known
+            self._position = self.document_order.place_of(self.number) if self.number else None
+        return self._position
 
     def _begin(self, number: int | None, before: session.Session | None) -> None:
         if number is None and before and self._state.load(before.number, before.focus):

@@ -99,6 +99,19 @@ class DocumentOrder:
         beyond = numbers[place + 1 :] if step > 0 else numbers[:place][::-1]
         return review.first_of(self._connection, beyond)
 
+    def place_of(self, number: int) -> tuple[int, int]:
+        """The place of an abstract, from one, and how many there are; in a list that of :attr:`last`."""
+        if self.numbers is None:
+            return review.position(self._connection, number)
+        return self.position
+
+    def at(self, place: int) -> int | None:
+        """The abstract at a place from one, ``None`` where there is none."""
+        if self.numbers is None:
+            return review.at_position(self._connection, place)
+        there = present(self._connection, tuple(self._all)) if place > 0 else ()
+        return there[place - 1] if 0 < place <= len(there) else None
+
     def not_done_after(self, number: int) -> int | None:
         """The next abstract that is not done in every layer; at the end the first such one."""
         if self.numbers is not None:

@@ -23,7 +23,6 @@ from sciextract_app.presenters.view_models import (
 )
 
 Handler = Callable[[ReviewState, Action], Feedback]
-_WITHOUT_ABSTRACT = frozenset({"undo", "redo", "next-abstract", "previous-abstract"})
 _SPREADING = frozenset({"alike", "alike-everywhere"})
 _WAITING = frozenset({"enter", "escape"})
 HANDLERS: Mapping[str, Handler] = {
@@ -66,6 +65,17 @@ HANDLERS: Mapping[str, Handler] = {
     **{f"type-{digit}": deciding.set_type for digit in range(1, 10)},
 }
 
+ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = {
+    "next-abstract": navigation.step_abstract,
+    "previous-abstract": navigation.step_abstract,
+    "first-abstract": navigation.open_end,
+    "last-abstract": navigation.open_end,
+    "go-to": navigation.ask_place,
+    "done": navigation.done,
+}
+"""Those that go along the order of the abstracts."""
+_WITHOUT_ABSTRACT = frozenset({"undo", "redo", *ALONG} - {"done"})
+
 
 def press(
     state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
@@ -84,7 +94,7 @@ def press(
     if state.mode is Mode.COUNTING and key not in _WAITING:
         state.leave_mode()  # the person does not wait: the count goes on beside
     if state.mode is not Mode.REVIEW:
-        return _in_mode(state, key, action)
+        return _in_mode(state, documents, key, action)
     asked, state.asked_done = state.asked_done, False
     if action is None:
         return (
@@ -101,14 +111,14 @@ def press(
 
 
 def _review(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
-    if action.id in ("next-abstract", "previous-abstract"):
-        return navigation.step_abstract(state, documents, action)
-    if action.id == "done":
-        return navigation.done(state, documents)
+    if action.id in ALONG:
+        return ALONG[action.id](state, documents, action)
     return HANDLERS[action.id](state, action)
 
 
-def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
+def _in_mode(
+    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
+) -> Feedback:
     if key == "escape":
         return _escape(state)
     match state.mode:
@@ -128,6 +138,8 @@ def _in_mode(state: ReviewState, key: str, action: Action | None) -> Feedback:
             return linking.press_cluster(state, key)
         case Mode.MERGE:
             return linking.press_merge(state, key)
+        case Mode.GO_TO:
+            return navigation.press_place(state, documents, key)
         case Mode.COUNTING:
             return bulk.press_counting(state)
         case Mode.TYPE if selecting.selected(state):
@@ -264,6 +276,12 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
             return tuple(_clusters(state))
         case Mode.CONFIRM:
             return (Hint("Enter", "do it"), Hint("Esc", "do not"))
+        case Mode.GO_TO:
+            return (
+                Hint("0-9", "number"),
+                Hint("Enter", "open it", bool(state.pending.typed)),
+                _BACK,
+            )
     return tuple(_reviewing(state))
 
 
@@ -342,5 +360,9 @@ def _clusters(state: ReviewState) -> Iterator[Hint]:
         yield Hint("a-Z", "the cluster's letter", bool(state.open_view.members))
         if state.mode is Mode.CLUSTER:
             yield Hint("c", "the last one", state.last_cluster in state.open_view.members)
-            yield Hint("Enter", "new, with another mention")
+            if proposal := linking.proposal(state):
+                yield Hint("Enter", proposal.words)
+                yield Hint("Space", "new, with another mention")
+            else:
+                yield Hint("Enter", "new, with another mention")
     yield _BACK

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from sciextract.documents.annotations import State
@@ -13,6 +14,8 @@ from sciextract_app.presenters.document_view import DocumentView
 from sciextract_app.presenters.hints import assign_hints
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
+
+_ARTICLES = frozenset({"a", "an", "the"})
 
 
 def relate(state: ReviewState, action: Action) -> Feedback:
@@ -126,6 +129,52 @@ def _add(state: ReviewState, label: str) -> Feedback:
     return Feedback(f"{surfaces[0]} {label} ─▶ {surfaces[1]}", changed=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What Enter does with a mention that shall join a cluster.
+
+    Attributes:
+        words: For the footer.
+        cluster_id: The cluster that has the same string, empty for none.
+        companion: A mention of the same string that is in no cluster, empty for none.
+    """
+
+    words: str
+    cluster_id: str = ""
+    companion: str = ""
+
+
+def proposal(state: ReviewState) -> Proposal | None:
+    """The cluster of the same string, else a mention of the same string; ``None`` where there is neither.
+
+    Strings are compared without case and without an article before them.
+    """
+    view, mention = state.open_view, state.pending.head
+    same = _normal(view.surface(mention))
+    here = view.place(mention)[0]
+    others = [
+        row for row in view.entities if row.id != mention and _normal(view.surface(row.id)) == same
+    ]
+    others.sort(key=lambda row: abs(row.char_start - here))
+    own = {link.cluster_id for link in view.homes.get(mention, ())}
+    for row in others:
+        for home in view.homes.get(row.id, ()):
+            if home.cluster_id not in own:
+                letter = state.letters.of(home.cluster_id)
+                return Proposal(
+                    f"cluster {letter} of {named(view.surface(row.id), 20)}", home.cluster_id
+                )
+    free = next((row for row in others if row.id not in view.homes), None)
+    if free is None or own:
+        return None
+    return Proposal(f"new, with the other {named(view.surface(free.id), 20)}", companion=free.id)
+
+
+def _normal(surface: str) -> str:
+    first, _, rest = " ".join(surface.casefold().split()).partition(" ")
+    return rest if rest and first in _ARTICLES else f"{first} {rest}".strip()
+
+
 def ask_cluster(state: ReviewState, action: Action) -> Feedback:
     """The next key is the cluster that the focused mention joins."""
     if not state.open_view.schema.coreference:
@@ -135,15 +184,17 @@ def ask_cluster(state: ReviewState, action: Action) -> Feedback:
         return problem("c puts a mention into a cluster: put the focus on one")
     state.leave_mode()
     state.mode, state.pending.head = Mode.CLUSTER, mention
-    return Feedback()
+    proposed = proposal(state)
+    return Feedback(f"Enter: {proposed.words}" if proposed else "")
 
 
 def press_cluster(state: ReviewState, key: str) -> Feedback:
     """A cluster's letter; ``c`` for the last one; Enter and then a mention for a new one."""
     if state.pending.hints is not None:
         return _press_companion(state, key)
-    if key == "enter":
-        return _ask_companion(state)
+    if key in ("enter", "space"):
+        proposed = proposal(state) if key == "enter" else None
+        return _take(state, proposed) if proposed else _ask_companion(state)
     wanted = state.last_cluster if key == "c" else state.letters.cluster(key, state.open_view)
     if not wanted or wanted not in state.open_view.members:
         which = "No cluster was used last" if key == "c" else f"No cluster has the letter {key}"
@@ -151,6 +202,14 @@ def press_cluster(state: ReviewState, key: str) -> Feedback:
     mention = state.pending.head
     state.leave_mode()
     return join(state, wanted, mention)
+
+
+def _take(state: ReviewState, proposed: Proposal) -> Feedback:
+    mention = state.pending.head
+    state.leave_mode()
+    if proposed.cluster_id:
+        return join(state, proposed.cluster_id, mention)
+    return _make_cluster(state, mention, proposed.companion)
 
 
 def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:

@@ -10,12 +10,13 @@ from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_order import DocumentOrder
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted
+from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted, problem
 
 LARGE = frozenset({"import", "predict", "merge project", "salvage"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
 _COUNTED = frozenset({"done", "completeness"})
 """What changes how many abstracts are done."""
+_DIGITS, _LONGEST_PLACE = frozenset("0123456789"), 9
 _FIRST = {"relation": 0, "link": 1, "entity": 2}
 
 
@@ -81,7 +82,47 @@ def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) 
     return Feedback(moved=True)
 
 
-def done(state: ReviewState, documents: DocumentOrder) -> Feedback:
+def open_end(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """Open the first or the last abstract."""
+    total = documents.place_of(state.number)[1]
+    return _open_at(state, documents, 1 if action.id == "first-abstract" else total)
+
+
+def ask_place(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
+    """The next digits are the place of an abstract."""
+    state.leave_mode()
+    state.mode = Mode.GO_TO
+    return _place_question(state, documents)
+
+
+def _place_question(state: ReviewState, documents: DocumentOrder) -> Feedback:
+    total = documents.place_of(state.number)[1]
+    return Feedback(f"Go to abstract 1 to {total:,}{documents.suffix}: {state.pending.typed}_")
+
+
+def press_place(state: ReviewState, documents: DocumentOrder, key: str) -> Feedback:
+    """A digit of a place, or Enter to go there."""
+    if key == "enter" and state.pending.typed:
+        return _open_at(state, documents, int(state.pending.typed))
+    if key == "backspace":
+        state.pending.typed = state.pending.typed[:-1]
+    elif key in _DIGITS and len(state.pending.typed) < _LONGEST_PLACE:
+        state.pending.typed += key
+    return _place_question(state, documents)
+
+
+def _open_at(state: ReviewState, documents: DocumentOrder, place: int) -> Feedback:
+    found, before = documents.at(place), state.number
+    state.leave_mode()
+    if found is None:
+        total = documents.place_of(before)[1]
+        return problem(f"There is no abstract {place:,}; there are {total:,}{documents.suffix}")
+    if found != before:
+        state.load(found)
+    return Feedback(moved=found != before)
+
+
+def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
     """The abstract is done; with undecided items the first time only says how many there are."""
     waiting = state.undecided_count()
     if waiting and not state.asked_done:

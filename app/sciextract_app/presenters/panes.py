@@ -47,6 +47,19 @@ def passage(state: ReviewState) -> Passage:
     )
 
 
+def bibliography(state: ReviewState) -> str:
+    """What identifies the open abstract: authors, year, venue, DOI or PMID, as far as they are known, and its key."""
+    if state.view is None:
+        return ""
+    document = state.view.document.stored.document
+    known = bibliography_of(document.fields)
+    more = " et al." if len(known.authors) > 1 else ""
+    authors = known.authors[0].partition(",")[0] + more if known.authors else ""
+    identifier = f"doi:{known.doi}" if known.doi else f"pmid:{known.pmid}" if known.pmid else ""
+    year = str(known.year) if known.year else ""
+    return " · ".join(filter(None, (authors, year, known.venue, identifier, document.doc_key)))
+
+
 def title_end(view: DocumentView) -> int:
     """Where the title ends, if the text begins with it."""
     return title_end_of(view.document.stored.document)
@@ -164,6 +177,7 @@ def _title(state: ReviewState, view: DocumentView, row: Item) -> str:
 
 
 def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
+    yield from _definition(view, row)
     if row.score is not None:
         yield "score", f"{row.score:.2f}"
     if not isinstance(row, LinkRow):
@@ -172,9 +186,8 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
             yield "next", "  ".join(f"{each.label} {each.score:.2f}" for each in others)
     yield "state", str(row.state)
     yield from _cluster(state, view, row)
-    yield from _history(state, view, row)
-    yield from _definition(view, row)
     yield from _note(view)
+    yield from _history(state, view, row)
 
 
 def _cluster(state: ReviewState, view: DocumentView, row: Item) -> Lines:
@@ -187,12 +200,22 @@ def _cluster(state: ReviewState, view: DocumentView, row: Item) -> Lines:
 
 
 def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
-    yield "from", view.sources.get(row.source_id, "?")
     event = _event(state, row.event_id)
     if event is not None:
         yield "last", f"{event.kind} by {event.author}, {event.at[:16].replace('T', ' ')}"
     if row.was:
         yield "was", _was(view, json.loads(row.was))
+    yield "from", _source(view.sources.get(row.source_id, "?"))
+
+
+def _source(name: str) -> str:
+    """A source as people read it: of a run of a model the last letters are enough.
+
+    >>> _source("model:sci@e2741165/01M81ZA7CQN67FTEB75S4HD3NY")
+    'sci@e2741165, run 4HD3NY'
+    """
+    model, _, run = name.removeprefix("model:").rpartition("/")
+    return f"{model}, run {run[-6:]}" if name.startswith("model:") and model else name
 
 
 def _event(state: ReviewState, event_id: int) -> Event | None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 MOST_SECONDS = 120.0
+LEAST_LAPS = 5
 Clock = Callable[[], float]
 
 
@@ -40,6 +41,7 @@ class Stopwatch:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._since = clock()
+        self._laps, self._spent = 0, 0.0
 
     def restart(self) -> None:
         """Count from now."""
@@ -49,7 +51,14 @@ class Stopwatch:
         """Seconds since the last restart or lap, without the time of a longer break; counts from now."""
         now = self._clock()
         spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
+        self._laps, self._spent = self._laps + 1, self._spent + spent
         return round(spent, 1)
+
+    @property
+    def laps_a_minute(self) -> float | None:
+        """How fast the laps were on average, ``None`` before there are enough of them."""
+        enough = self._laps >= LEAST_LAPS and self._spent > 0
+        return 60 * self._laps / self._spent if enough else None
 
 
 Step = Callable[[], Feedback]
@@ -72,6 +81,7 @@ class Pending:
         question: What it asks.
         far: Whether a relation may cross sentence borders.
         part_of: The mention that gets a further part, or loses one.
+        typed: What has been typed of a number.
     """
 
     hints: Hints | None = None
@@ -86,6 +96,7 @@ class Pending:
     question: str = ""
     far: bool = False
     part_of: str = ""
+    typed: str = ""
 
 
 class ReviewState:
@@ -120,6 +131,7 @@ class ReviewState:
         self.mode = Mode.REVIEW
         self.pending = Pending()
         self.letters = ClusterLetters()
+        self._letters_of: dict[int, ClusterLetters] = {}
         self.marks = MarkCache()
         self.last_cluster = ""
         self.repeat: Repeat | None = None
@@ -148,7 +160,8 @@ class ReviewState:
     def load(self, number: int, focus: ItemRef | None = None) -> bool:
         """Open an abstract at an item, at its first undecided one without; says whether it is there."""
         self.leave_mode()
-        self.letters, self.last_cluster, self.cursor = ClusterLetters(), "", 0
+        self.letters = self._letters_of.setdefault(number, ClusterLetters())
+        self.last_cluster, self.cursor = "", 0
         self.number, self.focus, self.repeat, self.alike = number, None, None, None
         if not self.read():
             self.number = 0
@@ -228,6 +241,11 @@ class ReviewState:
     def seconds(self) -> float:
         """Time since the focus came to the item, or since the last action on it."""
         return self._stopwatch.lap()
+
+    @property
+    def speed(self) -> float | None:
+        """Decisions a minute, ``None`` before there are enough."""
+        return self._stopwatch.laps_a_minute
 
     def after_action(self, outcome: Outcome) -> Outcome:
         """Read what an action of the desk has changed."""

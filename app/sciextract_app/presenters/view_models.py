@@ -25,6 +25,7 @@ class Mode(StrEnum):
     RELATE_TYPE = "relate: type"
     TYPE = "type"
     CLUSTER = "cluster"
+    GO_TO = "go to"
     MERGE = "merge"
     CONFIRM = "confirm"
     COUNTING = "counting"
@@ -210,6 +211,8 @@ class Header:
         model: The model that predicts, empty for none.
         predicting: Abstracts predicted so far and all that need it, ``None`` when nothing runs.
         queue: The saved queue that is worked on and the place in it, empty for none.
+        place: The place of the open abstract and how many there are, in the order of ``n`` and ``p``.
+        speed: Decisions a minute since the desk was opened, ``None`` before there are enough.
         training: The epoch of a training and how many there will be, ``None`` when none runs.
     """
 
@@ -221,6 +224,8 @@ class Header:
     predicting: tuple[int, int] | None = None
     queue: str = ""
     training: tuple[int, int] | None = None
+    place: tuple[int, int] | None = None
+    speed: float | None = None
 
 
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"

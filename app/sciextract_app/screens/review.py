@@ -41,6 +41,7 @@ from sciextract_app.widgets.bars import (
     HeaderBar,
     LegendBar,
     MessageBar,
+    TextBar,
     TooSmall,
     is_too_small,
 )
@@ -168,6 +169,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             yield DocumentList(self.listing, id="list")
             with Vertical(id="right"):
                 yield Static(plain("No abstracts yet. F5 imports files."), id="empty")
+                yield TextBar(id="bibliography")
                 yield PassageView(id="passage")
                 yield LowerPanes(id="lower")
         yield MessageBar(id="message")
@@ -197,6 +199,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.draw_header()
         self.draw_keys()
         if desk.number:
+            self.query_one(TextBar).show(desk.bibliography())
             self.query_one(PassageView).show(desk.passage())
             lower = self.query_one(LowerPanes)
             lower.show(desk.relations(), desk.clusters(), desk.inspector())

@@ -50,7 +50,7 @@ def header_text(header: Header, width: int) -> Text:
     Progress stays, and a queue longer than a running prediction; the project's name is cut before they are.
     """
     fields = _fields(header)
-    for name in ("model", "acceptance", "prediction", "training", "queue"):
+    for name in ("model", "speed", "acceptance", "prediction", "training", "place", "queue"):
         if _width(fields) + _LEAST_PROJECT > width:
             fields.pop(name, None)
     project = fit(header.project, max(0, width - _width(fields) - 1))
@@ -61,11 +61,16 @@ def header_text(header: Header, width: int) -> Text:
 
 
 def _fields(header: Header) -> dict[str, str]:
-    fields = {"progress": f"{header.done:,} of {header.documents:,} done"}
+    fields = {}
     if header.queue:
         fields["queue"] = f"▸ {fit(header.queue, _LONGEST_QUEUE)}"
+    elif header.place is not None:
+        fields["place"] = f"▸ {header.place[0]:,} of {header.place[1]:,}"
+    fields["progress"] = f"{header.done:,} of {header.documents:,} done"
     if header.acceptance is not None:
         fields["acceptance"] = f"accepted {header.acceptance * 100:.0f} %"
+    if header.speed is not None:
+        fields["speed"] = f"{header.speed:.0f} decisions/min"
     if header.model:
         fields["model"] = fit(header.model, 32)
     if header.predicting is not None:
@@ -79,6 +84,28 @@ def _fields(header: Header) -> dict[str, str]:
 
 def _width(fields: dict[str, str]) -> int:
     return sum(len(_GAP) + cell_len(field) for field in fields.values())
+
+
+class TextBar(LineBar):
+    """Draws one line of words, cut to the width."""
+
+    DEFAULT_CSS = """
+    TextBar { background: $background; color: $text-muted; }
+    """
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._words = ""
+
+    def show(self, words: str) -> None:
+        """Draw these words."""
+        if words != self._words:
+            self._words = words
+            self.refresh()
+
+    def line(self, width: int) -> Text:
+        """The line."""
+        return Text(" " + fit(self._words, width - 2))
 
 
 _FOOTER_BAR_GAP = "  "

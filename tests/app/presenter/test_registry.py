@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from sciextract_app.presenters.actions import ACTIONS, BY_ID, keymap, plain
 from sciextract_app.presenters.hints import Hints, assign_hints, letters_for, nearest_first
-from sciextract_app.presenters.key_dispatch import HANDLERS
+from sciextract_app.presenters.key_dispatch import ALONG, HANDLERS
 
-PLAIN = {"enter", "tab", "shift+tab", "backspace", "up", "down", "left", "right", "ctrl+r"}
+PLAIN = {
+    *("enter", "tab", "shift+tab", "backspace", "up", "down", "left", "right", "home", "end"),
+    "ctrl+r",
+}
 
 
 def test_every_action_has_its_own_keys_and_words() -> None:
@@ -29,7 +32,7 @@ def test_keys_arrive_on_every_terminal() -> None:
 
 
 def test_every_action_is_handled() -> None:
-    handled = {*HANDLERS, "done", "next-abstract", "previous-abstract"}
+    handled = {*HANDLERS, *ALONG}
     assert {action.id for action in ACTIONS if not action.request} == handled
 
 
