@@ -27,7 +27,7 @@ FAST = "not full"
 """The marker expression of `make test`."""
 
 # A skip for these is honest everywhere. Others mean that a tool or a package is missing.
-HONEST_SKIPS = ("data set absent", "no GPU")
+HONEST_SKIPS = ("data set absent", "no GPU", "no browser")
 STRICT = os.environ.get("SCIEXTRACT_NO_SKIPS") == "1"
 
 # A busy machine is no reason to fail. `make test` takes the profile "fast", see tests/tiers.py.

@@ -105,7 +105,6 @@ def neighbourhood(
     *,
     relation: str | None = None,
     most: int = 24,
-    sentences: int = 0,
 ) -> Neighbourhood:
     """The part of a graph around a node.
 
@@ -114,7 +113,6 @@ def neighbourhood(
         centre: The node.
         relation: Only edges of this type.
         most: How many neighbours.
-        sentences: How many sentences to bring for each edge.
 
     Raises:
         UsageError: The graph has no such relation type.
@@ -130,7 +128,7 @@ def neighbourhood(
         edge
         for place, first in enumerate(numbers)
         for second in numbers[place + 1 :]
-        for edge in between(connection, first, second, sentences)
+        for edge in between(connection, first, second)
         if relation is None or edge.label.casefold() == relation.casefold()
     ]
     return Neighbourhood(centre, tuple(nodes.values()), tuple(edges))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
+from dataclasses import dataclass
 from pathlib import Path
-from string import Template
-from typing import Any
 
 from sciextract.errors import UsageError
 from sciextract.graph.drawing import (
@@ -18,36 +15,10 @@ from sciextract.graph.drawing import (
     neighbourhood_svg,
     safe,
 )
-from sciextract.graph.queries.nodes import about, find_node
+from sciextract.graph.page import PageContent, best_edges, page, page_content
+from sciextract.graph.queries.nodes import find_node
 from sciextract.graph.queries.trends import Trend
-from sciextract.text.characters import visible
 from sciextract.workflows.output import check_target, reported_as, whole_output
-
-_NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-
-
-def neighbourhood_page(connection: sqlite3.Connection, shown: Neighbourhood) -> str:
-    """A page with the picture; a click on a node or an edge shows what is known about it."""
-    template = Template(files("sciextract.graph").joinpath("page.html").read_text("utf-8"))
-    nodes = {node.id: _all_visible(about(connection, node).to_json()) for node in shown.nodes}
-    edges = {edge.id: _all_visible(edge.to_json()) for edge in shown.edges}
-    data = {"centre": shown.centre.id, "nodes": nodes, "edges": edges}
-    return template.substitute(
-        title=safe(shown.centre.name),
-        svg=neighbourhood_svg(shown),
-        # In a script element only "</" and "<!--" could end it: no angle bracket is left in.
-        data=json.dumps(data).translate(_NO_MARKUP),
-    )
-
-
-def _all_visible(value: Any) -> Any:
-    """The value with control characters visible in all its strings."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, dict):
-        return {str(key): _all_visible(each) for key, each in value.items()}
-    return [_all_visible(each) for each in value] if isinstance(value, list | tuple) else value
-
 
 _WIDTH, _HEIGHT = 960, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 260, 20, 40
@@ -113,42 +84,87 @@ def _y(share: float, highest: float) -> float:
 _PAGE, _PICTURE = (".html", ".htm"), (".svg",)
 
 
+@dataclass(frozen=True, slots=True)
+class ViewSettings:
+    """What of a graph a picture or page shows.
+
+    Attributes:
+        relation: Only edges of this type.
+        neighbours: At most so many neighbours of a node.
+        edges: At most so many edges of the whole graph.
+        sentences: So many sentences for each edge of a page.
+    """
+
+    relation: str | None = None
+    neighbours: int = 24
+    edges: int = 10_000
+    sentences: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How many nodes and edges are in a picture or page, of how many edges."""
+
+    nodes: int
+    edges: int
+    all_edges: int
+
+
 def draw(
     connection: sqlite3.Connection,
     graph: Path,
-    node: str,
+    node: str | None,
     output: Path,
+    settings: ViewSettings | None = None,
     *,
-    relation: str | None = None,
-    most: int = 24,
-    sentences: int = 3,
     force: bool = False,
-) -> Neighbourhood:
-    """Draw a node with its neighbours; see :func:`~sciextract.graph.drawing.neighbourhood`.
+) -> Drawn:
+    """Draw a node with its neighbours, or make a page of the whole graph.
 
     Args:
         connection: The graph.
         graph: Its file, which is never replaced.
-        node: Any name of it.
+        node: Any name of it; ``None`` for the whole graph.
         output: A picture or a page, as its name ends.
-        relation: Only edges of this type.
-        most: How many neighbours.
-        sentences: How many sentences a page holds for each edge.
+        settings: How much to show.
         force: Whether to replace what is there.
 
     Raises:
-        UsageError: The output ends in something else, or the graph has no such relation type.
+        UsageError: The output ends in something else, the graph has no such relation type, or a picture has no node.
         UnknownNodeError: The graph has no such node.
         OutputError: The file cannot be written.
     """
-    page = _kind(output, (*_PAGE, *_PICTURE)) in _PAGE
+    settings = settings or ViewSettings()
+    is_page = _kind(output, (*_PAGE, *_PICTURE)) in _PAGE
+    if node is None and not is_page:
+        problem = f"{output}: a picture shows one node with its neighbours, and no NODE is given"
+        raise UsageError(problem, "name a NODE, or give --output FILE.html for the whole graph")
     check_target(output, force=force, kept=[graph])
-    shown = neighbourhood(
+    shown = None if node is None else neighbourhood(
         connection, find_node(connection, node),
-        relation=relation, most=most, sentences=sentences if page else 0,
+        relation=settings.relation, most=settings.neighbours,
     )  # fmt: skip
-    _write(output, neighbourhood_page(connection, shown) if page else neighbourhood_svg(shown))
-    return shown
+    if shown is not None and not is_page:
+        _write(output, neighbourhood_svg(shown))
+        return Drawn(len(shown.nodes), len(shown.edges), len(shown.edges))
+    content = _page_content(connection, graph.stem, shown, settings)
+    _write(output, page(content))
+    return Drawn(len(content.nodes), len(content.edges), content.all_edges)
+
+
+def _page_content(
+    connection: sqlite3.Connection, name: str, shown: Neighbourhood | None, settings: ViewSettings
+) -> PageContent:
+    if shown is None:
+        edges = best_edges(connection, settings.edges, settings.relation)
+        return page_content(connection, edges, title=name, sentences=settings.sentences)
+    return page_content(
+        connection,
+        [edge.id for edge in shown.edges],
+        title=f"{shown.centre.name} in {name}",
+        centre=shown.centre,
+        sentences=settings.sentences,
+    )
 
 
 def draw_trends(trends: Sequence[Trend], graph: Path, output: Path, *, force: bool = False) -> None:

@@ -130,19 +130,30 @@ def export(
 
 
 def view(
-    node: Annotated[
-        str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
-    ],
     graph: GraphOption,
     output: Annotated[
-        Path, typer.Option(metavar="PATH", help="A picture (.svg), or a page to look at (.html).")
+        Path,
+        typer.Option(metavar="PATH", help="A page for a browser (.html), or a picture (.svg)."),
     ],
+    node: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NODE", help="Any name of it (default: the whole graph).", show_default=False
+        ),
+    ] = None,
     relation: Annotated[
         str | None, typer.Option(metavar="TYPE", help="Only relations of this type.")
     ] = None,
     most: Annotated[
-        int, typer.Option(metavar="N", min=1, max=200, help="At most so many neighbours.")
+        int,
+        typer.Option(metavar="N", min=1, max=200, help="With NODE: at most so many neighbours."),
     ] = 24,
+    edges: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Without NODE: at most so many edges, the best supported."
+        ),
+    ] = 10_000,
     sentences: Annotated[
         int, typer.Option(metavar="N", min=0, help="Sentences for each edge in a page.")
     ] = 3,
@@ -150,27 +161,28 @@ def view(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Draw a node with its neighbours: a picture, or a page that shows the sentences on a click.
+    """Make a page of the graph for a browser, or a picture of a node with its neighbours.
 
-    The page needs no network. It holds sentences of your abstracts; the picture holds names only.
+    The page searches, filters and leads from nodes to sentences and papers. It is one file and needs no network.
+    It holds sentences of your abstracts; the picture holds names only.
 
     Examples:
 
-        sciextract graph view "support vector machine" --output svm.svg --graph field.graph
+        sciextract graph view --output field.html --graph field.graph
 
-        sciextract graph view SVM --relation COMPARE --output svm.html --graph field.graph
+        sciextract graph view "support vector machine" --output svm.svg --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.pictures import draw
+    from sciextract.graph.pictures import ViewSettings, draw
 
+    settings = ViewSettings(relation, most, edges, sentences)
     with open_graph(graph) as connection:
-        shown = draw(
-            connection, graph, node, output,
-            relation=relation, most=most, sentences=sentences, force=force,
-        )  # fmt: skip
-    words = f"{counted(len(shown.nodes), 'node')} and {counted(len(shown.edges), 'edge')}"
-    summary = {"output": str(output), "nodes": len(shown.nodes), "edges": len(shown.edges)}
-    report(summary, f"{output} shows {words}", as_json=as_json, aside=False, quiet=quiet)
+        drawn = draw(connection, graph, node, output, settings, force=force)
+    words = f"{output} shows {counted(drawn.nodes, 'node')} and {counted(drawn.edges, 'edge')}"
+    if node is None and drawn.edges < drawn.all_edges:
+        words += f", the best supported of {drawn.all_edges:,}"
+    summary = {"output": str(output), "nodes": drawn.nodes, "edges": drawn.edges}
+    report(summary, words, as_json=as_json, aside=False, quiet=quiet)
 
 
 def browse(

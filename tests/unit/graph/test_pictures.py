@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from lxml import etree, html
 from sciextract.errors import UsageError
 from sciextract.graph.database import open_graph
 from sciextract.graph.drawing import places
-from sciextract.graph.pictures import draw, draw_trends
+from sciextract.graph.pictures import Drawn, ViewSettings, draw, draw_trends
 from sciextract.graph.queries.nodes import Node
 from sciextract.graph.queries.trends import Trend
 from tests.graph_samples import HOSTILE, abstract, build
@@ -20,7 +19,7 @@ from tests.graph_samples import HOSTILE, abstract, build
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(graph: Path, node: str, output: Path) -> str:
+def drawn(graph: Path, node: str | None, output: Path) -> str:
     with open_graph(graph) as connection:
         draw(connection, graph, node, output)
     return output.read_text("utf-8")
@@ -58,31 +57,51 @@ def test_a_picture_of_hostile_names(hostile: Path, tmp_path: Path) -> None:
     assert any("␛[31m=HYPERLINK" in (each.text or "") for each in root.iter(f"{SVG}title"))
 
 
-def test_a_page_holds_the_sentences(field_graph: Path, tmp_path: Path) -> None:
-    page = html.fromstring(drawn(field_graph, "SVM", tmp_path / "f.html"))
-    data = json.loads(page.get_element_by_id("data").text)
-    texts = [s["text"] for edge in data["edges"].values() for s in edge["sentences"]]
-    assert "The SVM improves dependency parsing." in texts
-    assert len(data["nodes"]) == 3
+def test_a_page_of_the_whole_graph(field_graph: Path, tmp_path: Path) -> None:
+    page = html.fromstring(drawn(field_graph, None, tmp_path / "f.html"))
+    content = json.loads(page.get_element_by_id("content").text)
+    names = [each[0] for each in content["nodes"]]
+    assert "The SVM improves dependency parsing." in content["texts"]
+    assert names[0] == "support vector machine" and len(names) == 5
+    head, tail, relation, documents, *_, sentences = content["edges"][0]
+    assert (names[head], content["relations"][relation], names[tail], documents) == (
+        "support vector machine", "USED-FOR", "dependency parsing", 2,
+    )  # fmt: skip
+    _, text, *spans, score = sentences[0]
+    marked = content["texts"][text]
+    assert [marked[spans[0] : spans[1]], marked[spans[2] : spans[3]]] == [
+        "SVM",
+        "dependency parsing",
+    ]
+    assert score == 0.8
+
+
+def test_a_page_holds_the_best_supported_edges(field_graph: Path, tmp_path: Path) -> None:
+    with open_graph(field_graph) as connection:
+        output = tmp_path / "f.html"
+        found = draw(connection, field_graph, None, output, ViewSettings(edges=1))
+    assert found == Drawn(nodes=2, edges=1, all_edges=5)
 
 
 def test_a_page_refers_to_nothing_outside(field_graph: Path, tmp_path: Path) -> None:
-    content = drawn(field_graph, "SVM", tmp_path / "f.html")
-    addresses = set(re.findall(r"https?://[^\s\"'<>]+", content))
-    assert addresses == {"http://www.w3.org/2000/svg"}
-    page = html.fromstring(content)
+    page = html.fromstring(drawn(field_graph, "SVM", tmp_path / "f.html"))
     assert not page.xpath("//*[@src or @href]")
-    assert "default-src 'none'" in page.xpath("//meta/@content")[0]
+    policy = page.xpath("//meta/@content")[0]
+    assert policy.startswith("default-src 'none'") and "unsafe-inline'; script" in policy
+    assert policy.count("'sha256-") == 2 and "connect-src" not in policy
 
 
 def test_a_page_of_hostile_names(hostile: Path, tmp_path: Path) -> None:
-    content = drawn(hostile, "alert(1)", tmp_path / "f.html")
-    page = html.fromstring(content)
-    assert len(page.xpath("//script")) == 2
-    assert not page.xpath("//main//b")
-    data = json.loads(page.get_element_by_id("data").text)
-    names = {node["node"]["name"] for node in data["nodes"].values()}
-    assert "␛" + HOSTILE[1:] in names
+    page = html.fromstring(drawn(hostile, "alert(1)", tmp_path / "f.html"))
+    assert len(page.xpath("//script")) == 3
+    assert not page.xpath("//b")
+    content = json.loads(page.get_element_by_id("content").text)
+    assert "␛" + HOSTILE[1:] in [each[0] for each in content["nodes"]]
+
+
+def test_a_picture_of_the_whole_graph_is_refused(field_graph: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no NODE is given"):
+        drawn(field_graph, None, tmp_path / "f.svg")
 
 
 def test_other_endings_are_refused(field_graph: Path, tmp_path: Path) -> None:

@@ -1,0 +1,345 @@
+"""The page of a graph: one HTML file that needs no network.
+
+The page consists of the files in ``page_assets``: the markup, the style, ``library.js`` (sigma and graphology, built by
+``tools/graph_library.sh``) and ``page.js``, which reads the content below. The content is a tree of lists, because
+names of fields would be half of the file; ``page.js`` unpacks each list in the order of the fields here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from string import Template
+from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
+
+from sciextract.graph.contribution import unpacked
+from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.queries.nodes import Node, label_number
+from sciextract.text.characters import visible
+
+_MOST_ALIASES = 12
+_MOST_PAPERS = 100
+_NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+Counts = list[tuple[int, int]]
+"""Pairs of a year or a type and a count."""
+
+
+class Paper(NamedTuple):
+    """An abstract that names a node of the page."""
+
+    doc_key: str
+    year: int | None
+    title: str
+    venue: str
+    doi: str
+
+
+class PageNode(NamedTuple):
+    """A node. ``papers`` are indices of the content's papers, the newest first, not more than 100."""
+
+    name: str
+    type: int
+    documents: int
+    mentions: int
+    types: Counts
+    years: Counts
+    aliases: list[tuple[str, int, str]]
+    papers: list[int]
+
+
+class PageSentence(NamedTuple):
+    """A sentence of an edge; where head and tail are mentioned is counted in code points from its first one."""
+
+    paper: int
+    text: int
+    head_start: int
+    head_end: int
+    tail_start: int
+    tail_end: int
+    score: float | None
+
+
+class PageEdge(NamedTuple):
+    """An edge; head and tail are indices of the content's nodes."""
+
+    head: int
+    tail: int
+    relation: int
+    documents: int
+    mentions: int
+    score: float | None
+    years: Counts
+    sentences: list[PageSentence]
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """What a page shows.
+
+    Attributes:
+        title: Of the page.
+        centre: Index of the node that the page opens at; ``None`` for the whole graph.
+        all_nodes: Nodes of the graph, on the page or not.
+        all_edges: Edges of the graph.
+        types: Names of node types; their indices stand in the nodes.
+        relations: Names of relation types.
+        symmetric: Whether a relation type has no direction.
+        papers: Abstracts, by index.
+        texts: Sentences, by index.
+        nodes: Nodes, those in most abstracts first.
+        edges: Edges, the best supported first.
+    """
+
+    title: str
+    centre: int | None
+    all_nodes: int
+    all_edges: int
+    types: list[str]
+    relations: list[str]
+    symmetric: list[bool]
+    papers: list[Paper]
+    texts: list[str]
+    nodes: list[PageNode]
+    edges: list[PageEdge]
+
+
+def best_edges(connection: sqlite3.Connection, most: int, relation: str | None = None) -> list[int]:
+    """Numbers of the edges that most abstracts state; among equals, of those between frequent nodes.
+
+    Raises:
+        UsageError: The graph has no such relation type.
+    """
+    rows = connection.execute(
+        """SELECT e.id FROM edge e JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
+        WHERE e.label = coalesce(?, e.label)
+        ORDER BY e.documents DESC, min(h.documents, t.documents) DESC, e.id LIMIT ?""",
+        (label_number(connection, relation, "relation"), most),
+    )
+    return [number for (number,) in rows]
+
+
+def page_content(
+    connection: sqlite3.Connection,
+    edges: Sequence[int],
+    *,
+    title: str,
+    centre: Node | None = None,
+    sentences: int = 3,
+) -> PageContent:
+    """What a page of these edges and their nodes shows.
+
+    Args:
+        connection: The graph.
+        edges: Numbers of edges.
+        title: Of the page.
+        centre: The node that the page opens at; it is on the page also without edges.
+        sentences: How many sentences to bring for each edge.
+    """
+    types, relations, papers, texts = _Index(), _Index(), _Index(), _Index()
+    edge_rows = _among(
+        connection,
+        "SELECT id, head, tail, label, documents, mentions, score_mean FROM edge WHERE id",
+        edges,
+    )
+    ends = {end for row in edge_rows for end in row[1:3]} | ({centre.id} if centre else set())
+    nodes = _page_nodes(connection, ends, types, papers)
+    chosen = _sentences(connection, edges, sentences, papers, texts)
+    places = {number: place for place, number in enumerate(nodes)}
+    page_edges = _page_edges(connection, edge_rows, places, relations, chosen)
+    names = dict(connection.execute("SELECT id, name FROM label"))
+    symmetric = {label for (label,) in connection.execute("SELECT label FROM symmetric")}
+    return PageContent(
+        title=title,
+        centre=None if centre is None else places[centre.id],
+        all_nodes=_count(connection, "node"),
+        all_edges=_count(connection, "edge"),
+        types=[visible(names[each]) for each in types],
+        relations=[visible(names[each]) for each in relations],
+        symmetric=[each in symmetric for each in relations],
+        papers=_papers(connection, papers),
+        texts=[visible(text) for text in texts],
+        nodes=list(nodes.values()),
+        edges=[page_edges[number] for number in edges],
+    )
+
+
+def page(content: PageContent) -> str:
+    """The HTML document; only its own scripts may run in it, and it may load nothing."""
+    library = f"/*\n{_asset('library-licences.txt')}*/\n{_asset('library.js')}"
+    script = _asset("page.js")
+    values = {each.name: getattr(content, each.name) for each in fields(content)}
+    hashes = " ".join([f"'sha256-{_digest(each)}'" for each in (library, script)])
+    return Template(_asset("page.html")).substitute(
+        title=escape(visible(content.title)),
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; worker-src blob:",
+        style=_asset("page.css"),
+        library=library,
+        script=script,
+        # In a script element only "</" and "<!--" could end it: no angle bracket is left in.
+        content=json.dumps(values, separators=(",", ":")).translate(_NO_MARKUP),
+    )
+
+
+def _asset(name: str) -> str:
+    return files("sciextract.graph").joinpath("page_assets", name).read_text("utf-8")
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+class _Index(dict[Any, int]):
+    """Gives each new key the next index."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
+def _among(
+    connection: sqlite3.Connection, query: str, numbers: Iterable[int], rest: str = ""
+) -> list[tuple[Any, ...]]:
+    """Rows in which the column that ends the query is one of the numbers."""
+    words = f"{query} IN (SELECT value FROM json_each(?)) {rest}"
+    return connection.execute(words, (json.dumps(list(numbers)),)).fetchall()
+
+
+def _page_nodes(
+    connection: sqlite3.Connection, numbers: Iterable[int], types: _Index, papers: _Index
+) -> dict[int, PageNode]:
+    """Nodes by their numbers in the graph, those that most abstracts name first."""
+    labels, years, aliases, documents = [
+        _grouped(_among(connection, query, numbers, rest))
+        for query, rest in (
+            ("SELECT node, label, mentions FROM node_label WHERE node", "ORDER BY mentions DESC"),
+            ("SELECT node, year, documents FROM node_year WHERE node", "ORDER BY year"),
+            (
+                "SELECT a.node, f.surface, a.mentions, a.rules FROM alias a JOIN form f ON f.id = a.form WHERE a.node",
+                "ORDER BY a.mentions DESC, f.surface",
+            ),
+            (
+                "SELECT n.node, n.document FROM node_document n JOIN document d ON d.id = n.document WHERE n.node",
+                "ORDER BY d.year DESC, d.doc_key",
+            ),
+        )
+    ]
+    rows = _among(
+        connection,
+        "SELECT id, name, label, documents, mentions FROM node WHERE id",
+        numbers,
+        "ORDER BY documents DESC, id",
+    )
+    return {
+        node: PageNode(
+            visible(name), types[label], count, mentions,
+            [(types[each], number) for each, number in labels[node]],
+            years[node],
+            [
+                (visible(surface), number, ", ".join(MergeRule(rules).words))
+                for surface, number, rules in aliases[node][:_MOST_ALIASES]
+            ],
+            [papers[document] for (document,) in documents[node][:_MOST_PAPERS]],
+        )
+        for node, name, label, count, mentions in rows
+    }  # fmt: skip
+
+
+def _page_edges(
+    connection: sqlite3.Connection,
+    rows: Sequence[tuple[Any, ...]],
+    places: dict[int, int],
+    relations: _Index,
+    sentences: dict[int, list[PageSentence]],
+) -> dict[int, PageEdge]:
+    """Edges by their numbers in the graph; ``places`` are the indices of nodes."""
+    years = _grouped(
+        _among(
+            connection,
+            "SELECT s.edge, d.year, count(DISTINCT d.id) FROM support s JOIN document d ON d.id = s.document "
+            "WHERE d.year IS NOT NULL AND s.edge",
+            [row[0] for row in rows],
+            "GROUP BY s.edge, d.year ORDER BY d.year",
+        )
+    )
+    return {
+        edge: PageEdge(
+            places[head], places[tail], relations[label], documents, mentions,
+            _rounded(score), years[edge], sentences[edge],
+        )
+        for edge, head, tail, label, documents, mentions, score in rows
+    }  # fmt: skip
+
+
+def _sentences(
+    connection: sqlite3.Connection, edges: Sequence[int], most: int, papers: _Index, texts: _Index
+) -> dict[int, list[PageSentence]]:
+    """The most probable sentences of each edge."""
+    rows = _among(
+        connection,
+        """SELECT s.edge, s.document, s.turned, v.char_start, v.char_end,
+        v.head_start, v.head_end, v.tail_start, v.tail_end, v.score
+        FROM support s JOIN evidence v ON v.document = s.document AND v.number = s.number WHERE s.edge""",
+        edges,
+        "ORDER BY v.score DESC NULLS LAST, s.document, s.number",
+    )
+    chosen = {edge: some[:most] for edge, some in _grouped(rows).items()}
+    documents = {document for some in chosen.values() for document, *_ in some}
+    contents = {
+        document: unpacked(content)
+        for document, content in _among(
+            connection, "SELECT document, content FROM text WHERE document", documents
+        )
+    }
+    sentences: dict[int, list[PageSentence]] = defaultdict(list)
+    for edge, some in chosen.items():
+        for document, turned, start, end, *spans, score in some:
+            one, one_end, other, other_end = [min(max(each, start), end) - start for each in spans]
+            head, tail = (one, one_end), (other, other_end)
+            sentences[edge].append(
+                PageSentence(
+                    papers[document],
+                    texts[contents[document][start:end]],
+                    *(tail + head if turned else head + tail),
+                    _rounded(score),
+                )
+            )
+    return sentences
+
+
+def _papers(connection: sqlite3.Connection, papers: _Index) -> list[Paper]:
+    rows = _among(
+        connection,
+        """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi
+        FROM document d LEFT JOIN paper p ON p.document = d.id WHERE d.id""",
+        papers,
+    )
+    found = {
+        number: Paper(visible(key), year, *(visible(each or "") for each in rest))
+        for number, key, year, *rest in rows
+    }
+    return [found[number] for number in papers]
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 3)
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(count)
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:
+    """The rest of each row by its first column; of other keys nothing."""
+    groups: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for key, *rest in rows:
+        groups[key].append(tuple(rest))
+    return groups

@@ -1,0 +1,165 @@
+"""The page of a graph in a headless browser, used by clicks and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.graph.database import open_graph
+from sciextract.graph.pictures import ViewSettings, draw
+from tests.browser import headless_browser, quiet_page
+from tests.graph_samples import HOSTILE, abstract, build, field
+
+Opened = Callable[..., AbstractContextManager[Page]]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with headless_browser() as browser:
+        yield browser
+
+
+def page_file(folder: Path, *documents: AnnotatedDocument, node: str | None = None) -> Path:
+    build(folder / "field.graph", *documents)
+    output = folder / "field.html"
+    with open_graph(folder / "field.graph") as connection:
+        draw(connection, folder / "field.graph", node, output, ViewSettings(sentences=2))
+    return output
+
+
+def with_paper(document: AnnotatedDocument, **fields: str) -> AnnotatedDocument:
+    text = document.document
+    return replace(document, document=replace(text, fields={**text.fields, **fields}))
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    first, *rest = field()
+    paper = with_paper(
+        first, title="Parsing <b>by</b> margins", doi="10.1000/a<b>?c", journal="J. Trees"
+    )
+    file = page_file(tmp_path, paper, *rest)
+    with quiet_page(browser) as page:
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(file.as_uri())
+        yield page
+        assert {each.partition(":")[0] for each in requests} <= {"file", "blob"}
+
+
+def heading(page: Page, words: str) -> None:
+    expect(page.locator("#details h2")).to_have_text(words)
+
+
+def test_from_search_to_neighbour_to_sentence_to_paper(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("svm")
+    expect(page.locator("#hits [role=option]").first).to_contain_text("support vector machine")
+    page.keyboard.press("Enter")
+    heading(page, "support vector machine")
+    neighbour = page.locator("#details details", has_text="dependency parsing")
+    neighbour.locator("summary").click(position={"x": 4, "y": 8})
+    expect(neighbour.locator("blockquote").first).to_contain_text(
+        "The SVM improves dependency parsing."
+    )
+    assert neighbour.locator("mark").all_inner_texts()[:2] == ["SVM", "dependency parsing"]
+    neighbour.get_by_text("Parsing <b>by</b> margins").click()
+    heading(page, "Parsing <b>by</b> margins")
+    address = page.locator("#details a[target=_blank]").first.get_attribute("href")
+    assert address == "https://doi.org/10.1000/a%3Cb%3E%3Fc"
+    page.locator("#details a", has_text="dependency parsing").first.click()
+    heading(page, "dependency parsing")
+    page.keyboard.press("Backspace")
+    heading(page, "Parsing <b>by</b> margins")
+
+
+def test_a_click_in_the_picture(page: Page) -> None:
+    box = page.locator("#picture").bounding_box()
+    assert box is not None
+    place = """name => { const drawn = nodes.find(node => node.name === name);
+        return renderer.graphToViewport({ x: drawn.x, y: drawn.y }); }"""
+    head, tail = (page.evaluate(place, each) for each in ("neural network", "speech recognition"))
+    page.mouse.click(box["x"] + head["x"], box["y"] + head["y"])
+    heading(page, "neural network")
+    assert page.evaluate("lit.nodes.size") == 4
+    middle = [(head[axis] + tail[axis]) / 2 for axis in "xy"]
+    page.mouse.click(box["x"] + middle[0], box["y"] + middle[1])
+    heading(page, "USED-FOR")
+    expect(page.locator("#details mark").nth(1)).to_have_text("speech recognition")
+    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    heading(page, "field")
+
+
+def test_filters(page: Page) -> None:
+    def shows(nodes: int, edges: int) -> None:
+        expect(page.locator("#status")).to_have_text(f"{nodes} of 5 nodes, {edges} of 5 edges")
+
+    shows(5, 5)
+    page.get_by_label("COMPARE").uncheck()
+    shows(5, 4)
+    page.get_by_label("Task").uncheck()
+    shows(2, 1)
+    page.get_by_role("button", name="Show everything").click()
+    shows(5, 5)
+    page.get_by_label("from").fill("2003")
+    shows(4, 3)
+    page.get_by_label("to", exact=True).fill("2003")
+    shows(3, 2)
+    page.get_by_role("button", name="Show everything").click()
+    page.get_by_label("an edge").fill("2")
+    shows(2, 1)
+    page.locator("#details a", has_text="treebank").click()
+    shows(4, 3)  # neighbours of the chosen node show in spite of the filter
+
+
+def test_keys_and_theme(page: Page) -> None:
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#help")).to_be_hidden()
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.keyboard.press("t")
+    assert page.evaluate("[document.documentElement.dataset.theme, palette.back]") == [
+        "dark",
+        "#14171a",
+    ]
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    heading(page, "support vector machine")
+    page.keyboard.press("p")
+    before = page.evaluate("renderer.getCamera().getState().x")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("renderer.getCamera().getState().x") > before
+    page.keyboard.press("Escape")
+    heading(page, "field")
+
+
+def test_hostile_text_stays_text(browser: Browser, tmp_path: Path) -> None:
+    attack = "<img src=x onerror=alert(2)>"
+    text = f"We use {HOSTILE} for it, </script><script>alert(1)</script> {attack} things."
+    mentions = {HOSTILE: "Method<b>", "alert(1)": "Task"}
+    link = (HOSTILE, "<USED>", "alert(1)")
+    document = with_paper(
+        abstract("</script>", text, mentions, [link], year=2001),
+        title=attack,
+        doi="10.1/javascript:alert(3)",
+    )
+    file = page_file(tmp_path, document, node="alert(1)")
+    with quiet_page(browser) as page:
+        page.goto(file.as_uri())
+        heading(page, "alert(1)")
+        page.locator("summary", has_text="HYPERLINK").click(position={"x": 4, "y": 8})
+        expect(page.locator("blockquote")).to_contain_text(attack)
+        page.locator("blockquote a").first.click()
+        heading(page, attack)
+        assert page.locator("#details a[target=_blank]").count() == 0
+        page.keyboard.press("/")
+        page.keyboard.type("hyper")
+        expect(page.locator("#hits")).to_contain_text("␛" + HOSTILE[1:])
+        assert page.locator("img, b, body script").count() == 3
