@@ -33,7 +33,7 @@ from sciextract.graph.queries.edges import neighbours
 from sciextract.graph.queries.nodes import Node, find_node
 from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.rankings import pairs, top
-from sciextract.graph.queries.trends import trends
+from sciextract.graph.queries.trends import TrendQuestion, trends
 
 BUILD_SECONDS, QUERY_SECONDS = 600.0, 0.200
 CORPUS = 330_000
@@ -210,7 +210,7 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
 
     def rising() -> None:
         with open_graph(path) as connection:
-            trends(connection, "rising", least=chance.choice([50, 100]))
+            trends(connection, TrendQuestion("rising", least=chance.choice([50, 100])))
 
     def compared() -> None:
         with open_graph(path) as connection:

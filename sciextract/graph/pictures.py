@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,63 +23,96 @@ from sciextract.workflows.output import check_target, reported_as, whole_output
 
 _WIDTH, _HEIGHT = 960, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 260, 20, 40
-_TICKS = 5
+_MOST_TICKS = 6
 _MOST_YEARS_NAMED = 12
 _LONGEST = 30
-_STYLE = "text{font:12px sans-serif;fill:#222}polyline{fill:none;stroke-width:2}.grid{stroke:#ddd}"
+_STYLE = (
+    "text{font:12px sans-serif;fill:#222}polyline{fill:none;stroke-width:2}.grid{stroke:#ddd}"
+    "polygon{stroke:none;fill-opacity:.12}"
+)
 _DASHES = ("none", "6 3", "2 2")
 
 
 def trends_svg(trends: Sequence[Trend]) -> str:
-    """The share of each year's abstracts that name each node, as an SVG document.
+    """The share of the abstracts that name each node by period, as an SVG document.
+
+    The axes reach as far as the shares do; the bands of the intervals are cut there.
 
     Args:
-        trends: One or more, over the same years.
+        trends: One or more, over the same periods.
     """
     return "\n".join(_lines(trends))
 
 
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """Where years and shares lie in the picture.
+
+    Attributes:
+        years: The first and the last one.
+        highest: The share at the top.
+    """
+
+    years: tuple[float, float]
+    highest: float
+
+    @classmethod
+    def of(cls, trends: Sequence[Trend]) -> _Axes:
+        periods = [period for trend in trends for period in trend.periods]
+        middles = [each.middle for each in periods]
+        highest = max(each.share for each in periods)
+        return cls((min(middles), max(middles)), highest * 1.05 or 1.0)
+
+    def x(self, year: float) -> float:
+        first, last = self.years
+        return _LEFT + (year - first) / ((last - first) or 1) * (_WIDTH - _RIGHT - _LEFT)
+
+    def y(self, share: float) -> float:
+        inside = min(share, self.highest) / self.highest
+        return _HEIGHT - _BOTTOM - inside * (_HEIGHT - _TOP - _BOTTOM)
+
+    def points(self, shares: Iterable[tuple[float, float]]) -> str:
+        return " ".join([f"{self.x(year):.1f},{self.y(share):.1f}" for year, share in shares])
+
+    def lines(self) -> Iterator[str]:
+        step = _round_step(self.highest / _MOST_TICKS)
+        for tick in range(math.floor(self.highest / step) + 1):
+            y = self.y(tick * step)
+            yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            yield f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{100 * tick * step:g} %</text>'
+        years = range(math.ceil(self.years[0]), math.floor(self.years[1]) + 1)
+        for year in years[:: -(-len(years) // _MOST_YEARS_NAMED) or 1]:
+            yield f'<text x="{self.x(year):.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{year}</text>'
+
+
+def _round_step(least: float) -> float:
+    """The smallest of 1, 2, 5, 10, 20, 50 ... times a power of ten that is no smaller.
+
+    >>> _round_step(0.013), _round_step(0.0002)
+    (0.02, 0.0002)
+    """
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(round(power * each, 12) for each in (1, 2, 5, 10) if power * each >= least * 0.999)
+
+
 def _lines(trends: Sequence[Trend]) -> Iterator[str]:
-    years = list(trends[0].shares)
-    highest = max(max(trend.shares.values()) for trend in trends) or 1.0
+    axes = _Axes.of(trends)
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
     yield f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>'
-    yield from _axes(years, highest)
+    yield from axes.lines()
     colours = colours_of(map(str, range(min(len(trends), 8))))
     for place, trend in enumerate(trends):
-        points = " ".join(
-            [
-                f"{_x(year, years):.1f},{_y(share, highest):.1f}"
-                for year, share in trend.shares.items()
-            ]
-        )
-        stroke = f'stroke="{colours[str(place % 8)]}" stroke-dasharray="{_DASHES[place // 8 % 3]}"'
-        yield f'<polyline points="{points}" {stroke}/>'
+        colour = colours[str(place % 8)]
+        low = [(each.middle, each.interval[0]) for each in trend.periods]
+        high = [(each.middle, each.interval[1]) for each in trend.periods]
+        yield f'<polygon points="{axes.points([*low, *reversed(high)])}" fill="{colour}"/>'
+        stroke = f'stroke="{colour}" stroke-dasharray="{_DASHES[place // 8 % 3]}"'
+        shares = [(each.middle, each.share) for each in trend.periods]
+        yield f'<polyline points="{axes.points(shares)}" {stroke}/>'
         y = _TOP + 10 + 20 * place
         yield f'<polyline points="{_WIDTH - _RIGHT + 10},{y - 4} {_WIDTH - _RIGHT + 34},{y - 4}" {stroke}/>'
         yield f'<text x="{_WIDTH - _RIGHT + 40}" y="{y}">{safe(trend.node.name, _LONGEST)}</text>'
     yield "</svg>"
-
-
-def _axes(years: Sequence[int], highest: float) -> Iterator[str]:
-    for tick in range(_TICKS + 1):
-        share = highest * tick / _TICKS
-        y = _y(share, highest)
-        yield f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        yield f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{share:.1%}</text>'
-    every = -(-len(years) // _MOST_YEARS_NAMED)
-    for year in years[::every]:
-        x, y = _x(year, years), _HEIGHT - _BOTTOM + 18
-        yield f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{year}</text>'
-
-
-def _x(year: int, years: Sequence[int]) -> float:
-    span = max(years[-1] - years[0], 1)
-    return _LEFT + (year - years[0]) / span * (_WIDTH - _RIGHT - _LEFT)
-
-
-def _y(share: float, highest: float) -> float:
-    return _HEIGHT - _BOTTOM - share / highest * (_HEIGHT - _TOP - _BOTTOM)
 
 
 _PAGE, _PICTURE = (".html", ".htm"), (".svg",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 import random
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +16,10 @@ from sciextract.formats.decoding import decoded_content
 from sciextract.formats.tables import csv_row, storable, unguarded
 from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentence_at
 from sciextract.graph.queries.nodes import label_number
+from sciextract.metrics.shares import wilson
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 ALL = "all"
-_Z = 1.959964
-"""Standard errors of a normal distribution on either side of 95 % of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +73,6 @@ def precisions(judgements: Sequence[Judgement]) -> list[Precision]:
         types.setdefault(each.relation, []).append(each)
     ordered = sorted(types.items(), key=lambda item: (-len(item[1]), item[0]))
     return [_precision(ALL, decided), *[_precision(name, some) for name, some in ordered]]
-
-
-def wilson(correct: int, judged: int) -> tuple[float, float]:
-    """The 95 % interval of a share (E. B. Wilson, Journal of the American Statistical Association 22, 1927).
-
-    >>> [round(end, 3) for end in wilson(45, 50)]
-    [0.786, 0.957]
-    """
-    share, weight = correct / judged, _Z**2 / judged
-    middle = (share + weight / 2) / (1 + weight)
-    reach = _Z * math.sqrt(share * (1 - share) / judged + weight / (4 * judged)) / (1 + weight)
-    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def _precision(name: str, judgements: Sequence[Judgement]) -> Precision:

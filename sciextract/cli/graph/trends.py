@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -24,7 +24,7 @@ from sciextract.errors import UsageError
 
 if TYPE_CHECKING:
     from sciextract.graph.queries.rankings import Pair
-    from sciextract.graph.queries.trends import Trend
+    from sciextract.graph.queries.trends import Period, Trend, Trends
 
 
 def trends(
@@ -54,6 +54,16 @@ def trends(
             help="Only nodes that N abstracts of these years name (default: 10); only pairs that N relate (1).",
         ),
     ] = None,
+    recent: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=2, help="Fit the slope to the last N years (default: 5)."),
+    ] = None,
+    thin: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Pool years with fewer than N abstracts (default: 30)."
+        ),
+    ] = None,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
     limit: LimitOption = 20,
@@ -65,9 +75,9 @@ def trends(
 ) -> None:
     """Tell what rises and falls by year, what is done with what, and what is compared with what.
 
-    A trend is the change of the share of abstracts a year, in percentage points, with z, its distance from no
-    change in standard errors; only z beyond 1.96 is listed. Beside it stand the shares among the older and the
-    newer half of the abstracts.
+    A trend is the slope of the share of abstracts over the last years, in percentage points a year, with z, its
+    distance from no change in standard errors. It is ranked by the end of its 95 % interval that is nearer to no
+    change ("at least"). What is certainly below its peak does not rise. Years with few abstracts are pooled.
 
     Examples:
 
@@ -81,7 +91,8 @@ def trends(
 
     types = label or []
     if question == "pairs":
-        _refuse({"--since": since, "--until": until, "--plot": plot}, types, most=2)
+        only_years = {"--since": since, "--until": until, "--recent": recent, "--thin": thin}
+        _refuse({**only_years, "--plot": plot}, types, most=2)
     else:
         _refuse({"--relation": relation}, types, most=1)
     with open_graph(graph) as connection:
@@ -96,23 +107,29 @@ def trends(
             )  # fmt: skip
             lines, records = list(_pair_lines(found)), [each.to_json() for each in found]
         else:
+            from sciextract.graph.queries.trends import RECENT, THIN, TrendQuestion
             from sciextract.graph.queries.trends import trends as trends_of
 
-            moving = trends_of(
-                connection, question, label=types[0] if types else "Method",
-                since=since, until=until, least=least or 10, avoid=unwanted, limit=limit,
+            answer = trends_of(
+                connection,
+                TrendQuestion(
+                    question, types[0] if types else "Method", since, until,
+                    recent or RECENT, thin or THIN, least or 10, unwanted,
+                ),
+                limit,
             )  # fmt: skip
-            lines, records = list(_trend_lines(moving)), [each.to_json() for each in moving]
-            _draw(moving, graph, plot, force=force)
+            lines = list(_trend_lines(answer))
+            records = [each.to_json() for each in answer.found]
+            _draw(answer.found, graph, plot, force=force)
     if not records:
-        raise nothing("nothing found; --least and the years decide how much is looked at")
+        raise nothing("nothing found; --least, --recent and the years decide how much is looked at")
     if as_json:
         show_json(records)
     else:
         show(lines)
 
 
-def _draw(moving: list[Trend], graph: Path, plot: Path | None, *, force: bool) -> None:
+def _draw(moving: Sequence[Trend], graph: Path, plot: Path | None, *, force: bool) -> None:
     if plot is None or not moving:
         return
     from sciextract.graph.pictures import draw_trends
@@ -134,15 +151,28 @@ def _refuse(given: dict[str, object], types: list[str], most: int) -> None:
         raise UsageError(f"--type is given {len(types)} times, allowed are {most}", "")
 
 
-def _trend_lines(found: list[Trend]) -> Iterator[str]:
-    if not found:
+def _trend_lines(answer: Trends) -> Iterator[str]:
+    if not answer.found:
         return
-    years = list(found[0].years)
-    yield f"{'points/year':>11} {'z':>6} {'abstracts':>9} {'older half':>10} {'newer':>8}  name, {years[0]}-{years[-1]}"
-    for each in found:
-        older, newer = (f"{100 * share:.2f} %" for share in each.halves())
-        count = sum(each.years.values())
-        yield f"{100 * each.slope:+11.3f} {each.z:+6.1f} {count:9,} {older:>10} {newer:>8}  {each.node.name}"
+    first = answer.found[0]
+    yield (
+        f"points a year since {first.recent[0].years} (z), at least; abstracts and shares "
+        f"{first.periods[0].first}-{first.periods[-1].last} with 95 % intervals"
+    )
+    yield f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + first.periods[-1].years:24}  {'peak':30}  name"
+    for each in answer.found:
+        count = sum(period.documents for period in each.periods)
+        peak = f"{each.peak.years}: {_share(each.peak)}"
+        yield (
+            f"{100 * each.certain:+8.2f} {100 * each.slope:+7.2f} {each.z:+6.1f} {count:9,}  "
+            f"{_share(each.periods[-1]):24}  {peak:30}  {each.node.name}"
+        )
+    yield f"{answer.tested:,} nodes looked at, of which about {answer.by_chance:.0f} pass by chance"
+
+
+def _share(period: Period) -> str:
+    low, high = period.interval
+    return f"{100 * period.share:.1f} % ({100 * low:.1f}-{100 * high:.1f})"
 
 
 def _pair_lines(found: list[Pair]) -> Iterator[str]:

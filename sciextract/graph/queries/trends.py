@@ -4,15 +4,59 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import Node, label_number, node_of
+from sciextract.graph.queries.nodes import NODE, Node, label_number
+from sciextract.metrics.shares import Z_95, wilson
 
-_CLEAR = 1.96
-"""Standard errors from no trend at which one is shown: five in a hundred nodes without a trend pass it."""
+THIN = 30
+"""Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
+RECENT = 5
+"""How many years the slope is fitted to by default."""
+FEWEST = 5
+"""Of fewer abstracts in the recent years the statistic is far from normal, and one abstract decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A year with enough abstracts, or several that together have enough.
+
+    Attributes:
+        first: The first year.
+        last: The last one.
+        middle: The mean year of its abstracts.
+        documents: Abstracts that name the node.
+        total: All abstracts.
+    """
+
+    first: int
+    last: int
+    middle: float
+    documents: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """The share of the abstracts that name the node, 0 to 1."""
+        return self.documents / self.total
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the share: see :func:`~sciextract.metrics.shares.wilson`."""
+        return wilson(self.documents, self.total)
+
+    @property
+    def years(self) -> str:
+        """Such as ``2020`` or ``1993-2006``."""
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        low, high = self.interval
+        return {**asdict(self), "share": self.share, "low": low, "high": high}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,90 +65,125 @@ class Trend:
 
     Attributes:
         node: The node.
-        years: Abstracts that name it, by year.
-        shares: The same as a share of the year's abstracts.
-        totals: All abstracts of each of these years.
-        slope: Change of the share a year, fitted with the abstracts of each year as weights.
-        z: The Cochran-Armitage statistic: the slope in standard errors (P. Armitage: Tests for linear trends in
-            proportions and frequencies, Biometrics 11, 1955).
+        periods: Its shares over all years in question.
+        recent: The last periods, to which the slope is fitted.
+        slope: Change of the share a year in them, fitted by least squares with the abstracts as weights.
+        z: The Cochran-Armitage statistic of them: the slope in standard errors (P. Armitage: Tests for linear
+            trends in proportions and frequencies, Biometrics 11, 1955).
     """
 
     node: Node
-    years: dict[int, int]
-    shares: dict[int, float]
-    totals: dict[int, int]
+    periods: tuple[Period, ...]
+    recent: tuple[Period, ...]
     slope: float
     z: float
 
-    def halves(self) -> tuple[float, float]:
-        """The share among the older half of all abstracts of these years, and among the newer one.
+    @property
+    def certain(self) -> float:
+        """The end of the slope's 95 % interval that is nearer to no change; 0 where the interval holds 0."""
+        return self.slope * (1 - Z_95 / abs(self.z)) if abs(self.z) > Z_95 else 0.0
 
-        The year that lies in both counts as the newer one, unless it is the first.
-        """
-        everything, before = sum(self.totals.values()), 0
-        older: list[int] = []
-        for year, total in self.totals.items():
-            before += total
-            if older and 2 * before > everything:
-                break
-            older.append(year)
-        newer = [year for year in self.totals if year not in older]
-        return self._share(older), self._share(newer)
+    @property
+    def peak(self) -> Period:
+        """The period in which the share was highest for certain: the highest lower end of an interval."""
+        return max(self.periods, key=lambda each: each.interval[0])
 
-    def _share(self, years: Sequence[int]) -> float:
-        named, total = (sum(each[year] for year in years) for each in (self.years, self.totals))
-        return named / total if total else 0.0
+    @property
+    def collapsed(self) -> bool:
+        """Whether the last share is below the one of the peak for certain: their intervals do not meet."""
+        return self.periods[-1].interval[1] < self.peak.interval[0]
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return asdict(self)
+        return {
+            "node": self.node.to_json(),
+            "slope": self.slope,
+            "z": self.z,
+            "certain_slope": self.certain,
+            "slope_since": self.recent[0].first,
+            "peak": self.peak.to_json(),
+            "periods": [each.to_json() for each in self.periods],
+        }
 
 
-def trends(
-    connection: sqlite3.Connection,
-    direction: Literal["rising", "falling"],
-    *,
-    label: str | None = "Method",
-    since: int | None = None,
-    until: int | None = None,
-    least: int = 10,
-    avoid: Iterable[Node] = (),
-    limit: int = 20,
-) -> list[Trend]:
-    """Nodes whose share of abstracts rises or falls clearly, the steepest first.
+@dataclass(frozen=True, slots=True)
+class TrendQuestion:
+    """What trends to look for.
+
+    Attributes:
+        direction: Which way.
+        label: Only nodes that are mostly of this type; any when ``None``.
+        since: The first year to look at.
+        until: The last one.
+        recent: To how many of the last years the slope is fitted.
+        thin: Years with fewer abstracts are pooled.
+        least: How many abstracts of these years must name a node.
+        avoid: Nodes to leave out.
+    """
+
+    direction: Literal["rising", "falling"]
+    label: str | None = "Method"
+    since: int | None = None
+    until: int | None = None
+    recent: int = RECENT
+    thin: int = THIN
+    least: int = 10
+    avoid: Iterable[Node] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trends:
+    """The answer.
+
+    Attributes:
+        found: The trends, the most certain change first.
+        tested: How many nodes were looked at.
+    """
+
+    found: tuple[Trend, ...]
+    tested: int
+
+    @property
+    def by_chance(self) -> float:
+        """How many of the tested nodes pass without a trend: 2.5 in a hundred for each direction."""
+        return 0.025 * self.tested
+
+
+def trends(connection: sqlite3.Connection, question: TrendQuestion, limit: int = 20) -> Trends:
+    """Nodes whose share of abstracts rises or falls clearly in the last years.
+
+    They are ranked by :attr:`Trend.certain`. What has collapsed since its peak does not rise, whatever its slope.
 
     Args:
         connection: The graph.
-        direction: Which way.
-        label: Only nodes that are mostly of this type.
-        since: The first year to look at.
-        until: The last one.
-        least: How many abstracts of these years must name a node.
-        avoid: Nodes to leave out.
+        question: What to look for.
         limit: At most so many.
 
     Raises:
-        UsageError: No such type, or fewer than two years with abstracts.
+        UsageError: No such type, or fewer than two periods with enough abstracts.
     """
-    totals = year_totals(connection, since, until)
-    if len(totals) < 2:
-        years = ", ".join(map(str, totals)) or "none"
-        problem = f"a trend needs abstracts of two years or more; years found: {years}"
+    totals = year_totals(connection, question.since, question.until)
+    pooled = pool(totals, question.thin)
+    if len(pooled) < 2:
+        counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
         raise UsageError(
-            problem,
-            "give years with sciextract graph build --years FILE, or widen --since and --until",
+            f"a trend needs two periods of {question.thin} abstracts or more; {counted}",
+            "lower --thin, widen --since and --until, or give years with sciextract graph build --years FILE",
         )
-    sign = 1 if direction == "rising" else -1
-    counts = _by_year(connection, label, totals, least)
-    unwanted = {node.id for node in avoid}
-    found = [
-        (node, *slope_and_z(by_year, totals))
-        for node, by_year in counts.items()
-        if node not in unwanted
+    measured = [
+        _trend(node, years, totals, pooled, question.recent)
+        for node, years in _by_year(connection, question, totals)
     ]
-    clear = [each for each in found if sign * each[2] > _CLEAR]
-    clear.sort(key=lambda each: (-sign * each[1], each[0]))
-    return [_trend(connection, each, counts[each[0]], totals) for each in clear[:limit]]
+    sign = 1 if question.direction == "rising" else -1
+    clear = [
+        each
+        for each in measured
+        if sign * each.certain > 0
+        and sum(period.documents for period in each.recent) >= FEWEST
+        and not (sign > 0 and each.collapsed)
+    ]
+    clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
+    return Trends(tuple(clear[:limit]), len(measured))
 
 
 def year_totals(
@@ -119,46 +198,77 @@ def year_totals(
     return dict(rows.fetchall())
 
 
-def slope_and_z(counts: dict[int, int], totals: dict[int, int]) -> tuple[float, float]:
-    """The weighted least squares slope of ``counts / totals`` over the years, and Armitage's statistic.
+def pool(totals: Mapping[int, int], thin: int) -> list[tuple[int, ...]]:
+    """Years in groups that have at least ``thin`` abstracts each, in order; none when there are too few.
 
-    >>> slope_and_z({2000: 10, 2001: 20}, {2000: 100, 2001: 100})
+    A thin year goes with the ones after it; those at the end go with the last group.
+
+    >>> pool({1990: 1, 1993: 3, 1994: 40, 1995: 30, 1996: 2}, 30)
+    [(1990, 1993, 1994), (1995, 1996)]
+    """
+    groups: list[tuple[int, ...]] = []
+    waiting: tuple[int, ...] = ()
+    for year in totals:
+        waiting = (*waiting, year)
+        if sum(totals[each] for each in waiting) >= thin:
+            groups.append(waiting)
+            waiting = ()
+    if groups:
+        groups[-1] = (*groups[-1], *waiting)
+    return groups
+
+
+def slope_and_z(periods: Sequence[Period]) -> tuple[float, float]:
+    """The weighted least squares slope of the shares a year, and Armitage's statistic.
+
+    >>> slope_and_z([Period(2000, 2000, 2000, 10, 100), Period(2001, 2001, 2001, 20, 100)])
     (0.1, 1.9802950859533488)
     """
-    everything = sum(totals.values())
-    share = sum(counts.values()) / everything
-    middle = sum(year * total for year, total in totals.items()) / everything
-    spread = sum(total * (year - middle) ** 2 for year, total in totals.items())
-    moved = sum(
-        (year - middle) * (counts.get(year, 0) - total * share) for year, total in totals.items()
-    )
+    everything = sum(each.total for each in periods)
+    share = sum(each.documents for each in periods) / everything
+    middle = sum(each.middle * each.total for each in periods) / everything
+    spread = sum(each.total * (each.middle - middle) ** 2 for each in periods)
+    moved = sum((each.middle - middle) * (each.documents - each.total * share) for each in periods)
     error = math.sqrt(share * (1 - share) * spread)
     return moved / spread, moved / error if error else 0.0
 
 
 def _by_year(
-    connection: sqlite3.Connection, label: str | None, totals: dict[int, int], least: int
-) -> dict[int, dict[int, int]]:
-    """Abstracts by year by node, of nodes that enough abstracts of these years name."""
-    number = label_number(connection, label, "entity")
-    rows = connection.execute(
-        """SELECT n.id, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
-        WHERE n.documents >= ? AND (? IS NULL OR n.label = ?) AND y.year BETWEEN ? AND ?""",
-        (least, number, number, min(totals), max(totals)),
-    )
+    connection: sqlite3.Connection, question: TrendQuestion, totals: Mapping[int, int]
+) -> Iterator[tuple[Node, Mapping[int, int]]]:
+    """Nodes that enough abstracts of these years name, with their abstracts by year."""
+    number = label_number(connection, question.label, "entity")
+    unwanted = {node.id for node in question.avoid}
+    wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label)"
+    values = {
+        "least": question.least, "label": number, "first": min(totals), "last": max(totals),
+    }  # fmt: skip
     counts: dict[int, dict[int, int]] = {}
-    for node, year, documents in rows:
+    for node, year, documents in connection.execute(
+        f"""SELECT n.id, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
+        {wanted} AND y.year BETWEEN :first AND :last""",
+        values,
+    ):
         counts.setdefault(node, {})[year] = documents
-    return {node: years for node, years in counts.items() if sum(years.values()) >= least}
+    for row in connection.execute(f"{NODE} {wanted} ORDER BY n.id", values):
+        years = counts.get(row[0], {})
+        if row[0] not in unwanted and sum(years.values()) >= question.least:
+            yield Node(*row), years
 
 
 def _trend(
-    connection: sqlite3.Connection,
-    trend: tuple[int, float, float],
-    years: dict[int, int],
-    totals: dict[int, int],
+    node: Node,
+    years: Mapping[int, int],
+    totals: Mapping[int, int],
+    pooled: Sequence[tuple[int, ...]],
+    recent: int,
 ) -> Trend:
-    node, slope, z = trend
-    counts = {year: years.get(year, 0) for year in totals}
-    shares = {year: counts[year] / totals[year] for year in totals}
-    return Trend(node_of(connection, node), counts, shares, totals, slope, z)
+    periods = []
+    for group in pooled:
+        total = sum(totals[year] for year in group)
+        middle = sum(year * totals[year] for year in group) / total
+        documents = sum(years.get(year, 0) for year in group)
+        periods.append(Period(group[0], group[-1], middle, documents, total))
+    late = [each for each in periods if each.middle > periods[-1].last - recent]
+    last = tuple(late if len(late) > 1 else periods[-2:])
+    return Trend(node, tuple(periods), last, *slope_and_z(last))

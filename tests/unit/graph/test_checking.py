@@ -14,9 +14,9 @@ from sciextract.graph.precision import (
     draw_edges,
     precisions,
     read_sheet,
-    wilson,
     write_sheet,
 )
+from sciextract.metrics.shares import wilson
 from tests.graph_samples import HOSTILE, abstract, build
 
 

@@ -13,7 +13,7 @@ from sciextract.graph.database import open_graph
 from sciextract.graph.drawing import places
 from sciextract.graph.pictures import Drawn, ViewSettings, draw, draw_trends
 from sciextract.graph.queries.nodes import Node
-from sciextract.graph.queries.trends import Trend
+from sciextract.graph.queries.trends import Period, Trend
 from tests.graph_samples import HOSTILE, abstract, build
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -119,13 +119,15 @@ def test_places_lie_in_the_picture(nodes: int) -> None:
 
 def test_trends_as_lines(tmp_path: Path) -> None:
     node = Node(1, HOSTILE, "Method", 9, 9, 0, 2000, 2002)
-    shares = {2000: 0.1, 2001: 0.2, 2002: 0.4}
-    totals = dict.fromkeys(shares, 10)
-    trend = Trend(node, {2000: 1, 2001: 2, 2002: 4}, shares, totals, 0.15, 3.0)
+    counts = {2000: 1, 2001: 2, 2002: 4}
+    periods = tuple(Period(year, year, year, count, 10) for year, count in counts.items())
+    trend = Trend(node, periods, periods, 0.15, 3.0)
     draw_trends([trend] * 10, tmp_path / "g", tmp_path / "t.svg")
     root = etree.parse(tmp_path / "t.svg").getroot()
     assert len(list(root.iter(f"{SVG}polyline"))) == 20
-    assert {"2000", "2001", "2002"} <= {each.text for each in root.iter(f"{SVG}text")}
+    words = {each.text for each in root.iter(f"{SVG}text")}
+    assert {"2000", "2001", "2002", "0 %", "40 %"} <= words
+    assert "50 %" not in words  # the axis ends with the shares, though the intervals reach further
 
 
 def test_several_edges_of_two_nodes_lie_side_by_side(tmp_path: Path) -> None:

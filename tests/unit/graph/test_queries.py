@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import networkx as nx
-import numpy as np
 import pytest
 
 from sciextract.errors import UsageError
@@ -16,7 +15,6 @@ from sciextract.graph.queries.edges import Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import about, find_node, search_nodes
 from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.rankings import pairs, top
-from sciextract.graph.queries.trends import slope_and_z, trends
 from tests.graph_samples import abstract, build
 
 
@@ -212,48 +210,6 @@ def test_degree_counts_neighbours_once(random_graph: Path) -> None:
         plain = nx.Graph(graph.execute("SELECT head, tail FROM edge").fetchall())
         for node in top(graph, by="degree", limit=60):
             assert node.degree == (plain.degree(node.id) if node.id in plain else 0)
-
-
-def test_the_slope_is_the_weighted_line() -> None:
-    totals = {2000: 50, 2001: 80, 2003: 20, 2004: 90}
-    counts = {2000: 5, 2001: 12, 2004: 40}
-    years = np.array(list(totals), float)
-    shares = np.array([counts.get(year, 0) / totals[year] for year in totals])
-    # polyfit squares its weights.
-    expected, _ = np.polyfit(years, shares, 1, w=np.sqrt(list(totals.values())))
-    assert slope_and_z(counts, totals)[0] == pytest.approx(expected)
-
-
-def test_armitages_statistic() -> None:
-    # Chi-square for trend as in A. Agresti, Categorical Data Analysis: z squared is its value.
-    counts, totals = {0: 10, 1: 20, 2: 30}, {0: 100, 1: 100, 2: 100}
-    _, z = slope_and_z(counts, totals)
-    assert z**2 == pytest.approx(12.5)
-
-
-def _rising(tmp_path: Path) -> Path:
-    documents = []
-    for year in range(2000, 2010):
-        for number in range(20):
-            name = "new thing" if number < 2 * (year - 2000) else "old thing"
-            text = f"Text {number} of {year} has a {name}."
-            documents.append(abstract(text, text, {name: "Method"}, year=year))
-    build(tmp_path / "g.graph", *documents)
-    return tmp_path / "g.graph"
-
-
-def test_what_rises_and_falls(tmp_path: Path) -> None:
-    with open_graph(_rising(tmp_path)) as graph:
-        (up,) = trends(graph, "rising")
-        (down,) = trends(graph, "falling")
-        assert (up.node.name, down.node.name) == ("new thing", "old thing")
-        assert up.slope == pytest.approx(0.1)
-        assert up.years[2009] == 18
-        assert up.shares[2009] == 0.9
-        assert up.halves() == (0.2, 0.7)
-        assert trends(graph, "rising", least=1000) == []
-        with pytest.raises(UsageError, match="two years or more; years found: 2003"):
-            trends(graph, "rising", since=2003, until=2003)
 
 
 def test_pairs(connection: sqlite3.Connection) -> None:
