@@ -20,6 +20,7 @@ BENCH_ARGS ?=
 
 USER_ENV := .venv
 DEV_ENV := .venv-dev
+DOCS_ENV := .venv-docs
 IN_DEV := export PATH="$(abspath $(DEV_ENV))/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/app:$(CURDIR)/trainer";
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -name '*.pyc')
@@ -52,8 +53,10 @@ format: $(DEV_ENV)/.installed ## Format the code and apply safe fixes
 	@$(IN_DEV) ruff check --quiet --fix .
 	@$(IN_DEV) ruff format --quiet .
 
-docs: $(DEV_ENV)/.installed ## Write docs/cli.md from the help texts
-	@$(IN_DEV) python tools/cli_reference.py
+docs: $(DOCS_ENV)/.installed ## Write docs/cli.md from the help texts and build the site into build/site
+	@PYTHONPATH="$(CURDIR)" $(DOCS_ENV)/bin/python tools/cli_reference.py
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_ENV)/bin/mkdocs build --quiet
+	@echo "build/site/index.html"
 
 model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the bundled model (DATA=... ENCODER=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.models $(PLAN) --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
@@ -105,18 +108,24 @@ pins: ## Write constraints.txt anew from the newest versions
 	@tools/pins.sh "$(PYTHON)" .cache/pins
 
 clean: ## Remove environments, caches and build results; trained runs stay
-	@rm -rf $(USER_ENV) $(DEV_ENV) .cache build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(USER_ENV) $(DEV_ENV) $(DOCS_ENV) .cache build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 $(USER_ENV)/bin/python:
 	@"$(PYTHON)" -m venv $(USER_ENV)
 
-$(DEV_ENV)/bin/python:
-	@"$(PYTHON)" -m venv $(DEV_ENV)
+$(DEV_ENV)/bin/python $(DOCS_ENV)/bin/python:
+	@"$(PYTHON)" -m venv $(@D)/..
 
 $(USER_ENV)/.installed: pyproject.toml constraints.txt $(PACKAGED) | $(USER_ENV)/bin/python
 	@echo "installing sciextract into $(USER_ENV)" >&2
 	@$(USER_ENV)/bin/python -m pip install $(PIP_QUIET) .
+	@touch $@
+
+# The site needs no torch.
+$(DOCS_ENV)/.installed: pyproject.toml constraints.txt | $(DOCS_ENV)/bin/python
+	@echo "installing the documentation tools into $(DOCS_ENV)" >&2
+	@$(DOCS_ENV)/bin/python -m pip install $(PIP_QUIET) --editable '.[docs]'
 	@touch $@
 
 # The torch version stands on this command line, so that no index offers a larger build of a newer one.

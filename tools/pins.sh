@@ -6,7 +6,7 @@ folder=$2
 
 rm -rf "$folder"
 "$python" -m venv "$folder"
-"$folder/bin/python" -m pip install --quiet --quiet --disable-pip-version-check torch==2.13.0 '.[all,bench,dev]'
+"$folder/bin/python" -m pip install --quiet --quiet --disable-pip-version-check torch==2.13.0 '.[all,bench,dev,docs]'
 {
     sed -n '/^#/p' constraints.txt
     "$folder/bin/python" -m pip list --format freeze --exclude pip --exclude sciextract |
