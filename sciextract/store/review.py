@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import Annotations, State
 from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE, Event, read_event
 from sciextract.store.sqlite import from_sql
@@ -178,6 +179,115 @@ def acceptance(connection: sqlite3.Connection) -> float | None:
     )
     decided = sum(states.values())
     return states.get("accepted", 0) / decided if decided else None
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A mention of a string elsewhere in the project.
+
+    Attributes:
+        number: Its document.
+        title: The document's title, or how it begins.
+        label: Its type.
+        state: What has been decided about it.
+    """
+
+    number: int
+    title: str
+    label: str
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class LabelHistory:
+    """How a string was labelled in the project.
+
+    Attributes:
+        counts: Mentions by label and state, the most frequent first.
+        latest: Those that were decided last, the latest first.
+        is_complete: Whether all mentions were counted, not only the first :data:`MOST_COUNTED`.
+    """
+
+    counts: tuple[tuple[str, State, int], ...]
+    latest: tuple[Labelled, ...]
+    is_complete: bool
+
+
+MOST_COUNTED = 2_000
+"""Mentions of a string that are looked at after a key."""
+
+
+def label_history(
+    connection: sqlite3.Connection, surface: str, number: int, entity_id: str, latest: int = 2
+) -> LabelHistory:
+    """How exactly this string was labelled, apart from one mention of it.
+
+    Args:
+        connection: To the project.
+        surface: The string.
+        number: The document of the mention that is left out.
+        entity_id: The mention.
+        latest: How many of the last decisions are given.
+    """
+    rows = connection.execute(
+        """SELECT e.document_id, e.id, e.label, e.state, e.event_id FROM surface s
+        JOIN entity e ON e.surface_id = s.id WHERE s.text = ? LIMIT ?""",
+        (surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace"), MOST_COUNTED),
+    ).fetchall()
+    others = [row for row in rows if row[:2] != (number, entity_id)]
+    counts = Counter((str(label), State(state)) for _, _, label, state, _ in others)
+    decided = [row for row in others if row[3] != State.UNDECIDED]
+    decided.sort(key=lambda row: -row[4])
+    titles = {each.number: each.title for each in _titles(connection, decided[:latest])}
+    return LabelHistory(
+        tuple((label, state, count) for (label, state), count in counts.most_common()),
+        tuple(Labelled(r[0], titles.get(r[0], ""), r[2], State(r[3])) for r in decided[:latest]),
+        len(rows) < MOST_COUNTED,
+    )
+
+
+def _titles(
+    connection: sqlite3.Connection, rows: Sequence[tuple[int, str, str, str, int]]
+) -> list[DocumentSummary]:
+    return document_summaries(connection, [number for number, *_ in rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where a string stands in a document.
+
+    Attributes:
+        number: The document.
+        title: Its title, or how it begins.
+        before: Characters before the first place of the string.
+        after: Characters behind it.
+    """
+
+    number: int
+    title: str
+    before: str
+    after: str
+
+
+_AROUND = 40
+
+
+def contexts(connection: sqlite3.Connection, numbers: Sequence[int], surface: str) -> list[Context]:
+    """The first place of a string in each of some documents; those without it are left out."""
+    rows = connection.execute(
+        """SELECT d.id, d.title, d.text FROM json_each(?) j JOIN document d ON d.id = j.value
+        ORDER BY j.key""",
+        (json.dumps(numbers),),
+    )
+    found = []
+    for number, title, body in rows:
+        text = from_sql(body)
+        start = text.find(surface)
+        if start >= 0:
+            end = start + len(surface)
+            before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+            found.append(Context(number, from_sql(title), before, after))
+    return found
 
 
 def disagreements(connection: sqlite3.Connection) -> dict[int, int]:

@@ -10,6 +10,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.store import EntityRef, create_project
 from sciextract.store.ingest import Import
 from sciextract.text.analyse import analyse
+from sciextract_app.widgets.passage_view import PassageView
 from tests.app.presenter.abstracts import SCIERC, TEXT, gold, place, project_with
 from tests.app.screens_support import desk_of, opened, shown, until_shown
 
@@ -67,7 +68,40 @@ class TestGoing:
             assert "Doe et al. · 2019 · Journal of Tests · doi:10.1000/made.up · d1" in shown(pilot)
 
 
+class TestSearch:
+    async def test_hits_are_highlighted(self, twelve: Path) -> None:
+        async with opened(twelve) as (app, pilot):
+            await pilot.press("slash", *"gramm*", "enter", "escape")
+            view = app.screen.query_one(PassageView)
+            marked = [
+                each.text for each in view.render_line(0) if each.style and each.style.reverse
+            ]
+            assert marked == ["grammars"]
+
+    async def test_places_are_listed_before_a_decision_everywhere(self, twelve: Path) -> None:
+        async with opened(twelve) as (app, pilot):
+            await pilot.press("f", *desk_of(app).desk.passage().hints.get(9, ""))
+            await pilot.press("escape", "w", "2", "ampersand")
+            await until_shown(pilot, "does it")
+            assert "‹Parser›: decide 11 items in 11 abstracts?" in shown(pilot)
+            assert "Parser 7 reads grammars." in shown(pilot)
+            await pilot.press("escape")
+            assert desk_of(app).desk.bulk.pending is None
+            await pilot.press("ampersand")
+            await until_shown(pilot, "does it")
+            await pilot.press("enter")
+            await until_shown(pilot, "11 items in 11 abstracts decided")
+
+
 class TestPane:
+    async def test_how_the_string_was_labelled_before(self, twelve: Path) -> None:
+        async with opened(twelve, size=(120, 50)) as (_, pilot):
+            await pilot.press("2", "n", "1")
+            assert "others   Method 1 +" in shown(pilot)
+            assert "Method + ‹Parser 1" in shown(pilot)
+            await pilot.press("x", "n", "2")
+            assert "Task 1 ✗" in shown(pilot)
+
     async def test_the_definition_comes_first_and_the_run_last(self, tmp_path: Path) -> None:
         project_with(tmp_path, gold()).close()
         async with opened(tmp_path / "p.sciextract", size=(120, 60)) as (app, pilot):

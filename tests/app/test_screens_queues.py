@@ -145,7 +145,7 @@ class TestEverywhere:
     async def test_asked_done_and_taken_back(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
             await pilot.press("enter", "&")
-            await until_shown(pilot, "decide 11 items in 11 abstracts? Enter does it")
+            await until_shown(pilot, "decide 11 items in 11 abstracts?")
             assert desk_of(app).desk.mode is Mode.CONFIRM
             assert accepted(project) == 1
             await pilot.press("enter")

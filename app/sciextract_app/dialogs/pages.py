@@ -13,8 +13,9 @@ from textual.widgets import Input, Static
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import FormatError
+from sciextract.store.review import Context
 from sciextract.text.characters import visible
-from sciextract_app.dialogs.base import Dialog, words
+from sciextract_app.dialogs.base import Dialog, QuestionDialog, words
 from sciextract_app.presenters.actions import ACTIONS, Action, shown_key
 from sciextract_app.presenters.graph import Role, Support
 from sciextract_app.presenters.session import PastMessage
@@ -128,6 +129,34 @@ class GuidelineDialog(Dialog[None]):
     def _show_current(self) -> None:
         for heading in self.query(".current"):
             self.box.scroll_to_widget(heading, top=True, animate=False)
+
+
+class PlacesDialog(QuestionDialog):
+    """Where a decision would change something, each with its abstract; then the question.
+
+    Args:
+        question: What would be decided.
+        surface: The string.
+        places: Where it stands.
+        left: How many more abstracts there are.
+    """
+
+    def __init__(self, question: str, surface: str, places: Sequence[Context], left: int) -> None:
+        super().__init__(f"{question}?", "", "does it")
+        self._surface = surface
+        self._places = places
+        self._left = left
+
+    def content(self) -> list[Widget]:
+        """Title and surroundings of each place."""
+        shown = Text()
+        for each in self._places:
+            shown.append(visible(each.title), "dim").append("\n  …")
+            shown.append(visible(each.before)).append(visible(self._surface), "bold reverse")
+            shown.append(visible(each.after)).append("…\n")
+        if self._left:
+            shown.append(f"and {self._left:,} more")
+        return [Static(shown)]
 
 
 class MessagesDialog(Dialog[None]):

@@ -27,6 +27,7 @@ from sciextract_app.presenters.view_models import (
 )
 
 COUNT, DO, STOP = "count-everywhere", "do-everywhere", "stop-everywhere"
+PLACES = "places"
 """What the app is asked for."""
 
 
@@ -212,7 +213,7 @@ def _enter_counting(state: ReviewState) -> None:
 def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
     _enter(state, Mode.CONFIRM, partial(_confirmed, state, decision))
     state.pending.question = f"{decision.question}? Enter does it, Esc does not"
-    return Feedback(state.pending.question)
+    return Feedback(state.pending.question, request=PLACES)
 
 
 def _enter(state: ReviewState, mode: Mode, confirmed: Callable[[], Feedback] | None) -> None:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document
 from sciextract.documents.spans import Span
 from sciextract.errors import ProjectError
-from sciextract.store import EntityRow, ItemRef, LinkRef, LinkRow, RelationRef, RelationRow
+from sciextract.store import (
+    EntityRow,
+    ItemRef,
+    LinkRef,
+    LinkRow,
+    RelationRef,
+    RelationRow,
+    review,
+)
 from sciextract.store.events import Event, read_event
 from sciextract.store.sqlite import translated
 from sciextract_app.presenters import document_view
@@ -17,6 +27,7 @@ from sciextract_app.presenters.document_view import ClusterLetters, DocumentView
 from sciextract_app.presenters.selecting import selected
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
+    SIGNS,
     ClusterLine,
     Inspector,
     Mark,
@@ -40,11 +51,30 @@ def passage(state: ReviewState) -> Passage:
         text=view.text,
         title_end=title_end(view),
         marks=_marks(state, view),
+        hits=hits(view.text, state.searched),
         cursor=_edges(view.token_span(state.cursor)),
         selection=_edges(chosen) if chosen else None,
         hints=hints.shown() if hints else {},
         candidate=_edges(candidate) if candidate else None,
     )
+
+
+@lru_cache(maxsize=16)
+def hits(text: str, words: str) -> tuple[tuple[int, int], ...]:
+    """Where words that were searched for stand in a text: phrases in quotation marks, ``*`` behind a beginning.
+
+    >>> hits("Parsers parse; a parser is parsed", 'parser "is parsed" pars*')
+    ((0, 7), (8, 13), (17, 23), (24, 33))
+    """
+    patterns = []
+    for phrase, word in re.findall(r'"([^"]*)"|([^\s"]+)', words):
+        parts = re.findall(r"\w+", phrase or word)
+        if parts:
+            end = r"\w*" if word.endswith("*") else r"\b"
+            patterns.append(r"\b" + r"\W+".join(map(re.escape, parts)) + end)
+    patterns.sort(key=len, reverse=True)
+    found = re.finditer("|".join(patterns), text, re.IGNORECASE) if patterns else ()
+    return tuple(each.span() for each in found)
 
 
 def bibliography(state: ReviewState) -> str:
@@ -184,10 +214,29 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
         others = [each for each in row.alternatives if each.label != row.label][:_MOST_LABELS]
         if others:
             yield "next", "  ".join(f"{each.label} {each.score:.2f}" for each in others)
+    if isinstance(row, EntityRow):
+        yield from _label_history(state, view, row)
     yield "state", str(row.state)
     yield from _cluster(state, view, row)
     yield from _note(view)
     yield from _history(state, view, row)
+
+
+def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Lines:
+    """How the same string was labelled elsewhere."""
+    try:
+        with translated(state.project.path):
+            found = review.label_history(
+                state.project.connection, row.surface(view.text), state.number, row.id
+            )
+    except ProjectError:
+        return
+    more = "" if found.is_complete else f", of the first {review.MOST_COUNTED:,}"
+    counts = ", ".join(f"{label} {count} {SIGNS[how]}" for label, how, count in found.counts)
+    yield "others", (counts or "not labelled anywhere else") + more
+    for each in found.latest:
+        here = "here" if each.number == state.number else named(each.title, 48)
+        yield "", f"{each.label} {SIGNS[each.state]} {here}"
 
 
 def _cluster(state: ReviewState, view: DocumentView, row: Item) -> Lines:

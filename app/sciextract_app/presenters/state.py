@@ -138,6 +138,7 @@ class ReviewState:
         self.alike: str | None = None
         self.bulk: BulkDecision | None = None
         self.asked_done = False
+        self.searched = ""
         self.seen = -1
         self._candidate_cache = CandidateCache()
         self._votes = VoteCache()

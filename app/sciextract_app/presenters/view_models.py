@@ -11,6 +11,16 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from sciextract.documents.annotations import State
 from sciextract.errors import SciextractError
 
+SIGNS = {
+    State.UNDECIDED: "?",
+    State.ACCEPTED: "✓",
+    State.EDITED: "✎",
+    State.ADDED: "+",
+    State.IMPORTED: "⇣",
+    State.REJECTED: "✗",
+}
+"""What has been decided, in one cell."""
+
 
 class Mode(StrEnum):
     """What the next key means; always shown in the footer."""
@@ -88,6 +98,7 @@ class Passage:
         selection: The selected characters, ``None`` for none.
         hints: Jump letters by the character that they are drawn over.
         candidate: A span that the model offers and that is no item (yet), ``None`` for none.
+        hits: Where the words that were searched for stand, in order.
     """
 
     text: str
@@ -97,6 +108,7 @@ class Passage:
     selection: tuple[int, int] | None = None
     hints: Mapping[int, str] = field(default_factory=dict)
     candidate: tuple[int, int] | None = None
+    hits: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

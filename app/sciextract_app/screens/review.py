@@ -198,6 +198,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.set_class(not desk.number, "-empty")
         self.draw_header()
         self.draw_keys()
+        desk.state.searched = self.listing.query.words
         if desk.number:
             self.query_one(TextBar).show(desk.bibliography())
             self.query_one(PassageView).show(desk.passage())
@@ -292,6 +293,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def _draw_messages(self) -> None:
         self.query_one(MessageBar).show(self.messages.answer, self.messages.news)
+
+    def open_dialog(self, request: str) -> None:
+        """Open the dialog that the presenter requests."""
+        self.dialogs.open(request)
 
     @on(Requested)
     def _requested(self, event: Requested) -> None:
@@ -412,8 +417,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         seed = secrets.randbelow(_SEEDS) if sort is Sort.RANDOM else None
         self.listing.load(sort, query, seed)
         self._follow_listing()
-        self.draw_list()
-        self.draw_header()
+        self.draw()
 
     def _follow_listing(self) -> None:
         searched = "" if self.listing.query == EVERYTHING else self.search_text.strip()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sciextract.errors import SciextractError
-from sciextract.store import EntityRef
+from sciextract.store import EntityRef, review
 from sciextract.store.search import Query
 from sciextract.store.sqlite import replaced
 from sciextract_app.dialogs.base import ErrorDialog, MenuDialog, QuestionDialog
@@ -17,6 +17,7 @@ from sciextract_app.dialogs.pages import (
     GuidelineDialog,
     KeysDialog,
     MessagesDialog,
+    PlacesDialog,
     help_rows,
 )
 from sciextract_app.dialogs.prompts import (
@@ -29,6 +30,7 @@ from sciextract_app.dialogs.prompts import (
     Wish,
 )
 from sciextract_app.messages import ImportEnded
+from sciextract_app.presenters import bulk
 from sciextract_app.presenters.actions import ACTIONS
 from sciextract_app.presenters.saved_queues import suggested_name
 from sciextract_app.presenters.view_models import Feedback
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
     from sciextract.documents.schema import EntityType, RelationType
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
+
+MOST_PLACES = 200
+"""Abstracts that are listed before a decision for the whole project."""
 
 
 class ReviewDialogs:
@@ -63,6 +68,8 @@ class ReviewDialogs:
             case "help":
                 note = f"Keys of your own: {user_folder('config') / KEYMAP_FILE}"
                 screen.app.push_screen(KeysDialog(help_rows(screen.keys), note))
+            case bulk.PLACES:
+                self.places()
             case "note":
                 self.note()
             case "palette":
@@ -134,6 +141,22 @@ class ReviewDialogs:
                 screen.show_result(screen.desk.set_note(text))
 
         screen.app.push_screen(NoteDialog(progress.note), keep)
+
+    def places(self) -> None:
+        """List the places of a decision for the whole project, and ask whether to go on."""
+        screen, decision = self._screen, self._screen.desk.bulk.pending
+        if decision is None or decision.count is None:
+            return
+        count = decision.count
+        numbers = count.numbers[:MOST_PLACES]
+        found = review.contexts(screen.project.connection, numbers, count.decided.surface)
+        left = len(count.numbers) - len(numbers)
+        dialog = PlacesDialog(decision.question, count.decided.surface, found, left)
+
+        def answered(yes: bool | None) -> None:
+            screen.press("enter" if yes else "escape")
+
+        screen.app.push_screen(dialog, answered)
 
     def search(self) -> None:
         """Search abstracts."""

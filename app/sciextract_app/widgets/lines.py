@@ -15,18 +15,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
-from sciextract.documents.annotations import State
 from sciextract.text.characters import visible
 
-SIGNS = {
-    State.UNDECIDED: "?",
-    State.ACCEPTED: "✓",
-    State.EDITED: "✎",
-    State.ADDED: "+",
-    State.IMPORTED: "⇣",
-    State.REJECTED: "✗",
-}
-"""What has been decided, in one cell."""
 FOCUS = "▸"
 
 

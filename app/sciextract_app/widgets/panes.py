@@ -18,9 +18,9 @@ from textual.widgets import Static
 
 from sciextract.documents.annotations import State
 from sciextract.text.characters import visible
-from sciextract_app.presenters.view_models import ClusterLine, Inspector, RelationLine
+from sciextract_app.presenters.view_models import SIGNS, ClusterLine, Inspector, RelationLine
 from sciextract_app.themes import label_style
-from sciextract_app.widgets.lines import ELLIPSIS, FOCUS, SIGNS, LinesPane, fit, padded, score
+from sciextract_app.widgets.lines import ELLIPSIS, FOCUS, LinesPane, fit, padded, score
 
 ARROW, BOTH_WAYS = " ─▶ ", " ── "
 _BEHIND = len("  .91 ?")

@@ -202,7 +202,8 @@ def same_layout(before: Passage, after: Passage) -> bool:
 
 def changed_lines(layout: PassageLayout, before: Passage, after: Passage) -> set[int]:
     """Lines that have to be painted again, for two passages of one layout."""
-    if before.hints != after.hints or before.title_end != after.title_end:
+    same = before.hints == after.hints and before.hits == after.hits
+    if not same or before.title_end != after.title_end:
         return set(range(layout.height))
     pairs = enumerate(zip(before.marks, after.marks, strict=True))
     changed = [index for index, (old, new) in pairs if old is not new and old != new]

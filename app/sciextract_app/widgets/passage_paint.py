@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -55,6 +56,7 @@ class Look:
         candidate: Added for a span that the model offers.
         hint: Added for jump letters.
         next_hint: Added for jump letters that touch others.
+        hit: Added for words that were searched for.
         label: Foreground, and ground of an enclosing mention, by label.
     """
 
@@ -65,6 +67,7 @@ class Look:
     candidate: Style
     hint: Style
     next_hint: Style
+    hit: Style
     label: Callable[[str], Style]
 
 
@@ -114,6 +117,7 @@ class Painter:
         passage, char = self._passage, atom.char_start
         flags = (
             char < passage.title_end,
+            _hit(char, passage.hits),
             _within(char, passage.candidate),
             _within(char, passage.selection),
             _within(char, passage.cursor),
@@ -125,7 +129,7 @@ class Painter:
 
     def _made(self, marks: tuple[int, ...], flags: tuple[bool, ...]) -> Style:
         look = self._look
-        title, *over = (look.title, look.candidate, look.selection, look.cursor)
+        title, *over = (look.title, look.hit, look.candidate, look.selection, look.cursor)
         style = look.text + title if flags[0] else look.text
         if marks:
             style += self._mention_style(marks)
@@ -212,6 +216,11 @@ def _sign(kind: Kind, mark: Mark) -> str:
 
 def _within(char: int, span: tuple[int, int] | None) -> bool:
     return span is not None and span[0] <= char < span[1]
+
+
+def _hit(char: int, hits: tuple[tuple[int, int], ...]) -> bool:
+    place = bisect_right(hits, (char, float("inf"))) - 1
+    return place >= 0 and char < hits[place][1]
 
 
 def _style_of(part: Piece) -> Style:

@@ -41,6 +41,7 @@ class DrawnPassage(ScrollView, can_focus=False):
         "passage--candidate",
         "passage--hint",
         "passage--next-hint",
+        "passage--hit",
     }
     DEFAULT_CSS = """
     DrawnPassage {
@@ -57,6 +58,7 @@ class DrawnPassage(ScrollView, can_focus=False):
     DrawnPassage > .passage--selection { color: $primary; text-style: reverse; }
     DrawnPassage > .passage--candidate { color: $accent; text-style: bold italic underline; }
     DrawnPassage > .passage--hint { color: $warning; text-style: bold reverse; }
+    DrawnPassage > .passage--hit { color: $success; text-style: reverse; }
     DrawnPassage > .passage--next-hint { color: $warning; text-style: bold underline; }
     """
 
@@ -169,6 +171,7 @@ class DrawnPassage(ScrollView, can_focus=False):
             candidate=self._component("candidate"),
             hint=self._component("hint"),
             next_hint=self._component("next-hint"),
+            hit=self._component("hit"),
             label=self._label_style,
         )
 

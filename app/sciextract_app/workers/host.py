@@ -62,6 +62,10 @@ class ReviewHost(Protocol):
         """Show news of a worker beside the result of the last key; not kept if only passing."""
         ...
 
+    def open_dialog(self, request: str) -> None:
+        """Open the dialog that the presenter requests."""
+        ...
+
     def draw(self, rows: bool = True) -> None:
         """Draw all panels; the list only if its rows may have changed."""
         ...

@@ -172,6 +172,7 @@ class BulkService:
         self._host.draw(rows=feedback.changed)
         if reply:
             self._host.show_reply(feedback)
+            self._host.open_dialog(feedback.request)
         else:
             self._host.show_notice(feedback)
 

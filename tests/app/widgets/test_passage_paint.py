@@ -17,6 +17,7 @@ from sciextract_app.widgets.passage_paint import Look, Painter
 from tests.app.widgets.passages import RICH, other_decisions, passages
 
 LOOK = Look(
+    hit=Style(blink=True),
     text=Style.parse("white on black"),
     title=Style(bold=True),
     cursor=Style(blink=True),
