@@ -20,6 +20,7 @@ from sciextract.cli.models import curves, models
 from sciextract.cli.project_files import export, import_, init
 from sciextract.cli.queue import queue
 from sciextract.cli.recipes import recipe
+from sciextract.cli.schemas import schema
 from sciextract.cli.status import search, stats, status
 from sciextract.cli.teams import adjudicate, agree, merge
 from sciextract.cli.training import retrain
@@ -49,6 +50,7 @@ models.command()(curves)
 app.add_typer(models)
 app.add_typer(jobs)
 app.add_typer(queue)
+app.add_typer(schema)
 app.add_typer(recipe)
 app.add_typer(graph)
 

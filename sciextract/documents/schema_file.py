@@ -1,11 +1,12 @@
-"""Reading label schemas from TOML, where every mistake names file, key and the values allowed."""
+"""Label schemas in TOML: reading, where every mistake names file, key and the values allowed, and writing."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -100,6 +101,23 @@ def schema_to_mapping(schema: LabelSchema) -> dict[str, Any]:
         "entities": [_plain(entity, _ENTITY_KEYS) for entity in schema.entities],
         "relations": [_plain(relation, _RELATION_KEYS) for relation in schema.relations],
     }
+
+
+def schema_to_toml(schema: LabelSchema) -> str:
+    """The schema as the text of a TOML file; :func:`load_schema` reads it back."""
+    values = schema_to_mapping(schema)
+    tables = [(name, each) for name in ("entities", "relations") for each in values.pop(name)]
+    lines = [*_toml_lines(values)]
+    for name, table in tables:
+        lines += ["", f"[[{name}]]", *_toml_lines(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_lines(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in values.items():
+        if value not in ("", [], False):  # the defaults
+            # A JSON value is a TOML value too, except for DEL, which TOML wants escaped.
+            yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
 
 
 class _Section:

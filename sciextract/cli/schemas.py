@@ -1,0 +1,242 @@
+"""``sciextract schema``: list, show, check and make label schemas."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.cli.console import JsonOption, counted, is_terminal, say
+from sciextract.errors import ExitCode, UsageError, as_command
+
+if TYPE_CHECKING:
+    from sciextract.documents.schema import LabelSchema
+
+schema = typer.Typer(
+    name="schema",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+_Schema = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="A bundled schema, or a TOML file.")
+]
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file to write.")]
+_Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
+
+
+@schema.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """List, show, check and make label schemas: which entity and relation types there are."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(ExitCode.USAGE)
+
+
+@schema.command("list")
+def list_schemas() -> None:
+    """List the schemas that come with sciextract.
+
+    Examples:
+
+        sciextract schema list
+    """
+    from sciextract.documents.schema_file import bundled_schemas, load_schema
+
+    for name in bundled_schemas():
+        found = load_schema(name)
+        typer.echo(f"{name:<12} {found.title}: {', '.join(found.entity_labels)}")
+
+
+@schema.command()
+def show(name: _Schema, as_json: JsonOption = False) -> None:
+    """Show the labels of a schema with their keys, definitions, examples and legal pairs.
+
+    Examples:
+
+        sciextract schema show scierc
+
+        sciextract schema show alloys.toml --json
+    """
+    from sciextract.documents.schema_file import load_schema, schema_to_mapping
+
+    found = load_schema(name)
+    if as_json:
+        typer.echo(json.dumps(schema_to_mapping(found)))
+        return
+    for line in _lines(found):
+        typer.echo(line)
+
+
+@schema.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="TOML files.")],
+) -> None:
+    """Check schema files: keys, colours, labels and legal pairs.
+
+    Examples:
+
+        sciextract schema check alloys.toml
+    """
+    from sciextract.documents.schema_file import load_schema
+
+    for file in files:
+        typer.echo(f"{file}: {_summary(load_schema(Path(file)))}")
+
+
+@schema.command()
+def new(
+    file: _File,
+    entity: Annotated[
+        list[str] | None,
+        typer.Option("--entity", metavar="LABEL[=DEFINITION]", help="An entity type; repeatable."),
+    ] = None,
+    relation: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL[=HEAD>TAIL,...]",
+            help="A relation type and its legal pairs (default: every pair); repeatable.",
+        ),
+    ] = None,
+    symmetric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LABEL", help="A relation type without direction; repeatable."),
+    ] = None,
+    coreference: Annotated[
+        bool, typer.Option("--coreference", help="Group mentions of the same thing.")
+    ] = False,
+    force: _Force = False,
+) -> None:
+    """Make a label schema: from the options, or by questions on a terminal.
+
+    Keys and colours are chosen; the file can be edited afterwards.
+
+    Examples:
+
+        sciextract schema new alloys.toml
+
+        sciextract schema new alloys.toml --entity "Alloy=A metal made of several elements" --entity Property --relation "HAS=Alloy>Property"
+    """
+    from sciextract.workflows.new_schema import entity_type, new_schema, relation_type
+
+    if not entity and not is_terminal(sys.stdin):
+        raise UsageError(
+            "no entity types", 'give --entity LABEL one or more times, e.g. --entity "Alloy"'
+        )
+    undirected = {*(symmetric or ())}
+    if entity:
+        entities = [entity_type(each) for each in entity]
+        relations = [relation_type(each, undirected) for each in relation or ()]
+    else:
+        entities = [entity_type(each) for each in _asked_entities()]
+        relations = [relation_type(*each) for each in _asked_relations()]
+        coreference = typer.confirm("Group mentions of the same thing (coreference)?", err=True)
+    if unknown := undirected - {each.label for each in relations}:
+        labels = ", ".join(each.label for each in relations) or "none"
+        raise UsageError(
+            f"--symmetric {', '.join(sorted(unknown))}: no such relation; given: {labels}"
+        )
+    _write(file, new_schema(file.stem, entities, relations, coreference=coreference), force)
+
+
+@schema.command("from")
+def from_files(
+    files: Annotated[list[str], typer.Argument(metavar="IN...", help="Annotated files.")],
+    output: Annotated[
+        Path, typer.Option("--output", metavar="FILE", help="The TOML file to write.")
+    ],
+    input_format: Annotated[
+        str | None, typer.Option("--format", metavar="F", help="Format (default: its content).")
+    ] = None,
+    force: _Force = False,
+) -> None:
+    """Make a label schema of the labels that annotated files hold.
+
+    Legal pairs are those that occur. The most frequent mentions become examples. Which relations have no direction is not
+    known: set symmetric = true in the file.
+
+    Examples:
+
+        sciextract schema from corpus/ --output alloys.toml
+    """
+    from sciextract.formats import BadRecord, read
+    from sciextract.workflows.new_schema import LabelCounts
+
+    counts, bad = LabelCounts(), 0
+    for item in read(files, input_format):
+        if isinstance(item, BadRecord):
+            bad += 1
+            say("Warning", item.error.message, item.error.hint)
+        else:
+            counts.add(item)
+    _write(output, counts.schema(output.stem), force)
+    if bad:
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+def _write(file: Path, made: LabelSchema, force: bool) -> None:
+    from sciextract import atomic
+    from sciextract.documents.schema_file import schema_to_toml
+    from sciextract.workflows.output import check_target
+
+    check_target(file, force=force)
+    atomic.write(file, schema_to_toml(made))
+    following = as_command("sciextract", "init", f"{file.stem}.sciextract", "--schema", file)
+    say("", f"{file}: {_summary(made)}; next: {following}")
+
+
+def _summary(found: LabelSchema) -> str:
+    types = f"{counted(len(found.entities), 'entity type')}, {counted(len(found.relations), 'relation type')}"
+    return types + (", coreference" if found.coreference else "")
+
+
+def _lines(found: LabelSchema) -> list[str]:
+    lines = [f"{found.name}: {found.title}", _summary(found)]
+    for entity in found.entities:
+        lines += [
+            "",
+            f"{entity.key}  {entity.label}",
+            *_details(entity.definition, entity.examples),
+        ]
+    for relation in found.relations:
+        pairs = ", ".join(f"{head} > {tail}" for head, tail in relation.pairs) or "every pair"
+        direction = " (no direction)" if relation.symmetric else ""
+        lines += ["", f"{relation.key}  {relation.label}{direction}: {pairs}"]
+        lines += _details(relation.definition, relation.examples)
+    return lines
+
+
+def _details(definition: str, examples: tuple[str, ...]) -> list[str]:
+    listed = f"e.g. {'; '.join(examples)}" if examples else ""
+    return [f"   {text}" for text in (definition, listed) if text]
+
+
+def _asked_entities() -> list[str]:
+    labels = typer.prompt("Entity types, separated by commas (e.g. Alloy, Property)", err=True)
+    return [
+        f"{label}={typer.prompt(f'What is a {label}? (Enter: leave out)', default='', show_default=False, err=True)}"
+        for label in map(str.strip, labels.split(","))
+        if label
+    ]
+
+
+def _asked_relations() -> list[tuple[str, frozenset[str]]]:
+    labels = typer.prompt(
+        "Relation types, separated by commas (Enter: none)",
+        default="",
+        show_default=False,
+        err=True,
+    )
+    asked = []
+    for label in filter(None, map(str.strip, labels.split(","))):
+        pairs = typer.prompt(
+            f"Pairs for {label}, e.g. Alloy>Property (Enter: every pair)",
+            default="",
+            show_default=False,
+            err=True,
+        )
+        directed = typer.confirm(f"Does {label} have a direction?", default=True, err=True)
+        asked.append((f"{label}={pairs}", frozenset() if directed else frozenset({label})))
+    return asked
