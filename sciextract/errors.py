@@ -214,6 +214,10 @@ class ActionRefusedError(ProjectError):
     """A person's action breaks a rule of the schema, or is there already; nothing was changed."""
 
 
+class IllegalPairError(ActionRefusedError):
+    """The schema does not allow a relation between these entities; nothing was changed."""
+
+
 class UndoRefusedError(ProjectError):
     """There is nothing to undo or redo, or others have built on it; nothing was changed."""
 

@@ -43,6 +43,7 @@ class DocumentSummary:
         items: Entities, relations and clusters together.
         uncertainty: Mean uncertainty of undecided items, 0 to 1.
         flagged: Whether it carries a flag.
+        noted: Whether it carries a note.
     """
 
     number: int
@@ -53,6 +54,7 @@ class DocumentSummary:
     items: int
     uncertainty: float
     flagged: bool
+    noted: bool = False
 
 
 _LAYERS_DONE = "(p.entities = 'done') + (p.relations = 'done') + (p.coreference = 'done')"
@@ -83,7 +85,7 @@ def document_summaries(
     """Documents by number, in the order given; those that are not in the project are left out."""
     rows = connection.execute(
         """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
-            s.entities + s.relations + s.clusters, s.uncertainty, p.flagged
+            s.entities + s.relations + s.clusters, s.uncertainty, p.flagged, p.note <> ''
         FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
         JOIN summary s ON s.document_id = d.id ORDER BY j.key""",
         (json.dumps(numbers),),
@@ -98,6 +100,7 @@ def document_summaries(
             items=row[7],
             uncertainty=row[8],
             flagged=bool(row[9]),
+            noted=bool(row[10]),
         )
         for row in rows
     ]

@@ -282,7 +282,8 @@ def _take_relation(doc: DocumentState, context: Context, dispute: Dispute) -> No
         relations.reject_relation(doc, context, one.first.id)
     if one.second is not None:
         head, tail = (_entity_on(doc, one.second, place).id for place in (0, 1))
-        relations.add_relation(doc, context, head, tail, one.second.label)
+        # The other side may have kept a relation that the schema does not allow: a person has decided that.
+        relations.add_relation(doc, context, head, tail, one.second.label, illegal=True)
 
 
 def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:

@@ -263,6 +263,7 @@ class TestDialogs:
             await until(pilot, lambda: isinstance(app.screen, NoteDialog))
             await pilot.press(*"hard [1]", "ctrl+s")
             await until(pilot, lambda: app.screen is desk_of(app))
+            assert " * " in shown(pilot).splitlines()[1], "the list marks abstracts with a note"
         with open_project(project) as again:
             progress = again.document_state(1).progress
             assert progress is not None
@@ -273,6 +274,9 @@ class TestDialogs:
             await pilot.press("t")
             await until(pilot, lambda: isinstance(app.screen, NoteDialog))
             await pilot.press("y", "escape")
+            await until_shown(pilot, "Esc again drops it")
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is desk_of(app))
         with open_project(project) as again:
             assert [each.kind for each in again.log(1)] != ["note"]
 

@@ -8,7 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from sciextract.documents.annotations import State
-from sciextract.store import EntityRef, open_project
+from sciextract.store import EntityRef, ItemRef, RelationRef, open_project
+from sciextract_app.app import DeskApp
 from tests.app.presenter.abstracts import AGAIN, TEXT, gold, project_with
 from tests.app.screens_support import desk_of, opened, shown, until, until_shown
 
@@ -26,9 +27,15 @@ def entity_states(path: Path) -> dict[str, State]:
         return {row.id: row.state for row in project.document_state(1).entities}
 
 
+def focus(app: DeskApp, item: ItemRef) -> None:
+    """Put the focus on an item, as a click does."""
+    desk_of(app).desk.mouse.focus(item)
+    desk_of(app).draw()
+
+
 async def test_splitting_accepts_only_the_mention_in_focus(project: Path) -> None:
     async with opened(project) as (app, pilot):
-        desk_of(app).desk.mouse.focus(EntityRef("tagger2"))
+        focus(app, EntityRef("tagger2"))
         await pilot.press("X")
         await until_shown(pilot, "‹tagger› is in cluster")
         assert "2 mentions of it undecided" in shown(pilot)
@@ -45,7 +52,7 @@ async def test_edges_inside_a_token_by_key(project: Path) -> None:
             return entity.surface(TEXT) if entity else ""
 
     async with opened(project) as (app, pilot):
-        desk_of(app).desk.mouse.focus(EntityRef("corpus"))
+        focus(app, EntityRef("corpus"))
         await pilot.press("z")
         await until_shown(pilot, "CHARACTERS")
         await pilot.press("E", "E")
@@ -58,6 +65,57 @@ async def test_edges_inside_a_token_by_key(project: Path) -> None:
         assert surface() == "Ledger corpus"
         await pilot.press(*"uuuuu")
         assert entity_states(project)["corpus"] is State.UNDECIDED
+
+
+class TestIllegalRelations:
+    """SciERC allows no CONJUNCTION of a Method and a Metric, and no COMPARE of a Method and a Task."""
+
+    def relations(self, path: Path) -> set[tuple[str, str, str]]:
+        with open_project(path, read=True) as project:
+            rows = project.document_state(1).relations
+            return {(r.head, r.tail, r.label) for r in rows if r.state is not State.REJECTED}
+
+    async def test_a_relation_that_retyping_made_illegal_is_marked(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            focus(app, EntityRef("f1"))
+            assert "!" not in row_of(pilot, "CONJUNCTION")
+            await pilot.press("2")
+            focus(app, EntityRef("f1"))
+            await until(pilot, lambda: "!" in row_of(pilot, "CONJUNCTION"))
+            focus(app, RelationRef("f1 speed"))
+            await until_shown(pilot, "the schema allows no")
+            await pilot.press("u")
+            await until(pilot, lambda: "!" not in row_of(pilot, "CONJUNCTION"))
+
+    async def test_a_second_press_keeps_one_that_the_schema_refuses(self, project: Path) -> None:
+        wanted = ("tagger1", "task", "COMPARE")
+        async with opened(project) as (app, pilot):
+            focus(app, EntityRef("tagger1"))
+            await pilot.press("r")
+            await pilot.press(*desk_of(app).desk.passage().hints[TEXT.index("noun")], "c")
+            await until_shown(pilot, "Again to keep it, marked !")
+            assert wanted not in self.relations(project)
+            await pilot.press("space", "space", "c")
+            assert wanted not in self.relations(project), "another key came between"
+            await pilot.press("c")
+            assert wanted in self.relations(project)
+            assert "!" in row_of(pilot, "COMPARE")
+            await pilot.press("u")
+            assert wanted not in self.relations(project)
+
+    async def test_the_type_of_a_relation_can_be_kept_too(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            focus(app, RelationRef("tagger1 task"))
+            await pilot.press("6")
+            await until_shown(pilot, "COMPARE may not lead from Method to Task")
+            await pilot.press("6")
+            assert ("tagger1", "task", "COMPARE") in self.relations(project)
+
+
+def row_of(pilot: Pilot[None], label: str) -> str:
+    """The line of the relations pane with a label; it ends with the sign of its state."""
+    rows = (line.rstrip() for line in shown(pilot).splitlines() if label in line)
+    return next((line for line in rows if line[-1] in "?✓✎+"), "")
 
 
 class TestASearch:

@@ -35,6 +35,7 @@ class NoteDialog(Dialog[str]):
     def __init__(self, text: str) -> None:
         super().__init__("Note of this abstract", "Ctrl+S keeps it, Esc leaves it as it was")
         self._text = text
+        self._asked_for = text
 
     def content(self) -> list[Widget]:
         """The text to edit."""
@@ -47,6 +48,15 @@ class NoteDialog(Dialog[str]):
     def action_keep(self) -> None:
         """Keep what was typed."""
         self.dismiss(self.query_one(TextArea).text)
+
+    def action_leave(self) -> None:
+        """Leave without a result; what was typed goes only with a second Esc."""
+        typed = self.query_one(TextArea).text
+        if typed in (self._text, self._asked_for):
+            self.dismiss(None)
+        else:
+            self._asked_for = typed
+            self.box.border_subtitle = "Ctrl+S keeps what you typed, Esc again drops it"
 
 
 class PathDialog(Dialog[Path]):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from sciextract.documents.annotations import State
 from sciextract.documents.spans import Span
-from sciextract.store import EntityRef, EntityRow, LinkRow, RelationRef, RelationRow
+from sciextract.errors import IllegalPairError
+from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_view import DocumentView, Item
-from sciextract_app.presenters.state import ReviewState
+from sciextract_app.presenters.state import Refused, ReviewState
 from sciextract_app.presenters.view_models import (
+    ILLEGAL,
     NOTHING_LEFT,
     Feedback,
     Mode,
@@ -153,13 +155,34 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     if isinstance(item, RelationRef) and label not in state.open_view.schema.relation_labels:
         return problem(f"{label} is no type of relations")
     position = state.position()
-    outcome = state.project.actions.set_label(state.number, item, label, state.seconds())
+    set_label = partial(state.project.actions.set_label, state.number, item, label)
+    outcome = legally(state, ("label", item.id, label), set_label)
     state.after_action(outcome)
     state.repeat = partial(apply_label, label=label)
     state.alike = item.id if isinstance(item, EntityRef) else None
     more = True if state.is_undecided(state.focus) else state.advance(position)
     message = "; ".join(outcome.warnings) or label
     return Feedback(_joined(message, more), changed=outcome.event_id is not None)
+
+
+def legally(state: ReviewState, relation: Refused, change: Callable[..., Outcome]) -> Outcome:
+    """Change a relation; one that the schema does not allow only when the same is wanted twice in a row.
+
+    Args:
+        state: The state of the desk.
+        relation: What is wanted, to know it again.
+        change: Does it, with the seconds it took and whether it may be illegal.
+
+    Raises:
+        IllegalPairError: It was wanted for the first time.
+    """
+    try:
+        return change(seconds=state.seconds())
+    except IllegalPairError as error:
+        if state.insists(relation):
+            return change(seconds=state.seconds(), illegal=True)
+        message = f"Again to keep it, marked {ILLEGAL}: {error.message}"
+        raise IllegalPairError(message, error.hint) from None
 
 
 def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedback:
@@ -216,8 +239,8 @@ def invert(state: ReviewState, action: Action | None = None) -> Feedback:
     """Turn the focused relation around; the focus stays."""
     if not isinstance(state.focus, RelationRef):
         return problem("i inverts a relation: put the focus on one with j and k")
-    outcome = state.project.actions.invert(state.number, state.focus.id, state.seconds())
-    state.after_action(outcome)
+    turn = partial(state.project.actions.invert, state.number, state.focus.id)
+    state.after_action(legally(state, ("invert", state.focus.id), turn))
     state.repeat = invert
     row = state.open_view.relation_by_id[state.focus.id]
     heads = (

@@ -365,6 +365,14 @@ def legal(schema: LabelSchema, head: EntityRow, tail: EntityRow) -> tuple[str, .
     return schema.legal_relations(head.label, tail.label)
 
 
+def is_illegal(view: DocumentView, row: RelationRow) -> bool:
+    """Whether the schema knows a relation but does not allow it between the types of its mentions."""
+    head, tail = view.by_id.get(row.head), view.by_id.get(row.tail)
+    if head is None or tail is None or row.label not in view.schema.relation_labels:
+        return False
+    return row.label not in legal(view.schema, head, tail)
+
+
 def best_relation(
     candidates: Candidates | None, head: EntityRow, tail: EntityRow, allowed: tuple[str, ...]
 ) -> str | None:

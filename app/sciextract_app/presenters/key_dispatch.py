@@ -80,7 +80,7 @@ _WITHOUT_ABSTRACT = frozenset({"undo", "redo", *ALONG} - {"done"})
 def press(
     state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
 ) -> Feedback:
-    """Do what a key means in the present mode.
+    """Do what a key means in the present mode; only the very next key can insist on what was refused.
 
     Args:
         state: The state of the desk.
@@ -88,6 +88,16 @@ def press(
         key: The key's name.
         action: What the key is bound to, for the modes in which bindings hold.
     """
+    refused = state.refused
+    feedback = _press(state, documents, key, action)
+    if state.refused is refused:
+        state.refused = None
+    return feedback
+
+
+def _press(
+    state: ReviewState, documents: DocumentOrder, key: str, action: Action | None
+) -> Feedback:
     spreads = action is not None and action.id in _SPREADING
     if state.mode is Mode.REVIEW and not spreads:
         state.alike = None
@@ -260,7 +270,10 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
     if state.view is None:
         return tuple(action_hint(each) for each in ("search", "help", "palette", "quit"))
     match state.mode:
-        case Mode.JUMP | Mode.RELATE:
+        case Mode.RELATE:
+            more = Hint("Space", "all mentions", not state.pending.any_type)
+            return (Hint("a-z", "the letters over the text"), more, _BACK)
+        case Mode.JUMP:
             return (Hint("a-z", "the letters over the text"), _BACK)
         case Mode.SELECT:
             return tuple(_selecting(state))

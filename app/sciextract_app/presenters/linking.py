@@ -7,36 +7,53 @@ from dataclasses import dataclass
 from functools import partial
 
 from sciextract.documents.annotations import State
+from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract_app.presenters import document_view
-from sciextract_app.presenters.actions import Action
+from sciextract_app.presenters.actions import Action, shown_key
+from sciextract_app.presenters.deciding import legally
 from sciextract_app.presenters.document_view import DocumentView
 from sciextract_app.presenters.hints import assign_hints
 from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
+from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem, refusal
 
 _ARTICLES = frozenset({"a", "an", "the"})
 
 
 def relate(state: ReviewState, action: Action) -> Feedback:
     """Letters over the mentions that the focus may be related to."""
-    view, head = state.open_view, state.open_view.mention_of(state.focus)
+    head = state.open_view.mention_of(state.focus)
     if head is None:
         return problem("r relates the focused mention: put the focus on one")
     far = action.id == "relate-anywhere"
-    found = targets(view, view.by_id[head], far=far)
-    if not found:
-        where = "this abstract" if far else "this sentence"
-        more = "" if far else "; R looks in the whole abstract"
-        name = named(view.surface(head))
-        return problem(f"No mention in {where} can be related to {name}{more}")
     state.leave_mode()
     state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
-    state.pending.hints = assign_hints((row.id, row.char_start) for row in found)
-    return Feedback("over sentence borders: many models leave such relations out" if far else "")
+    if _offer(state):
+        return Feedback(
+            "over sentence borders: many models leave such relations out" if far else ""
+        )
+    name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
+    more = "" if far else "; R looks in the whole abstract"
+    if _offer(state, any_type=True):
+        return Feedback(
+            f"The schema allows no relation of {name} in this {where}: all mentions are offered{more}"
+        )
+    state.leave_mode()
+    return problem(f"There is no mention in this {where} to relate {name} to{more}")
 
 
-def targets(view: DocumentView, head: EntityRow, *, far: bool) -> list[EntityRow]:
+def _offer(state: ReviewState, *, any_type: bool = False) -> bool:
+    """Put letters over the mentions that a relation may lead to; gives whether there are some."""
+    view, pending = state.open_view, state.pending
+    found = targets(view, view.by_id[pending.head], far=pending.far, any_type=any_type)
+    pending.any_type = any_type
+    pending.hints = assign_hints((row.id, row.char_start) for row in found)
+    return bool(found)
+
+
+def targets(
+    view: DocumentView, head: EntityRow, *, far: bool, any_type: bool = False
+) -> list[EntityRow]:
     """Mentions to which the schema allows a relation from the head, or from them to it; nearest first."""
     sentence = _sentence(view, head)
     found = [
@@ -45,7 +62,8 @@ def targets(view: DocumentView, head: EntityRow, *, far: bool) -> list[EntityRow
         if row.id != head.id
         and (far or _sentence(view, row) == sentence)
         and (
-            document_view.legal(view.schema, head, row)
+            any_type
+            or document_view.legal(view.schema, head, row)
             or document_view.legal(view.schema, row, head)
         )
     ]
@@ -57,7 +75,10 @@ def _sentence(view: DocumentView, row: EntityRow) -> int:
 
 
 def press_relate(state: ReviewState, key: str) -> Feedback:
-    """A letter over a mention."""
+    """A letter over a mention, or the wish to see letters over all."""
+    if key == "space":
+        _offer(state, any_type=True)
+        return Feedback("all mentions, whatever the schema allows")
     found = state.press_hint(key, "mention")
     if isinstance(found, Feedback):
         return found
@@ -66,11 +87,14 @@ def press_relate(state: ReviewState, key: str) -> Feedback:
 
 def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
     """The next key is the relation's type; where only the other direction is legal, it is taken."""
+    schema = state.open_view.schema
     ends = [state.open_view.by_id.get(each) for each in (head, tail)]
     if ends[0] is None or ends[1] is None:
         state.leave_mode()
         return problem("The mention is gone: another window or person has changed it")
-    if not document_view.legal(state.open_view.schema, ends[0], ends[1]):
+    if not document_view.legal(schema, ends[0], ends[1]) and document_view.legal(
+        schema, ends[1], ends[0]
+    ):
         head, tail = tail, head
     state.pending.hints = None
     state.mode, state.pending.head, state.pending.tail = Mode.RELATE_TYPE, head, tail
@@ -107,23 +131,34 @@ def best_type(state: ReviewState) -> str | None:
 def press_relation_type(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """The type of the relation: its digit, its letter, or Enter for the best one."""
     if key == "space":
-        return ask_type(state, state.pending.tail, state.pending.head)
+        return _turn(state)
     if key == "enter":
         label = best_type(state)
     elif action is not None and action.id.startswith("type-"):
         label = document_view.by_digit(state.open_view.schema.relation_labels, action.argument)
     else:
         label = document_view.by_letter(state.open_view.schema.relations, key)
-    allowed = legal_types(state)
-    if label is None or label not in allowed:
-        return problem(f"Not allowed between these types; allowed: {', '.join(allowed) or 'none'}")
+    if label is None:
+        allowed = ", ".join(legal_types(state)) or "none; a type twice keeps it all the same"
+        return problem(f"{shown_key(key)} is no relation type; allowed between these: {allowed}")
     return _add(state, label)
+
+
+def _turn(state: ReviewState) -> Feedback:
+    """Exchange head and tail."""
+    pending = state.pending
+    pending.head, pending.tail = pending.tail, pending.head
+    return Feedback(relation_question(state))
 
 
 def _add(state: ReviewState, label: str) -> Feedback:
     head, tail = state.pending.head, state.pending.tail
+    add = partial(state.project.actions.add_relation, state.number, head, tail, label)
+    try:
+        made = legally(state, ("add", head, tail, label), add)
+    except IllegalPairError as error:
+        return refusal(error)  # the mode stays, for the second time
     state.leave_mode()
-    made = state.project.actions.add_relation(state.number, head, tail, label, state.seconds())
     state.after_action(made)
     surfaces = named(state.open_view.surface(head), 28), named(state.open_view.surface(tail), 28)
     return Feedback(f"{surfaces[0]} {label} ─▶ {surfaces[1]}", changed=True)

@@ -27,6 +27,7 @@ from sciextract_app.presenters.document_view import ClusterLetters, DocumentView
 from sciextract_app.presenters.selecting import selected
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
+    ILLEGAL,
     SIGNS,
     ClusterLine,
     Inspector,
@@ -153,6 +154,7 @@ def _relation_line(state: ReviewState, view: DocumentView, row: RelationRow) -> 
         state=row.state,
         score=row.score,
         focused=state.focus == RelationRef(row.id),
+        illegal=document_view.is_illegal(view, row),
     )
 
 
@@ -207,6 +209,9 @@ def _title(state: ReviewState, view: DocumentView, row: Item) -> str:
 
 
 def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
+    if isinstance(row, RelationRow) and document_view.is_illegal(view, row):
+        head, tail = view.by_id[row.head].label, view.by_id[row.tail].label
+        yield ILLEGAL, f"the schema allows no {row.label} from {head} to {tail}"
     yield from _definition(view, row)
     if row.score is not None:
         yield "score", f"{row.score:.2f}"

@@ -80,6 +80,7 @@ class Pending:
         on_leave: What Esc does besides leaving the mode.
         question: What it asks.
         far: Whether a relation may cross sentence borders.
+        any_type: Whether it may lead to mentions to which the schema allows none.
         part_of: The mention that gets a further part, or loses one.
         typed: What has been typed of a number.
     """
@@ -95,8 +96,13 @@ class Pending:
     on_leave: Step | None = None
     question: str = ""
     far: bool = False
+    any_type: bool = False
     part_of: str = ""
     typed: str = ""
+
+
+Refused = tuple[str, ...]
+"""An illegal relation that was refused: what was to be done with it, its ids, its type."""
 
 
 class ReviewState:
@@ -139,6 +145,7 @@ class ReviewState:
         self.bulk: BulkDecision | None = None
         self.asked_done = False
         self.searched = ""
+        self.refused: Refused | None = None
         self.seen = -1
         self._candidate_cache = CandidateCache()
         self._votes = VoteCache()
@@ -270,6 +277,12 @@ class ReviewState:
             self.pending.hints = found
             return Feedback()
         return found
+
+    def insists(self, relation: Refused) -> bool:
+        """Whether the last key wanted the same illegal relation; else it is remembered for the next key."""
+        again = self.refused == relation
+        self.refused = None if again else relation
+        return again
 
     def leave_mode(self) -> None:
         """Back to review; what was gathered is forgotten."""

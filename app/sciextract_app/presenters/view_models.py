@@ -124,6 +124,7 @@ class RelationLine:
         state: What has been decided.
         score: The model's probability.
         focused: Whether it is the item that keys speak of.
+        illegal: Whether the schema does not allow it between the types of its mentions.
     """
 
     item_id: str
@@ -134,6 +135,7 @@ class RelationLine:
     state: State
     score: float | None
     focused: bool
+    illegal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +242,8 @@ class Header:
     speed: float | None = None
 
 
+ILLEGAL = "!"
+"""Marks a relation that the schema does not allow between the types of its mentions."""
 NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 
 

@@ -64,13 +64,13 @@ class Pages:
         return page[place] if 0 <= place < len(page) else None
 
 
-DONE, BEGUN, UNTOUCHED, FLAGGED = "●", "◐", "○", "⚑"
+DONE, BEGUN, UNTOUCHED, FLAGGED, NOTED = "●", "◐", "○", "⚑", "*"
 _SIGNS = {"done": DONE, "untouched": UNTOUCHED}
 _LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 44, 52, 64
 
 
 def row_words(row: DocumentSummary, width: int, current: bool) -> str:
-    """An abstract in so many cells: signs, title, undecided items; year, layers, uncertainty where there is room.
+    """An abstract in so many cells: signs, title, whether it has a note, undecided items; year, layers, uncertainty where there is room.
 
     Args:
         row: The abstract.
@@ -79,8 +79,9 @@ def row_words(row: DocumentSummary, width: int, current: bool) -> str:
     """
     before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{_signs(row, width)} "
     behind = _behind(row, width)
-    title = padded(row.title or "(no title)", max(0, width - len(before) - len(behind)))
-    return before + title + behind
+    note = f" {NOTED}" if row.noted else ""
+    room = max(0, width - len(before) - len(note) - len(behind))
+    return before + padded(row.title or "(no title)", room) + note + behind
 
 
 def _signs(row: DocumentSummary, width: int) -> str:

@@ -18,7 +18,13 @@ from textual.widgets import Static
 
 from sciextract.documents.annotations import State
 from sciextract.text.characters import visible
-from sciextract_app.presenters.view_models import SIGNS, ClusterLine, Inspector, RelationLine
+from sciextract_app.presenters.view_models import (
+    ILLEGAL,
+    SIGNS,
+    ClusterLine,
+    Inspector,
+    RelationLine,
+)
 from sciextract_app.themes import label_style
 from sciextract_app.widgets.lines import ELLIPSIS, FOCUS, LinesPane, fit, padded, score
 
@@ -101,7 +107,8 @@ def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style
     line.append(padded(row.head, heads))
     line.append(label, style)
     line.append(padded(row.tail, max(1, room)))
-    line.append(f" {score(row.score)} {SIGNS[row.state]}")
+    line.append(ILLEGAL if row.illegal else " ", "bold")
+    line.append(f"{score(row.score)} {SIGNS[row.state]}")
     if row.focused:
         line.stylize("reverse")
     elif row.state is State.UNDECIDED:

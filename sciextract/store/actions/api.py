@@ -76,13 +76,23 @@ class Actions:
         return self._one(number, "reject", _item_params(item), _reject(item), seconds)
 
     def set_label(
-        self, number: int, item: EntityRef | RelationRef, label: str, seconds: float | None = None
+        self,
+        number: int,
+        item: EntityRef | RelationRef,
+        label: str,
+        seconds: float | None = None,
+        *,
+        illegal: bool = False,
     ) -> Outcome:
-        """The item is of another type."""
-        is_entity = isinstance(item, EntityRef)
-        work = entities.set_entity_label if is_entity else relations.set_relation_label
-        params = {**_item_params(item), "label": label}
-        return self._one(number, "label", params, _call(work, item.id, label), seconds)
+        """The item is of another type; ``illegal`` keeps a relation that the schema does not allow."""
+        params = {**_item_params(item), "label": label, **_overridden(illegal)}
+        if isinstance(item, EntityRef):
+            work = _call(entities.set_entity_label, item.id, label)
+        else:
+            work = partial(
+                relations.set_relation_label, relation_id=item.id, label=label, illegal=illegal
+            )
+        return self._one(number, "label", params, work, seconds)
 
     def move_edge(
         self,
@@ -122,17 +132,32 @@ class Actions:
         return self._one(number, "add entity", params, work, seconds)
 
     def add_relation(
-        self, number: int, head: str, tail: str, label: str, seconds: float | None = None
+        self,
+        number: int,
+        head: str,
+        tail: str,
+        label: str,
+        seconds: float | None = None,
+        *,
+        illegal: bool = False,
     ) -> Outcome:
-        """A relation that nobody had found, from one entity to another."""
-        params = {"head": head, "tail": tail, "label": label}
-        work = _call(relations.add_relation, head, tail, label)
+        """A relation that nobody had found, from one entity to another; ``illegal`` overrides the schema."""
+        params = {"head": head, "tail": tail, "label": label, **_overridden(illegal)}
+        work = partial(relations.add_relation, head=head, tail=tail, label=label, illegal=illegal)
         return self._one(number, "add relation", params, work, seconds)
 
-    def invert(self, number: int, relation_id: str, seconds: float | None = None) -> Outcome:
-        """The relation leads the other way."""
-        work = _call(relations.invert_relation, relation_id)
-        return self._one(number, "invert", {"relation": relation_id}, work, seconds)
+    def invert(
+        self,
+        number: int,
+        relation_id: str,
+        seconds: float | None = None,
+        *,
+        illegal: bool = False,
+    ) -> Outcome:
+        """The relation leads the other way; ``illegal`` keeps one that the schema does not allow."""
+        params = {"relation": relation_id, **_overridden(illegal)}
+        work = partial(relations.invert_relation, relation_id=relation_id, illegal=illegal)
+        return self._one(number, "invert", params, work, seconds)
 
     def join(
         self, number: int, entity_id: str, cluster_id: str, seconds: float | None = None
@@ -288,6 +313,10 @@ def _item_params(item: ItemRef) -> dict[str, Any]:
         case RelationRef(id=relation_id):
             return {"relation": relation_id}
     return {"cluster": item.cluster_id, "entity": item.entity_id}
+
+
+def _overridden(illegal: bool) -> dict[str, bool]:
+    return {"illegal": True} if illegal else {}
 
 
 def _edges(spans: Sequence[Span]) -> list[list[int]]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
-from sciextract.errors import ActionRefusedError
+from sciextract.errors import ActionRefusedError, IllegalPairError
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
 from sciextract.store.rows import (
@@ -129,22 +129,35 @@ def check_single(
             raise ActionRefusedError(f"{name!r} is a {label} {how}", "accept one, reject the other")
 
 
-def check_pair(doc: DocumentState, schema: LabelSchema, label: str, head: str, tail: str) -> None:
+def check_pair(
+    doc: DocumentState,
+    schema: LabelSchema,
+    label: str,
+    ends: tuple[str, str],
+    *,
+    illegal: bool = False,
+) -> None:
     """Refuse a relation that the schema does not know or does not allow between these entities.
 
+    Args:
+        ends: Head and tail.
+        illegal: Whether it may be one that the schema does not allow between them.
+
     Raises:
-        ActionRefusedError: It does not; names the pair and the relations that are legal for it.
+        IllegalPairError: The schema does not allow it; names the pair and the relations that are legal for it.
+        ActionRefusedError: The schema does not know it, or it needs another entity.
     """
+    head, tail = ends
     if label not in schema.relation_labels:
         raise _unknown("relation type", label, schema.relation_labels)
     if head == tail:
         raise ActionRefusedError("a relation needs two entities, head and tail are the same")
     types = entity_of(doc, head).label, entity_of(doc, tail).label
     known = set(schema.entity_labels)
-    if set(types) <= known and not schema.relation(label).allows(*types):
+    if not illegal and set(types) <= known and not schema.relation(label).allows(*types):
         legal = ", ".join(schema.legal_relations(*types)) or "none"
         back = ", ".join(schema.legal_relations(types[1], types[0])) or "none"
-        raise ActionRefusedError(
+        raise IllegalPairError(
             f"{label} may not lead from {types[0]} to {types[1]}; allowed there: {legal}",
             f"the other way round: {back}",
         )

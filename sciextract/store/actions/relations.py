@@ -43,40 +43,62 @@ def reject_relation(doc: DocumentState, context: Context, relation_id: str) -> N
     touched(doc, Layer.RELATIONS)
 
 
-def set_relation_label(doc: DocumentState, context: Context, relation_id: str, label: str) -> None:
+def set_relation_label(
+    doc: DocumentState, context: Context, relation_id: str, label: str, *, illegal: bool = False
+) -> None:
     """The relation is of another type.
 
+    Args:
+        illegal: Whether it may be one that the schema does not allow between its arguments.
+
     Raises:
-        ActionRefusedError: It would be illegal, or it is there already.
+        IllegalPairError: The schema does not allow it between its arguments.
+        ActionRefusedError: It is there already.
     """
     row = relation_of(doc, relation_id)
     if row.label == label:
         accept_relation(doc, context, relation_id)
         return
-    _edit(doc, context, row, replace(row, label=label))
+    _edit(doc, context, row, replace(row, label=label), illegal=illegal)
 
 
-def invert_relation(doc: DocumentState, context: Context, relation_id: str) -> None:
+def invert_relation(
+    doc: DocumentState, context: Context, relation_id: str, *, illegal: bool = False
+) -> None:
     """The relation leads the other way.
 
+    Args:
+        illegal: Whether it may be one that the schema does not allow that way.
+
     Raises:
-        ActionRefusedError: It would be illegal, or it is there already.
+        IllegalPairError: The schema does not allow it that way.
+        ActionRefusedError: It is there already.
     """
     row = relation_of(doc, relation_id)
-    _edit(doc, context, row, replace(row, head=row.tail, tail=row.head))
+    _edit(doc, context, row, replace(row, head=row.tail, tail=row.head), illegal=illegal)
 
 
 def add_relation(
-    doc: DocumentState, context: Context, head: str, tail: str, label: str
+    doc: DocumentState,
+    context: Context,
+    head: str,
+    tail: str,
+    label: str,
+    *,
+    illegal: bool = False,
 ) -> RelationRow:
     """A relation that nobody had found. One that was undecided or rejected becomes accepted instead.
 
     New relations of a symmetric type are made in text order.
 
+    Args:
+        illegal: Whether it may be one that the schema does not allow between these entities.
+
     Raises:
-        ActionRefusedError: The pair is illegal, or the relation is there already.
+        IllegalPairError: The schema does not allow it between these entities.
+        ActionRefusedError: The relation is there already.
     """
-    check_pair(doc, context.schema, label, head, tail)
+    check_pair(doc, context.schema, label, (head, tail), illegal=illegal)
     symmetric = label in context.schema.symmetric_labels
     head, tail = _ordered(doc, head, tail) if symmetric else (head, tail)
     known = same_relations(doc, (head, tail), symmetric, label)
@@ -97,8 +119,10 @@ def add_relation(
     return row
 
 
-def _edit(doc: DocumentState, context: Context, old: RelationRow, new: RelationRow) -> None:
-    check_pair(doc, context.schema, new.label, new.head, new.tail)
+def _edit(
+    doc: DocumentState, context: Context, old: RelationRow, new: RelationRow, *, illegal: bool
+) -> None:
+    check_pair(doc, context.schema, new.label, (new.head, new.tail), illegal=illegal)
     _check_single(doc, context, new)
     for end in (new.head, new.tail):
         accept_mention(doc, context, end)

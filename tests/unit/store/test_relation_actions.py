@@ -74,6 +74,17 @@ def test_inverting_into_an_illegal_pair_is_refused(project: Project) -> None:
         project.actions.invert(1, "R1")
 
 
+def test_a_person_can_override_the_schema(project: Project) -> None:
+    put(project, METHOD, TASK)
+    project.actions.add_relation(1, "T", "M", "Uses", illegal=True)
+    added = project.document_state(1).relations[0]
+    assert (added.head, added.tail, added.label) == ("T", "M", "Uses")
+    assert project.log(1)[0].params["illegal"] is True
+    project.actions.invert(1, added.id)
+    project.actions.invert(1, added.id, illegal=True)
+    assert project.document_state(1).relations[0].head == "T"
+
+
 def test_a_relation_of_an_entity_with_itself_is_refused(project: Project) -> None:
     put(project, METHOD)
     with pytest.raises(ActionRefusedError, match="head and tail are the same"):
