@@ -95,12 +95,12 @@ class TestSearch:
 
 class TestPane:
     async def test_how_the_string_was_labelled_before(self, twelve: Path) -> None:
-        async with opened(twelve, size=(120, 50)) as (_, pilot):
+        async with opened(twelve, size=(120, 80)) as (_, pilot):
             await pilot.press("2", "n", "1")
             assert "others   Method 1 +" in shown(pilot)
-            assert "Method + ‹Parser 1" in shown(pilot)
-            await pilot.press("x", "n", "2")
-            assert "Task 1 ✗" in shown(pilot)
+            assert "Method + ‹Parser 1 reads grammars.›" in shown(pilot)
+            await pilot.press("n", "2")
+            assert "others   Method 1 +, Task 1 +" in shown(pilot)
 
     async def test_the_definition_comes_first_and_the_run_last(self, tmp_path: Path) -> None:
         project_with(tmp_path, gold()).close()

@@ -180,6 +180,11 @@ _APP_REQUESTS = (
         "decide where another person, a model or a file differs",
         request="adjudicate",
     ),
+    Action(
+        "relations", ("M",), "all relations",
+        "all relations of the abstract: by sentence, by type, or as a map with arcs",
+        request="relations",
+    ),
     Action("search", ("/",), "search", "find abstracts", request="search"),
     Action("help", ("?",), "keys", "all keys", request="help"),
     Action("palette", (":",), "commands", "everything by name", request="palette"),

@@ -76,6 +76,8 @@ class ReviewDialogs:
                 screen.app.action_command_palette()
             case "quit":
                 screen.app.call_later(screen.app.action_quit)
+            case "relations":
+                self.relations()
             case "search":
                 self.search()
             case _:
@@ -261,6 +263,17 @@ class ReviewDialogs:
         service = self._screen.retraining
         service.watch.find()
         self._screen.app.push_screen(RetrainingScreen(service))
+
+    def relations(self) -> None:
+        """Show all relations of the abstract."""
+        from sciextract_app.screens.relations import RelationsScreen
+
+        screen = self._screen
+
+        def left(feedback: Feedback | None) -> None:
+            screen.show_result(feedback or Feedback())
+
+        screen.app.push_screen(RelationsScreen(screen.desk, screen.keys), left)
 
     def compare(self) -> None:
         """Compare the model's predictions with the person's decisions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -164,8 +164,8 @@ def _part(hint: Hint) -> Text:
     return Text().append(key, "bold").append(f" {words}")
 
 
-def _needed(parts: Sequence[Text]) -> int:
-    return sum(part.cell_len for part in parts) + len(_FOOTER_BAR_GAP) * (len(parts) - 1)
+def _needed(parts: Sequence[Text], gap: str = _FOOTER_BAR_GAP) -> int:
+    return sum(part.cell_len for part in parts) + len(gap) * (len(parts) - 1)
 
 
 class LegendBar(LineBar):
@@ -203,15 +203,17 @@ def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int)
     Labels that the schema does not allow here stand in parentheses.
     """
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
-    parts = [_legend_part(hint, colours, longest) for hint in hints]
-    while longest > _LEAST_LABEL and _needed(parts) + 1 > width:
+    gap, parts = _FOOTER_BAR_GAP, [_legend_part(hint, colours, longest) for hint in hints]
+    if _needed(parts) + 1 > width:
+        gap = " "
+    while longest > _LEAST_LABEL and _needed(parts, gap) + 1 > width:
         longest -= 1
         parts = [_legend_part(hint, colours, longest) for hint in hints]
-    if _needed(parts) + 1 > width:
-        while parts and _needed([*parts, Text(ELLIPSIS)]) + 1 > width:
+    if _needed(parts, gap) + 1 > width:
+        while parts and _needed([*parts, Text(ELLIPSIS)], gap) + 1 > width:
             parts.pop()
         parts.append(Text(ELLIPSIS))
-    return Text(" ").append_text(Text(_FOOTER_BAR_GAP).join(parts))
+    return Text(" ").append_text(Text(gap).join(parts))
 
 
 _LEAST_LABEL = 5
@@ -219,7 +221,11 @@ _LEAST_LABEL = 5
 
 def _legend_part(hint: Hint, colours: Mapping[str, Style], longest: int) -> Text:
     key = visible(hint.key)
-    words = fit(hint.words, longest) if hint.label else visible(hint.words)
+    words = visible(hint.words)
+    if hint.label and cell_len(words) > longest:
+        words = set_cell_size(
+            words, longest
+        ).rstrip()  # an ellipsis would take the place of a letter
     part = Text(f"{key} {words}" if hint.live else f"({key} {words})")
     part.stylize(colours.get(hint.label, Style()))
     if hint.live:
@@ -343,7 +349,7 @@ class TabLine(LineBar):
 
     def __init__(self, title: str, names: Sequence[str], *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._title = title
+        self.title = title
         self._names = tuple(names)
         self._shown = 0
 
@@ -355,7 +361,7 @@ class TabLine(LineBar):
 
     def line(self, width: int) -> Text:
         """The line."""
-        return tab_text(self._title, self._names, self._shown, width)
+        return tab_text(self.title, self._names, self._shown, width)
 
 
 def tab_text(title: str, names: Sequence[str], shown: int, width: int) -> Text:

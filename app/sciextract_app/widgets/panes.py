@@ -69,7 +69,9 @@ class RelationsPane(LinesPane):
         if not self._rows:
             return Text("  none", "dim")
         row = self._rows[y]
-        return relation_text(row, self._columns(width), width, self._style(row.label))
+        return relation_text(
+            row, relation_columns(self._rows, width), width, self._style(row.label)
+        )
 
     def on_click(self, event: events.Click) -> None:
         """Tell which relation was clicked."""
@@ -78,17 +80,18 @@ class RelationsPane(LinesPane):
         if event.button == 1 and 0 <= y < len(self._rows):
             self.post_message(self.RowClicked(self._rows[y].item_id))
 
-    def _columns(self, width: int) -> tuple[int, int]:
-        """Cells for heads, no more than half of what labels leave, and for labels."""
-        heads = max(cell_len(fit(row.head, width)) for row in self._rows)
-        labels = max(cell_len(fit(row.label, _MOST_LABEL)) for row in self._rows)
-        room = width - len("▸ ") - labels - len(ARROW) - _BEHIND - 1
-        return max(4, min(heads, room // 2)), labels
-
     def _style(self, label: str) -> Style:
         app = self.app
         found = label_style(label, app.theme_variables, app.current_theme.dark)
         return Style(color=found.color, bold=True)
+
+
+def relation_columns(rows: Sequence[RelationLine], width: int) -> tuple[int, int]:
+    """Cells for heads, no more than half of what labels leave, and for labels."""
+    heads = max(cell_len(fit(row.head, width)) for row in rows)
+    labels = max(cell_len(fit(row.label, _MOST_LABEL)) for row in rows)
+    room = width - len("▸ ") - labels - len(ARROW) - _BEHIND - 1
+    return max(4, min(heads, room // 2)), labels
 
 
 def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style: Style) -> Text:

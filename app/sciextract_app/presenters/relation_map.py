@@ -1,0 +1,285 @@
+"""All relations of an abstract, grouped by sentence or by type, or as a map with arcs between the mentions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from sciextract.store import RelationRef, RelationRow
+from sciextract_app.presenters.actions import Action, action_hint
+from sciextract_app.presenters.desk import Desk
+from sciextract_app.presenters.document_view import DocumentView, type_keys
+from sciextract_app.presenters.view_models import Feedback, Hint, RelationLine, counted, problem
+
+PAGE = 10
+"""Relations that Page Down passes."""
+_DECISIONS = frozenset({"accept", "reject", "invert", "undo", "redo", "repeat"})
+_STEPS = {
+    **dict.fromkeys(("j", "down", "right"), 1),
+    **dict.fromkeys(("k", "up", "left"), -1),
+    "pagedown": PAGE,
+    "pageup": -PAGE,
+    "home": -(1 << 31),
+    "end": 1 << 31,
+}
+
+
+class Grouping(StrEnum):
+    """How the relations are arranged."""
+
+    SENTENCE = "by sentence"
+    TYPE = "by type"
+    MAP = "map"
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A line of the view.
+
+    Attributes:
+        words: A heading, or a mention of the map; empty on a line with a relation.
+        label: The mention's type, empty for headings.
+        margin: The arcs beside the line, as they are drawn.
+        relation: The relation on the line, ``None`` for none.
+    """
+
+    words: str = ""
+    label: str = ""
+    margin: str = ""
+    relation: RelationLine | None = None
+
+
+class RelationMap:
+    """The relations of the desk's open abstract, one of them in focus.
+
+    Args:
+        desk: The desk; what is decided here is decided there.
+
+    Attributes:
+        grouping: How they are arranged.
+    """
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self.grouping = Grouping.SENTENCE
+        self._keep_focus(self._place() or self._of_mention())
+
+    @property
+    def title(self) -> str:
+        """How many relations there are, and how many of them wait."""
+        lines = self._desk.relations(everything=True)
+        waiting = sum(self._is_waiting(line) for line in lines)
+        return f"{counted(len(lines), 'relation')}, {waiting} undecided"
+
+    def rows(self) -> tuple[MapRow, ...]:
+        """All lines."""
+        view = self._desk.state.view
+        if view is None:
+            return ()
+        lines = {line.item_id: line for line in self._desk.relations(everything=True)}
+        match self.grouping:
+            case Grouping.TYPE:
+                groups = _grouped((line.label, line) for line in lines.values())
+                return tuple(_by_type(groups))
+            case Grouping.MAP:
+                return _map(view, lines)
+        rows = (view.relation_by_id[each] for each in lines)
+        sentences = _grouped((_sentence(view, row), lines[row.id]) for row in rows)
+        return tuple(_by_sentence(view, sentences))
+
+    def press(self, key: str, action: Action | None) -> Feedback:
+        """Move, arrange, or decide what is in focus; the next relation comes into focus.
+
+        Args:
+            key: The key's name.
+            action: What it does at the desk, ``None`` for nothing.
+        """
+        place = self._place()
+        if key in ("tab", "shift+tab"):
+            order = list(Grouping)
+            step = 1 if key == "tab" else -1
+            self.grouping = order[(order.index(self.grouping) + step) % len(order)]
+            return Feedback()
+        if key in _STEPS:
+            self._keep_focus(place + _STEPS[key])
+            return Feedback()
+        if action is None or not (action.id in _DECISIONS or action.id.startswith("type-")):
+            return problem(f"{key} does nothing here; Esc goes back to the passage")
+        if action.id not in ("undo", "redo") and not isinstance(self._desk.focus, RelationRef):
+            return problem("There is no relation here")
+        order_before = self._order()
+        feedback = self._desk.press(key)
+        if feedback.changed and action.id not in ("undo", "redo", "invert"):
+            self._go_behind(order_before, place)
+        elif not isinstance(self._desk.focus, RelationRef):
+            self._keep_focus(place)
+        return feedback
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something here."""
+        labels = self._desk.state.open_view.schema.relation_labels if self._desk.number else ()
+        hints = [action_hint(each, pinned=True) for each in ("accept", "reject")]
+        hints += [Hint(type_keys(labels), "type"), action_hint("invert")]
+        hints += [Hint("j k PgDn Home", "move", pinned=True), Hint("Tab", "arrange", pinned=True)]
+        return (*hints, action_hint("undo", pinned=True), Hint("Esc", "back", pinned=True))
+
+    def _order(self) -> list[str]:
+        return [row.relation.item_id for row in self.rows() if row.relation]
+
+    def _place(self) -> int:
+        focus, order = self._desk.focus, self._order()
+        return order.index(focus.id) if isinstance(focus, RelationRef) and focus.id in order else 0
+
+    def _of_mention(self) -> int:
+        """The place of the first relation of the mention in focus."""
+        view = self._desk.state.view
+        mention = view.mention_of(self._desk.focus) if view else None
+        related = view.relations_of.get(mention or "", []) if view else []
+        ids = {each.id for each in related}
+        return next((place for place, each in enumerate(self._order()) if each in ids), 0)
+
+    def _keep_focus(self, place: int) -> None:
+        """Focus the relation at a place, the nearest one where there is none."""
+        order = self._order()
+        if order:
+            self._desk.mouse.focus(RelationRef(order[max(0, min(place, len(order) - 1))]))
+
+    def _go_behind(self, before: Sequence[str], place: int) -> None:
+        """Focus the next relation of the order as it was that is still there, else the last one."""
+        there = self._order()
+        following = next((each for each in before[place + 1 :] if each in there), None)
+        if following is not None:
+            self._desk.mouse.focus(RelationRef(following))
+        else:
+            self._keep_focus(len(there))
+
+    def _is_waiting(self, line: RelationLine) -> bool:
+        return self._desk.state.is_undecided(RelationRef(line.item_id))
+
+
+_Group = TypeVar("_Group", int, str)
+
+
+def _grouped(pairs: Iterable[tuple[_Group, RelationLine]]) -> dict[_Group, list[RelationLine]]:
+    found: defaultdict[_Group, list[RelationLine]] = defaultdict(list)
+    for key, line in pairs:
+        found[key].append(line)
+    return dict(sorted(found.items()))
+
+
+def _by_type(groups: dict[str, list[RelationLine]]) -> Iterator[MapRow]:
+    for label, lines in groups.items():
+        yield MapRow(f"{label} ({len(lines)})", label)
+        yield from (MapRow(relation=line) for line in lines)
+
+
+def _by_sentence(view: DocumentView, groups: dict[int, list[RelationLine]]) -> Iterator[MapRow]:
+    for sentence, lines in groups.items():
+        yield _heading(view, sentence)
+        yield from (MapRow(relation=line) for line in lines)
+
+
+def _sentence(view: DocumentView, row: RelationRow) -> int:
+    """The sentence of the later argument, at which a relation is judged."""
+    return _sentence_at(view, view.anchor(RelationRef(row.id)) or row.head)
+
+
+def _sentence_at(view: DocumentView, mention: str) -> int:
+    return view.tokens.sentence_of(view.token_at(view.place(mention)[0]))
+
+
+def _heading(view: DocumentView, sentence: int) -> MapRow:
+    tokens = view.tokens.sentences[sentence]
+    start = view.tokens.spans[tokens.token_start].char_start
+    end = view.tokens.spans[tokens.token_end - 1].char_end
+    return MapRow(f"{sentence + 1}. {' '.join(view.text[start:end].split())}")
+
+
+MOST_LANES = 12
+"""Arcs beside each other; where more overlap they share the last lane."""
+
+
+def _map(view: DocumentView, lines: dict[str, RelationLine]) -> tuple[MapRow, ...]:
+    """Mentions in text order with the relations that they are the head of, and an arc from each head to its tail."""
+    rows, mention_rows, sentence = [], {}, -1
+    out: defaultdict[str, list[RelationLine]] = defaultdict(list)
+    for relation_id, line in lines.items():
+        out[view.relation_by_id[relation_id].head].append(line)
+    ends = {end for each in lines for end in _ends(view, each)}
+    for mention in sorted(ends, key=view.place):
+        if _sentence_at(view, mention) != sentence:
+            sentence = _sentence_at(view, mention)
+            rows.append(_heading(view, sentence))
+        mention_rows[mention] = len(rows)
+        rows.append(MapRow(" ".join(view.surface(mention).split()), view.by_id[mention].label))
+        rows += [MapRow(relation=line) for line in out[mention]]
+    arcs = []
+    for relation_id, line in lines.items():
+        head, tail = _ends(view, relation_id)
+        arcs.append(Arc(mention_rows[head], mention_rows[tail], not line.symmetric))
+    margins = draw_arcs(arcs, len(rows))
+    return tuple(
+        MapRow(row.words, row.label, margin, row.relation)
+        for row, margin in zip(rows, margins, strict=True)
+    )
+
+
+def _ends(view: DocumentView, relation_id: str) -> tuple[str, str]:
+    row = view.relation_by_id[relation_id]
+    return row.head, row.tail
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arc between two rows.
+
+    Attributes:
+        head: Where it begins.
+        tail: Where its arrow is.
+        directed: Whether it has one.
+    """
+
+    head: int
+    tail: int
+    directed: bool = True
+
+
+_CROSSED = {" ": "─", "│": "┼", "╭": "┬", "╰": "┴", "├": "┼"}
+
+
+def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
+    """The margin of each row; longer arcs are further left, arcs of one lane do not overlap.
+
+    >>> draw_arcs([Arc(0, 2), Arc(2, 1)], 3)
+    ['╭── ', '│╭► ', '╰┴► ']
+    """
+    free: list[list[tuple[int, int]]] = []
+    lanes: list[tuple[int, Arc]] = []
+    for arc in sorted(arcs, key=lambda each: (-abs(each.head - each.tail), each.head, each.tail)):
+        top, bottom = sorted((arc.head, arc.tail))
+        fits = (n for n, used in enumerate(free) if all(bottom < a or top > b for a, b in used))
+        lane = next(fits, None)
+        if lane is None:
+            lane = min(len(free), MOST_LANES - 1)
+            if lane == len(free):
+                free.append([])
+        free[lane].append((top, bottom))
+        lanes.append((lane, arc))
+    width = len(free)
+    grid = [[" "] * (width + 2) for _ in range(height)]
+    for lane, arc in sorted(
+        lanes, key=lambda each: -each[0]
+    ):  # inner ones first, outer ones cross them
+        top, bottom = sorted((arc.head, arc.tail))
+        for y in range(top + 1, bottom):
+            grid[y][lane] = "│" if grid[y][lane] in " │" else "├"
+        for y, corner in ((top, "╭"), (bottom, "╰")):
+            grid[y][lane] = corner if grid[y][lane] == " " else "├"
+            for x in range(lane + 1, width + 1):
+                grid[y][x] = _CROSSED.get(grid[y][x], grid[y][x])
+        if arc.directed:
+            grid[arc.tail][width] = "►"
+    return ["".join(row) for row in grid]
