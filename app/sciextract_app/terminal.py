@@ -130,10 +130,21 @@ def _without_part_of(sign: str, text: str, least: int = 1) -> tuple[str, str]:
     return text, ""
 
 
-def reading_pastes(driver: type[Driver]) -> type[Driver]:
-    """A driver for terminals that reads pastes as such; others stay as they are."""
+def lasting_driver(driver: type[Driver]) -> type[Driver]:
+    """A driver that reads pastes as such where it reads a terminal, and ends the app when its input ends."""
     from textual.drivers.linux_driver import LinuxDriver
+    from textual.drivers.web_driver import WebDriver
 
+    class ServedDriver(WebDriver):
+        """The driver of browsers; without the server the app would run for ever."""
+
+        def run_input_thread(self) -> None:
+            """Read until the app ends, or the server does."""
+            super().run_input_thread()
+            self._app.call_later(self._app.action_quit)
+
+    if driver is WebDriver:
+        return ServedDriver
     if driver is not LinuxDriver:
         return driver
 
@@ -201,7 +212,7 @@ class TerminalApp(App[None]):
 
     def get_driver_class(self) -> type[Driver]:
         """What reads the terminal: pastes are never taken for keys."""
-        return reading_pastes(super().get_driver_class())
+        return lasting_driver(super().get_driver_class())
 
     async def on_event(self, event: events.Event) -> None:
         """Take the terminal's size at the moment when a change is heard of.
@@ -210,7 +221,9 @@ class TerminalApp(App[None]):
         the earlier one may then come last.
         """
         if isinstance(event, events.Resize):
-            size = event.size if self.is_headless else Size(*shutil.get_terminal_size())
+            size = (
+                event.size if self.is_headless or self.is_web else Size(*shutil.get_terminal_size())
+            )
             size = Size(max(size.width, LEAST_SIZE.width), max(size.height, LEAST_SIZE.height))
             event = events.Resize(size, size)
         await super().on_event(event)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
+import shlex
+import subprocess
 import sys
 from typing import Annotated
 
 import typer
 
-from sciextract.cli.console import AuthorOption, is_terminal
+from sciextract.cli.console import AuthorOption, is_terminal, say
 from sciextract.errors import ExitCode, MissingExtraError, UsageError
 
 
@@ -36,6 +39,22 @@ def tui(
     no_predict: Annotated[
         bool, typer.Option("--no-predict", help="Do not let a model predict.")
     ] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Serve the desk to a browser; prints a link to open.")
+    ] = False,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="With --web: the address to listen on; other machines reach only theirs.",
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, max=65535, help="With --web: the port; 0 takes a free one."
+        ),
+    ] = 8000,
 ) -> None:
     """Review and correct abstracts in the terminal, one key per decision; every decision is saved at once.
 
@@ -46,8 +65,18 @@ def tui(
         sciextract tui refs.bib
 
         sciextract tui parsing.sciextract --author ann
+
+        sciextract tui parsing.sciextract --author ben --web
     """
-    if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+    if web:
+        options = {"--schema": schema, "--model": model, "--author": author}
+        words = [word for name, value in options.items() if value for word in (name, value)]
+        words += ["--no-predict"] * no_predict
+        _serve(paths or [], words, host, port)
+        return
+    # textual-serve runs this command with pipes and names the driver that reads them.
+    served = "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
+    if not (served or (is_terminal(sys.stdin) and is_terminal(sys.stdout))):
         raise UsageError(
             "the review desk needs a terminal, and standard input or output is none",
             "in scripts: sciextract annotate, import, export",
@@ -62,3 +91,25 @@ def tui(
         raise
     code = run_desk(paths or [], schema=schema, model=model, author=author, predict=not no_predict)
     raise typer.Exit(ExitCode.DONE if code is None else code)
+
+
+def _serve(paths: list[str], words: list[str], host: str, port: int) -> None:
+    """Serve the desk to browsers until Ctrl-C.
+
+    Raises:
+        MissingExtraError: The extra is not installed.
+        SciextractError: The paths mean nothing that can be opened, or the address is taken.
+    """
+    try:
+        from sciextract_app.opening import plan
+        from sciextract_app.web import WebDesk
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("the desk in a browser", "web") from error
+    plan(paths)
+    join = subprocess.list2cmdline if os.name == "nt" else shlex.join
+    command = [sys.executable, "-m", "sciextract", "tui", *words, "--", *paths]
+    desk = WebDesk(join(command), host, port)
+    say("", f"the desk is at {desk.link}", "the link lets in whoever has it; Ctrl-C ends")
+    if not desk.is_local:
+        say("Warning", f"{host} can be reached from other machines, and nothing is encrypted", "")
+    desk.serve()

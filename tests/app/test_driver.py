@@ -12,7 +12,7 @@ from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver
 
-from sciextract_app.terminal import BEGIN, END, PasteParser, reading_pastes
+from sciextract_app.terminal import BEGIN, END, PasteParser, lasting_driver
 
 HOSTILE = ("\x1b", "\x1b[31m", "x", "D", "u", "\r", "\n", "\x1b[20", "\x1b[200", "\x1b[A", " ", "é")
 
@@ -95,5 +95,5 @@ def test_a_large_paste_is_fast() -> None:
 
 
 def test_only_the_driver_of_terminals_is_replaced() -> None:
-    assert reading_pastes(HeadlessDriver) is HeadlessDriver
-    assert issubclass(reading_pastes(LinuxDriver), LinuxDriver)
+    assert lasting_driver(HeadlessDriver) is HeadlessDriver
+    assert issubclass(lasting_driver(LinuxDriver), LinuxDriver)

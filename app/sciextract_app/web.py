@@ -1,0 +1,151 @@
+"""The review desk in a browser: textual-serve behind a token.
+
+textual-serve starts one desk for each page that connects and checks nobody. So each request is checked here, WebSockets
+included: the token, which the link brings once and a cookie from then on; the host, because a foreign name that resolves to
+this machine would make a foreign page one of this server's own (DNS rebinding); and the page that a request comes from.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import re
+import secrets
+import socket
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+from textual_serve.server import Server
+from yarl import URL
+
+from sciextract.errors import SciextractError
+
+_FOREIGN_FONT = re.compile(r"<link[^>]*fonts\.googleapis\.com[^>]*>")
+# Keys arrive from the start, without a click into the terminal.
+_FOCUS = """<script>new MutationObserver(() => document.querySelector(".xterm-helper-textarea")?.focus())
+  .observe(document.body, { attributes: true, attributeFilter: ["class"] });</script>"""
+_ANSWERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'"
+    ),
+}
+
+
+class WebDesk(Server):
+    """Serves a command that runs the desk.
+
+    Args:
+        command: For a shell; each page that connects runs it.
+        host: The address to listen on.
+        port: The port; 0 takes a free one.
+
+    Raises:
+        SciextractError: The address cannot be listened on.
+    """
+
+    def __init__(self, command: str, host: str, port: int) -> None:
+        try:
+            self._socket = socket.create_server(
+                (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+            )
+        except (OSError, OverflowError) as error:
+            problem = f"{host} port {port} cannot be listened on: {error}"
+            raise SciextractError(problem, "choose another --port, or 0 for a free one") from error
+        super().__init__(command, host, self._socket.getsockname()[1], title="sciextract")
+        self._token = secrets.token_urlsafe(32)
+        self._cookie = f"sciextract-{self.port}"  # cookies do not tell ports apart
+        self._names = {"localhost", host, socket.gethostname(), socket.getfqdn()}
+
+    @property
+    def link(self) -> str:
+        """The address that opens the desk, token included."""
+        everywhere = self.host in ("0.0.0.0", "::")
+        host = socket.gethostname() if everywhere else self.host
+        return str(
+            URL.build(scheme="http", host=host, port=self.port, query={"token": self._token})
+        )
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches it."""
+        return self.host == "localhost" or (
+            _is_address(self.host) and ipaddress.ip_address(self.host).is_loopback
+        )
+
+    def serve(self, debug: bool = False) -> None:
+        """Serve until Ctrl-C. Requests are not logged: their addresses hold the token."""
+        self.debug = debug
+        web.run_app(
+            self._make_app(), sock=self._socket, print=None, access_log=None, shutdown_timeout=3
+        )
+
+    async def _make_app(self) -> web.Application:
+        app = await super()._make_app()
+        app.middlewares.append(self._guard())
+        app.on_response_prepare.append(_harden)
+        return app
+
+    async def on_startup(self, app: web.Application) -> None:
+        """Print nothing: the command has shown the link."""
+
+    async def handle_index(self, request: web.Request) -> web.StreamResponse:
+        """The page, which connects to the name by which this server was reached, such as that of a tunnel."""
+        # Nothing else runs between this line and the one that reads it: the handler awaits nothing.
+        self.public_url = f"{request.scheme}://{request.host}"
+        page = await super().handle_index(request)
+        assert isinstance(page, web.Response) and page.text is not None
+        page.text = _FOREIGN_FONT.sub("", page.text).replace("</body>", _FOCUS + "</body>")
+        return page
+
+    def _guard(self) -> Middleware:
+        @web.middleware
+        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+            self._check_addresses(request)
+            if self._is_token(request.query.get("token", "")) and request.path == "/":
+                # On to an address without the token, so that it stays in no history.
+                answer = web.Response(status=303, headers={"Location": "/"})
+                answer.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax")
+                return answer
+            if not self._is_token(request.cookies.get(self._cookie, "")):
+                raise web.HTTPForbidden(
+                    text="Open the link that sciextract tui --web has printed.\n"
+                )
+            return await handler(request)
+
+        return guard
+
+    def _is_token(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+    def _check_addresses(self, request: web.Request) -> None:
+        host = _host(f"//{request.host}")
+        if not (_is_address(host) or host in self._names):
+            raise web.HTTPForbidden(text="This server does not answer to that name.\n")
+        origin = request.headers.get("Origin")
+        own = f"{request.scheme}://{request.host}"
+        if origin != own and (origin is not None or request.path == "/ws"):
+            raise web.HTTPForbidden(text="This request comes from another page.\n")
+
+
+async def _harden(request: web.Request, answer: web.StreamResponse) -> None:
+    answer.headers.update(_ANSWERS)
+
+
+def _host(address: str) -> str:
+    try:
+        return URL(address).host or ""
+    except ValueError:
+        return ""
+
+
+def _is_address(host: str) -> bool:
+    """Whether it is an IP address: no foreign name can be one."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
