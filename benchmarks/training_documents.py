@@ -43,8 +43,9 @@ def _example(
     starts = np.arange(words)
     ends = np.minimum((starts // WORDS_PER_SENTENCE + 1) * WORDS_PER_SENTENCE, words)
     return Example(
-        key, frame, ends, span_mask(ends, labels.max_span_width), _targets(ends, labels, random)
-    )
+        key, frame, ("word",) * words, ends, span_mask(ends, labels.max_span_width),
+        _targets(ends, labels, random),
+    )  # fmt: skip
 
 
 def _targets(ends: Ints, labels: Labels, random: np.random.Generator) -> Targets:

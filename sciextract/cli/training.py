@@ -364,7 +364,8 @@ def _train_files(options: _FilesOptions) -> None:
         with stoppable():
             raise typer.Exit(run_together(command, options.processes, job.device))
     with stoppable(), reporting(options.as_json, is_first()) as listener:
-        listener(FilesStarted(epochs=job.config.epochs, device=str(job.device)))
+        config = job.config
+        listener(FilesStarted(epochs=config.epochs, device=str(job.device), bf16=config.bf16))
         try:
             scores = _trained(job, options.seeds, listener)
         except KeyboardInterrupt:

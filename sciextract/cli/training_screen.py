@@ -107,7 +107,8 @@ def line_of(event: Event) -> str:
                 f"up to {event.epochs} epochs; run folder {event.folder}"
             )
         case events.FilesStarted():
-            return f"up to {event.epochs} epochs on {event.device}"
+            kind = "bfloat16" if event.bf16 else "float32"
+            return f"up to {event.epochs} epochs on {event.device}, in {kind}"
         case events.SnapshotOpened():
             share = event.share_of_base
             base = f", {share:.0%} of train from the base" if share else ""

@@ -8,8 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.documents.spans import TokenRange
+from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract.inference.mentions import Mentions
 from sciextract.inference.network import Floats, Ints, PairInput, WordStates
+
+FEATURE_VERSION = 2
+"""Version of the span, pair and distance features; a graph only fits the features it was trained on.
+
+2 added the lexical features of links; graphs of version 1 do not take them.
+"""
 
 
 def sentence_ends(sentences: tuple[TokenRange, ...], word_count: int) -> Ints:
@@ -114,11 +121,17 @@ def relation_input(
         relation_distance=relation_distances(spans, pairs),
         link_pairs=NO_PAIRS,
         link_distance=NO_DISTANCES,
+        link_features=np.zeros((0, len(FEATURES)), dtype=np.float32),
     )
 
 
 def link_inputs(
-    mentions: Mentions, first: Floats, last: Floats, links: Ints, max_width: int
+    mentions: Mentions,
+    first: Floats,
+    last: Floats,
+    links: Ints,
+    max_width: int,
+    words: MentionWords,
 ) -> Iterator[PairInput]:
     """Links between the mentions of a document, in calls of bounded size with the mentions that each needs.
 
@@ -128,18 +141,20 @@ def link_inputs(
         last: float32 (mentions, hidden), state of its last word.
         links: (links, 2), mention and antecedent, grouped by mention.
         max_width: Most words of a predicted entity.
+        words: The words of the mentions.
     """
     for start in range(0, len(links), LINKS_PER_CALL):
         chunk = links[start : start + LINKS_PER_CALL]
         low = int(chunk.min())
         part = slice(low, int(chunk.max()) + 1)
-        yield _link_input(mentions.at(part), first[part], last[part], chunk - low, max_width)
+        features, own = words.features(chunk), mentions.at(part)
+        yield _link_input(own, first[part], last[part], chunk - low, features, max_width)
 
 
 def _link_input(
-    mentions: Mentions, first: Floats, last: Floats, links: Ints, max_width: int
+    mentions: Mentions, first: Floats, last: Floats, links: Ints, features: Floats, max_width: int
 ) -> PairInput:
-    """Links (links, 2) between mentions with their states, without relations."""
+    """Links (links, 2) with their features between mentions with their states, without relations."""
     spans = mentions.spans
     return PairInput(
         span_first=first,
@@ -152,6 +167,7 @@ def _link_input(
         relation_distance=NO_DISTANCES,
         link_pairs=links,
         link_distance=antecedent_distances(spans, links),
+        link_features=features,
     )
 
 

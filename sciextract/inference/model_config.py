@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
+from sciextract.inference.candidates import FEATURE_VERSION
 from sciextract.inference.label_layout import RelationLayout, columns_of
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import UNMOVED, DecodeSettings, PerTask, Rescue
@@ -16,9 +17,6 @@ FORMAT_VERSION = 4
 2 added models that relate given entities, 3 groups of labels, words cut at punctuation and calibrated scores, 4 entities that
 a relation rescues; all others still say 1, so that older programs read them.
 """
-
-FEATURE_VERSION = 1
-"""Version of the span, pair and distance features; a graph only fits the features it was trained on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +37,7 @@ class ModelConfig:
         origin: Where the weights come from: encoder, data hashes, seeds.
         given_entities: Whether it predicts no entities, only relations between given ones.
         cuts_words: Whether it sees words cut at punctuation, so that it finds "IL-2" in "IL-2-induced".
+        feature_version: Version of the features that it was trained on.
     """
 
     name: str
@@ -54,12 +53,13 @@ class ModelConfig:
     origin: dict[str, Any] = field(default_factory=dict)
     given_entities: bool = False
     cuts_words: bool = False
+    feature_version: int = FEATURE_VERSION
 
     def to_json(self) -> dict[str, Any]:
         """The content of ``config.json``."""
         return {
             "format_version": self._oldest_version,
-            "feature_version": FEATURE_VERSION,
+            "feature_version": self.feature_version,
             "name": self.name,
             "labels": {
                 "entities": list(self.labels.entities),
@@ -126,10 +126,10 @@ def _check_versions(values: dict[str, Any], place: str) -> None:
             f"{place}: the model has format version {version}, this program reads up to {FORMAT_VERSION}",
             "pip install --upgrade sciextract",
         )
-    if features != FEATURE_VERSION:
+    if not 1 <= features <= FEATURE_VERSION:
         raise ModelMismatchError(
-            f"{place}: the model needs feature version {features}, this program has {FEATURE_VERSION}",
-            "train or export the model again with this version, or install the one that made it",
+            f"{place}: the model needs feature version {features}, this program has up to {FEATURE_VERSION}",
+            "pip install --upgrade sciextract, or train the model again with this version",
         )
 
 
@@ -163,6 +163,7 @@ def _config(values: dict[str, Any]) -> ModelConfig:
         origin=dict(values["origin"]),
         given_entities=bool(values.get("given_entities", False)),
         cuts_words=bool(values.get("cuts_words", False)),
+        feature_version=int(values["feature_version"]),
     )
 
 

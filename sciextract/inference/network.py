@@ -45,6 +45,7 @@ class PairInput:
         relation_distance: int64 (pairs,), signed bucket.
         link_pairs: int64 (links, 2), mention and antecedent span.
         link_distance: int64 (links,), bucket.
+        link_features: float32 (links, lexical features); graphs of feature version 1 do not take them.
     """
 
     span_first: Floats
@@ -57,6 +58,7 @@ class PairInput:
     relation_distance: Ints
     link_pairs: Ints
     link_distance: Ints
+    link_features: Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,8 @@ class OnnxNetwork:
     ) -> None:
         self._encoder = _Session(encoder_graph, threads, device)
         self._pairs = _Session(pair_graph, threads, device) if pair_graph else None
+        taken = self._pairs.inputs if self._pairs else frozenset()
+        self._pair_inputs = [name for name in PAIR_INPUTS if name in taken]
 
     def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
         """States and span scores of each window."""
@@ -132,7 +134,7 @@ class OnnxNetwork:
         """Relation and antecedent scores."""
         if self._pairs is None:
             raise ModelDamagedError("the model has no pair graph", "export the model again")
-        feed = {name: np.ascontiguousarray(getattr(pairs, name)) for name in PAIR_INPUTS}
+        feed = {name: np.ascontiguousarray(getattr(pairs, name)) for name in self._pair_inputs}
         return PairScores(*self._pairs.run(PAIR_OUTPUTS, feed))
 
 
@@ -142,6 +144,7 @@ class _Session:
     def __init__(self, graph: Path, threads: int, device: str) -> None:
         self._graph, self._device = graph, device
         self._session = _session(graph, threads, device)
+        self.inputs = frozenset(each.name for each in self._session.get_inputs())
 
     def run(self, outputs: Sequence[str], feed: Mapping[str, Any]) -> Any:
         """One call.

@@ -18,6 +18,7 @@ from sciextract.inference.coreference import (
     predict_clusters,
 )
 from sciextract.inference.label_layout import Columns, RelationLayout, columns_of, without_classes
+from sciextract.inference.lexical import MentionWords
 from sciextract.inference.mentions import Mentions, select_mentions
 from sciextract.inference.network import Floats, Ints, Network, WordStates
 from sciextract.inference.relations import (
@@ -148,7 +149,10 @@ class Pipeline:
         results: list[list[_WindowResult]] = [[] for _ in documents]
         for index, plan in enumerate(plans):
             results[plan.row].append(found[index])
-        return [self._joined(windows, settings) for windows in results]
+        return [
+            self._joined(windows, settings, document)
+            for windows, document in zip(results, documents, strict=True)
+        ]
 
     def vector(self, document: Document) -> Floats:
         """The mean of the encoder's states over the words of a document. Shape: (hidden,), or (0,) without any word.
@@ -205,33 +209,51 @@ class Pipeline:
         scores = self.network.score_pairs(given)
         return combine_directions(pairs, scores.relation_logits, self.labels.relations, 1.0)
 
-    def _joined(self, results: list[_WindowResult], settings: DecodeSettings) -> RawPrediction:
+    def _joined(
+        self, results: list[_WindowResult], settings: DecodeSettings, document: Document
+    ) -> RawPrediction:
         mentions = _concatenated(results, 1 + len(self.labels.entities))
         pairs = _all_pairs(results)
         mentions = rescued(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         relations = predict_relations(between, self.labels.relations, settings.thresholds.relation)
-        links, clusters = self._clusters(results, mentions, settings)
+        links, clusters = self._clusters(results, mentions, settings, document)
         return RawPrediction(mentions, relations, clusters, pairs, links)
 
     def _clusters(
-        self, results: list[_WindowResult], mentions: Mentions, settings: DecodeSettings
+        self,
+        results: list[_WindowResult],
+        mentions: Mentions,
+        settings: DecodeSettings,
+        document: Document,
     ) -> tuple[AntecedentScores, list[PredictedCluster]]:
         rows = np.flatnonzero(mentions.predicted)
         links = candidates.antecedent_pairs(len(rows), settings.max_antecedents)
         if not self.labels.coreference or not len(links):
             return AntecedentScores.none(), []
-        scores = self._link_scores(results, mentions, rows, links)
+        first = np.concatenate([result.first for result in results])[rows]
+        last = np.concatenate([result.last for result in results])[rows]
+        scores = self.link_scores(mentions.at(rows), first, last, links, document)
         scored = antecedent_probabilities(links, scores, len(rows), 1.0)
         clusters = predict_clusters(scored, len(rows), settings.thresholds.coreference)
         return scored.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
 
-    def _link_scores(
-        self, results: list[_WindowResult], mentions: Mentions, rows: Ints, links: Ints
+    def link_scores(
+        self, mentions: Mentions, first: Floats, last: Floats, links: Ints, document: Document
     ) -> Floats:
-        first = np.concatenate([result.first for result in results])[rows]
-        last = np.concatenate([result.last for result in results])[rows]
-        calls = link_inputs(mentions.at(rows), first, last, links, self.labels.max_span_width)
+        """The scores of links between mentions of a document. Shape: (links,).
+
+        Args:
+            mentions: The mentions.
+            first: float32 (mentions, hidden), state of each one's first word.
+            last: float32 (mentions, hidden), state of its last word.
+            links: (links, 2), mention and antecedent, grouped by mention.
+            document: Where they are.
+        """
+        tokens = document.tokens
+        ends = sentence_ends(tokens.sentences, len(tokens))
+        words = MentionWords.of(tokens.slices(document.text), mentions.spans, ends)
+        calls = link_inputs(mentions, first, last, links, self.labels.max_span_width, words)
         return np.concatenate([self.network.score_pairs(call).link_scores for call in calls])
 
 

@@ -65,10 +65,11 @@ class RunStarted(Event):
         weights: Precision of its weights.
         device: Where the network is trained.
         epochs: Epochs there will be at most.
+        bf16: Whether the encoder computes in bfloat16, which only some devices do fast; else in float32.
     """
 
     kind = "start"
-    omitted = frozenset({"run", "folder", "project", "start_model", "weights"})
+    omitted = frozenset({"run", "folder", "project", "start_model", "weights", "bf16"})
 
     run: str | None = None
     folder: str | None = None
@@ -77,16 +78,18 @@ class RunStarted(Event):
     weights: str | None = None
     device: str
     epochs: int
+    bf16: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesStarted(Event):
-    """A training from files begins, or goes on."""
+    """A training from files begins, or goes on; ``bf16`` as in :class:`RunStarted`."""
 
     kind = "start"
 
     epochs: int
     device: str
+    bf16: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

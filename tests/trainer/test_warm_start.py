@@ -93,6 +93,19 @@ def test_int8_weights_come_back_within_half_a_step(
     assert _agreement(TorchNetwork(rebuilt), graph, windows(start.rules)) > 0.99
 
 
+def test_a_model_without_lexical_features_goes_on_as_it_was(
+    make_config: Callable[..., TrainConfig],
+) -> None:
+    start = open_start_model(open_folder(bundled_models() / "bio"))
+    assert start.folder.config.feature_version == 1
+    network = start.network(make_config())
+    graph = OnnxNetwork(start.folder.graph(None), start.folder.path / PAIRS_GRAPH)
+    types, width = 1 + len(start.labels.entities), start.labels.max_span_width
+    for pairs in random_pairs(network.spans.first.in_features, types, width):
+        mine, theirs = TorchNetwork(network).score_pairs(pairs), graph.score_pairs(pairs)
+        assert np.abs(mine.link_scores - theirs.link_scores).max(initial=0) <= PARITY
+
+
 def test_half_precision_weights_are_preferred(
     only: Callable[..., StartModel], trained: nn.Module, make_config: Callable[..., TrainConfig]
 ) -> None:

@@ -144,7 +144,7 @@ class TrainConfig:
         given_entities: Whether entities are given, and only relations between them are learned and predicted.
         ema: Decay per step of the averaged weights that are evaluated and kept; 0 keeps the last.
         freeze_embeddings: Whether the input embeddings stay as they are.
-        bf16: Whether the encoder runs in bfloat16 autocast.
+        bf16: Whether the encoder runs in bfloat16 autocast where the device computes that in hardware.
         accumulate: Batches whose gradients are added up to one step; rates and averages count steps.
         checkpointing: Whether the encoder's layers are computed again instead of kept (less memory).
         compile: Whether the encoder is compiled.

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError
+from sciextract.inference.lexical import FEATURES
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH
 from sciextract.inference.network import PairInput
 from sciextract.inference.onnx_network import PAIR_INPUTS, PAIR_OUTPUTS, WORD_OUTPUTS, OnnxNetwork
@@ -203,9 +204,10 @@ def _export_pairs(head: nn.Module, path: Path, hidden: int, types: int) -> None:
         torch.zeros(pairs, dtype=torch.int64),
         torch.zeros(links, 2, dtype=torch.int64),
         torch.zeros(links, dtype=torch.int64),
+        torch.rand(links, len(FEATURES), generator=random),
     )
     dims = {name: torch.export.Dim(name) for name in ("spans", "words", "pairs", "links")}
-    names = ["spans"] * 4 + ["words"] + ["pairs"] * 3 + ["links"] * 2
+    names = ["spans"] * 4 + ["words"] + ["pairs"] * 3 + ["links"] * 3
     shapes = tuple({0: dims[name]} for name in names)
     _export(head, arguments, path, PAIR_INPUTS, PAIR_OUTPUTS, shapes)
 
@@ -302,5 +304,6 @@ def _random_pair_input(
         "relation_distance": random.integers(0, 20, pairs),
         "link_pairs": random.integers(0, spans, (links, 2)),
         "link_distance": random.integers(0, 10, links),
+        "link_features": random.random((links, len(FEATURES)), dtype=np.float32),
     }
     return PairInput(**{field.name: values[field.name] for field in fields(PairInput)})  # type: ignore[arg-type]

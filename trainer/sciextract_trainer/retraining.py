@@ -221,6 +221,7 @@ class _Training:
                 weights=self._start.precision,
                 device=describe(self._device),
                 epochs=self._config.epochs,
+                bf16=self._config.bf16,
             )
         )
         manifest = self._prepared.snapshot.manifest

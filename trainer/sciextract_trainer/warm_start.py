@@ -29,6 +29,7 @@ from sciextract_trainer.network.joint import JointNetwork
 
 ENTITY_ROWS = ("spans.out.4.weight", "spans.out.4.bias")
 ENTITY_COLUMNS = ("pairs.relation_span.types.weight", "pairs.link_span.types.weight")
+LEXICAL = "pairs.lexical.weight"
 RELATION_ROWS = ("pairs.relation.out.2.weight", "pairs.relation.out.2.bias")
 
 
@@ -157,7 +158,7 @@ class StartModel:
         """
         config, path, known = self.fit(config), self.folder.path, self.folder.config.labels
         network = _empty_network(path, known, config)
-        stored = _stored_weights(network, path, self.precision)
+        stored = _stored_weights(network, self.folder, self.precision)
         if self.labels != known:
             network = _empty_network(path, self.labels, config)
             stored = carried(stored, _weights_of(network), known, self.labels)
@@ -268,9 +269,13 @@ def _weights_of(network: nn.Module) -> dict[str, Array]:
     return {name: value.detach().numpy() for name, value in network.named_parameters()}
 
 
-def _stored_weights(network: JointNetwork, folder: Path, precision: str) -> dict[str, Array]:
+def _stored_weights(network: JointNetwork, model: ModelFolder, precision: str) -> dict[str, Array]:
     """The folder's weights, of the shapes that the network has."""
+    folder = model.path
     shapes = {name: tuple(value.shape) for name, value in network.named_parameters()}
+    unknown: dict[str, Array] = {}
+    if model.config.feature_version < 2:  # zeros leave its scores as they are
+        unknown[LEXICAL] = np.zeros(shapes.pop(LEXICAL), dtype=np.float32)
     stored = (
         _load_halves(folder) if precision == "fp16" else _from_graphs(folder, precision, shapes)
     )
@@ -280,7 +285,7 @@ def _stored_weights(network: JointNetwork, folder: Path, precision: str) -> dict
             f"{folder}: {len(wrong)} weights do not fit {ENCODER}, the first is {wrong[0]}",
             "get the model again",
         )
-    return {name: stored[name].astype(np.float32) for name in shapes}
+    return {name: stored[name].astype(np.float32) for name in shapes} | unknown
 
 
 def _fill(network: JointNetwork, stored: Mapping[str, Array]) -> None:

@@ -54,7 +54,7 @@ class FakeRuntime:
         self, graph: str, options: object, *, providers: list[str], enable_fallback: int
     ) -> SimpleNamespace:
         self.sessions.append((Path(graph).name, providers, enable_fallback))
-        return SimpleNamespace(get_providers=lambda: self._taken, run=self._full)
+        return SimpleNamespace(get_providers=lambda: self._taken, get_inputs=list, run=self._full)
 
     def get_available_providers(self) -> list[str]:
         return ON_GPU

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sciextract.errors import ModelDamagedError, ModelVersionError
+from sciextract.errors import ModelDamagedError, ModelMismatchError, ModelVersionError
+from sciextract.inference.candidates import FEATURE_VERSION
 from sciextract.inference.model_config import FORMAT_VERSION, ModelConfig
 from tests.cli.fakes import CONFIG
 
@@ -20,7 +21,9 @@ GROUPED = replace(
 )
 
 
-@pytest.mark.parametrize("config", [CONFIG, GROUPED, replace(CONFIG, cuts_words=True)])
+@pytest.mark.parametrize(
+    "config", [CONFIG, GROUPED, replace(CONFIG, cuts_words=True, feature_version=1)]
+)
 def test_round_trip(config: ModelConfig) -> None:
     assert ModelConfig.from_json(config.to_json(), "here") == config
 
@@ -44,4 +47,11 @@ def test_groups_that_cannot_be(groups: Any) -> None:
 def test_a_newer_version_is_refused() -> None:
     values = {**CONFIG.to_json(), "format_version": FORMAT_VERSION + 1}
     with pytest.raises(ModelVersionError, match="here"):
+        ModelConfig.from_json(values, "here")
+
+
+def test_newer_features_are_refused_with_both_versions() -> None:
+    values = {**CONFIG.to_json(), "feature_version": FEATURE_VERSION + 1}
+    versions = f"feature version {FEATURE_VERSION + 1}.* up to {FEATURE_VERSION}"
+    with pytest.raises(ModelMismatchError, match=versions):
         ModelConfig.from_json(values, "here")

@@ -16,7 +16,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, Window, plan_windows
+from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, plan_windows
 from sciextract.store import Layer
 
 Floats = NDArray[np.float32]
@@ -79,6 +79,7 @@ class Example:
 
     Attributes:
         frame: Encoder input.
+        words: The words.
         ends: int64 (words,), index after the last word of each word's sentence.
         allowed: bool (words, max width), cells that are spans.
         targets: What the network should say.
@@ -86,6 +87,7 @@ class Example:
 
     doc_key: str
     frame: EncoderInput
+    words: tuple[str, ...]
     ends: Ints
     allowed: Bools
     targets: Targets
@@ -116,20 +118,21 @@ def windows_of(
     document: Document, targets: Targets, labels: Labels, subwords: SubwordTokenizer, limit: int
 ) -> Iterator[Example]:
     """One example per window of a document with given targets."""
-    split = subwords.split(document.tokens.slices(document.text))
+    words = document.tokens.slices(document.text)
+    split = subwords.split(words)
     ends = sentence_ends(document.tokens.sentences, len(document.tokens))
+    width = labels.max_span_width
     for window in plan_windows(split.counts, document.tokens.sentences, limit):
-        frame = subwords.frame(split, window.seen.token_start, window.seen.token_end)
-        yield make_example(document.doc_key, frame, ends, window, targets, labels.max_span_width)
-
-
-def make_example(
-    doc_key: str, frame: EncoderInput, ends: Ints, window: Window, targets: Targets, width: int
-) -> Example:
-    """The example of one window, with the targets that lie wholly inside it."""
-    start, end = window.seen.token_start, window.seen.token_end
-    local = np.minimum(ends[start:end], end) - start
-    return Example(doc_key, frame, local, span_mask(local, width), _inside(targets, start, end))
+        start, end = window.seen.token_start, window.seen.token_end
+        local = np.minimum(ends[start:end], end) - start
+        yield Example(
+            document.doc_key,
+            subwords.frame(split, start, end),
+            tuple(words[start:end]),
+            local,
+            span_mask(local, width),
+            _inside(targets, start, end),
+        )
 
 
 def gold_targets(annotated: AnnotatedDocument, labels: Labels) -> Targets:

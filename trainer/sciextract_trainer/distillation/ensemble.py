@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sciextract.documents.document import Document
 from sciextract.inference import candidates
-from sciextract.inference.candidates import link_inputs, relation_input, sentence_ends, span_mask
+from sciextract.inference.candidates import relation_input, sentence_ends, span_mask
 from sciextract.inference.coreference import (
     AntecedentScores,
     PredictedCluster,
@@ -105,7 +105,7 @@ class Ensemble:
         mentions = self._mentions(views, ends, settings)
         pairs = self._relations(views, mentions, ends)
         mentions = rescued(mentions, pairs, settings)
-        links, clusters = self._links(views, mentions, settings)
+        links, clusters = self._links(views, mentions, settings, document)
         relations = predict_relations(
             pairs.between(mentions.predicted),
             self.labels.relations,
@@ -142,7 +142,11 @@ class Ensemble:
         return ScoredPairs(said[0].pairs, self._mean(each.probabilities for each in said))
 
     def _links(
-        self, views: Sequence[_View], mentions: Mentions, settings: DecodeSettings
+        self,
+        views: Sequence[_View],
+        mentions: Mentions,
+        settings: DecodeSettings,
+        document: Document,
     ) -> tuple[AntecedentScores, list[PredictedCluster]]:
         rows = np.flatnonzero(mentions.predicted)
         links = candidates.antecedent_pairs(len(rows), settings.max_antecedents)
@@ -150,7 +154,10 @@ class Ensemble:
             return AntecedentScores.none(), []
         said = [
             antecedent_probabilities(
-                links, _link_scores(view, mentions, rows, links), len(rows), self._temperature
+                links,
+                _link_scores(view, mentions.at(rows), links, document),
+                len(rows),
+                self._temperature,
             )
             for view in views
         ]
@@ -198,9 +205,7 @@ def _visible_cells(window: Window, width: int) -> NDArray[np.bool_]:
     return np.asarray(starts[:, None] + np.arange(width)[None, :] < window.seen.token_end)
 
 
-def _link_scores(view: _View, mentions: Mentions, rows: Ints, links: Ints) -> Floats:
-    linked, pipeline = mentions.at(rows), view.member.pipeline
-    first = view.states.first[linked.spans[:, 0]]
-    last = view.states.last[linked.spans[:, 1]]
-    calls = link_inputs(linked, first, last, links, pipeline.labels.max_span_width)
-    return np.concatenate([pipeline.network.score_pairs(call).link_scores for call in calls])
+def _link_scores(view: _View, mentions: Mentions, links: Ints, document: Document) -> Floats:
+    first = view.states.first[mentions.spans[:, 0]]
+    last = view.states.last[mentions.spans[:, 1]]
+    return view.member.pipeline.link_scores(mentions, first, last, links, document)

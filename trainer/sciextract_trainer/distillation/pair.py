@@ -25,6 +25,7 @@ from sciextract_trainer.distillation.objectives import (
 )
 from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.files import packaged_file
+from sciextract_trainer.hardware.device import has_fast_bf16
 from sciextract_trainer.pretraining.command import room_of, write_encoder
 from sciextract_trainer.pretraining.network import (
     EncoderOutputs,
@@ -168,7 +169,9 @@ class Pair:
     method: Method
 
     def move(self, device: torch.device) -> None:
-        """Puts both on a device."""
+        """Puts both on a device; bfloat16 is left where it is slow."""
+        for network in (self.teacher, self.student.model):
+            network.bf16 = network.bf16 and has_fast_bf16(device)
         self.teacher.to(device)
         self.student.to(device)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from sciextract.inference.candidates import DISTANCE_BUCKETS, RELATION_DISTANCES
+from sciextract.inference.lexical import FEATURES
 from sciextract.inference.network import Network, PairInput, PairScores, WordStates
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import EncoderInput, pad
@@ -78,14 +79,12 @@ class PairScorer(nn.Module):
         self.out = nn.Sequential(nn.GELU(), nn.Dropout(dropout), nn.Linear(width, classes))
         nn.init.normal_(self.distance.weight, std=0.1)
 
-    def forward(
-        self, spans: Tensor, pairs: Tensor, distance: Tensor, extra: Tensor | None
-    ) -> Tensor:
-        """Logits (pairs, classes) from spans (spans, width) and pairs (pairs, 2)."""
+    def forward(self, spans: Tensor, pairs: Tensor, distance: Tensor, extra: Tensor) -> Tensor:
+        """Logits (pairs, classes) from spans (spans, width), pairs (pairs, 2) and what adds to them (pairs, width)."""
         left, right = spans[pairs[:, 0]], spans[pairs[:, 1]]
         hidden = self.left(spans)[pairs[:, 0]] + self.right(spans)[pairs[:, 1]]
-        hidden = hidden + self.product(left * right) + self.distance(distance)
-        logits: Tensor = self.out(hidden if extra is None else hidden + extra)
+        hidden = hidden + self.product(left * right) + self.distance(distance) + extra
+        logits: Tensor = self.out(hidden)
         return logits
 
 
@@ -111,6 +110,8 @@ class PairHead(nn.Module):
         self.context = nn.Linear(hidden, width, bias=False)
         self.relation = PairScorer(width, RELATION_DISTANCES, relations, dropout)
         self.link = PairScorer(width, DISTANCE_BUCKETS, 1, dropout)
+        self.lexical = nn.Linear(len(FEATURES), width, bias=False)
+        nn.init.zeros_(self.lexical.weight)  # as if a model without these features went on
 
     def forward(
         self,
@@ -124,6 +125,7 @@ class PairHead(nn.Module):
         relation_distance: Tensor,
         link_pairs: Tensor,
         link_distance: Tensor,
+        link_features: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Relation logits (pairs, classes) and antecedent scores (links,); arguments as in ``PairInput``."""
         spans = (span_first, span_last, span_width, span_types)
@@ -131,7 +133,8 @@ class PairHead(nn.Module):
         relations = self.relation(
             self.relation_span(*spans), relation_pairs, relation_distance, context
         )
-        links = self.link(self.link_span(*spans), link_pairs, link_distance, None)
+        lexical = self.lexical(link_features)
+        links = self.link(self.link_span(*spans), link_pairs, link_distance, lexical)
         return relations, links[:, 0]
 
     def between(self, words: Tensor, between: Tensor) -> Tensor:

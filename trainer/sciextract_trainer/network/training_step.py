@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from sciextract.inference import candidates
 from sciextract.inference.label_layout import Columns, RelationLayout
+from sciextract.inference.lexical import FEATURES, MentionWords
 from sciextract.store import Layer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Batch, Bools, Example, Floats, Ints
@@ -339,6 +340,7 @@ def _pair_scores(
         np.concatenate([candidates.relation_distances(p.spans, p.pairs) for p in scored]),
         np.concatenate([p.links + c for p, c in zip(scored, counts, strict=False)]),
         np.concatenate([candidates.antecedent_distances(p.spans, p.links) for p in scored]),
+        np.concatenate([_link_features(e, p) for e, p in zip(batch.examples, scored, strict=True)]),
     )
     starts, ends, widths = (
         torch.from_numpy(a).to(device) for a in (spans[:, 0], spans[:, 1], width)
@@ -348,6 +350,12 @@ def _pair_scores(
         *(torch.from_numpy(array).to(device) for array in arrays),
     )  # fmt: skip
     return scores
+
+
+def _link_features(example: Example, part: _Scored) -> Floats:
+    if not len(part.links):
+        return np.zeros((0, len(FEATURES)), dtype=np.float32)
+    return MentionWords.of(example.words, part.spans, example.ends).features(part.links)
 
 
 def _coreference_loss(scores: Tensor, batch: Batch, scored: list[_Scored]) -> Tensor:

@@ -14,6 +14,7 @@ from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.data.unlabelled import unlabelled_texts
 from sciextract_trainer.encoders.loading import load_encoder, load_pretrained
 from sciextract_trainer.files import explained, replacing
+from sciextract_trainer.hardware.device import has_fast_bf16
 from sciextract_trainer.pretraining.blocks import packed_blocks
 from sciextract_trainer.pretraining.network import (
     HEAD,
@@ -53,7 +54,8 @@ def pretrain(
         OutputError: A checkpoint cannot be written; the one before it stays.
     """
     torch.manual_seed(config.seed)
-    network = MaskedLanguageModel(load_encoder(config.encoder), config.bf16)
+    bf16 = config.bf16 and has_fast_bf16(room.device)
+    network = MaskedLanguageModel(load_encoder(config.encoder), bf16)
     read_head(network, config.encoder)
     network.to(room.device).train()
     state = start_state(network, room, config.to_json())
@@ -153,6 +155,8 @@ def room_of(
     rules = load_subword_rules(encoder)
     described = {"texts": [shard.name for shard in shards], "most": most}
     blocks = packed_blocks(unlabelled_texts(shards, most), rules, config.length, folder, described)
-    report({"event": "blocks", "blocks": len(blocks), "pieces": int(blocks.size)})
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    bf16 = config.bf16 and has_fast_bf16(device)
+    size = {"blocks": len(blocks), "pieces": int(blocks.size)}
+    report({"event": "blocks", **size, "device": str(device), "bf16": bf16})
     return Room(config, rules, blocks, device)

@@ -41,7 +41,7 @@ class BlockSettings:
         weight_decay: Decoupled weight decay of matrices.
         warmup: Share of all steps in which the rate rises.
         clip: Largest norm of the gradient.
-        bf16: Whether the encoder runs in bfloat16 autocast.
+        bf16: Whether the encoder runs in bfloat16 autocast where the device computes that in hardware.
         checkpoint_steps: Steps between checkpoints.
     """
 
