@@ -13,7 +13,8 @@ from sciextract.graph.normalisation import MergeRule, clean, normal_form
 _IN_BRACKETS = re.compile(r"\s*\(([^()]+)\)")
 _INNER = re.compile(r"(?<=\S)\w")
 _MOST_WORDS = 5
-_ACRONYM, _COREFERENCE = int(MergeRule.ACRONYM), int(MergeRule.COREFERENCE)
+_AND = "and"
+_ACRONYM = int(MergeRule.ACRONYM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,6 @@ class Concept:
 
     mentions: tuple[Mention, ...]
     key: str
-
-    def rules_of(self, mention: Mention) -> int:
-        """Why a mention belongs to the concept."""
-        if mention.key == self.key:
-            return mention.rules
-        return mention.rules | _COREFERENCE
 
 
 class ConceptFinder:
@@ -128,6 +123,30 @@ def _names_another(mention: Mention, best: Mention) -> bool:
     if mention.rules & best.rules & _ACRONYM:
         return True  # the text itself spells out two concepts
     return not set(mention.surface.casefold().split()) & set(best.surface.casefold().split())
+
+
+def shorter_name(mention: Mention, best: Mention) -> str:
+    """The key of the name that the other one ends with, or begins with as a proper name; "" where neither does.
+
+    A "chart parser" may be called "parser", and the "WildCD corpus" "WildCD"; "back-translation" and "neural
+    translation" agree in a word only.
+    """
+    shorter, longer = sorted((mention, best), key=lambda each: len(_words(each)))
+    few, many = _words(shorter), _words(longer)
+    if _AND in many or len(few) == len(many):
+        return ""
+    ends = many[-1:] == few[-1:] and _in_order(few, many)
+    begins = many[: len(few)] == few and _is_name(shorter)
+    return shorter.key if ends or begins else ""
+
+
+def _in_order(few: Sequence[str], many: Sequence[str]) -> bool:
+    rest = iter(many)
+    return all(word in rest for word in few)
+
+
+def _words(mention: Mention) -> list[str]:
+    return normal_form(mention.surface).spaced.split()
 
 
 def _quality(mention: Mention, times: int) -> tuple[bool, int, int, int]:

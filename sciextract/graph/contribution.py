@@ -7,7 +7,7 @@ import json
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import count
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.graph.acronyms import Expansion, find_expansions
-from sciextract.graph.concepts import Concept, ConceptFinder
+from sciextract.graph.concepts import Concept, ConceptFinder, shorter_name
 from sciextract.graph.normalisation import clean, normal_form
 
 
@@ -111,13 +111,13 @@ class CountSettings:
 
 
 class Naming(NamedTuple):
-    """How a concept is called in one abstract.
+    """A name in one abstract.
 
     Attributes:
-        key: The normal form of the concept.
+        key: Its normal form; of an acronym that the abstract expands, that of the expansion.
         surface: The mention as it is written.
         label: Its entity type.
-        rules: Why the mention means the concept: bits of :class:`~sciextract.graph.normalisation.MergeRule`.
+        rules: Why the mention has this normal form: bits of :class:`~sciextract.graph.normalisation.MergeRule`.
     """
 
     key: str
@@ -126,8 +126,22 @@ class Naming(NamedTuple):
     rules: int
 
 
+class Coreferent(NamedTuple):
+    """Two names of one coreference cluster of which one holds the other.
+
+    Attributes:
+        key: The normal form of a mention.
+        other: That of the mention that names the cluster best.
+        shorter: The one of both that the other holds: see :func:`~sciextract.graph.concepts.shorter_name`.
+    """
+
+    key: str
+    other: str
+    shorter: str
+
+
 class Evidence(NamedTuple):
-    """A relation between two concepts, and where its abstract expresses it, in characters, ends exclusive.
+    """A relation between two names, and where its abstract expresses it, in characters, ends exclusive.
 
     Attributes:
         head: The normal form of the head.
@@ -164,7 +178,8 @@ class Contribution:
         text_sha256: The hash of the text: the same text is the same abstract.
         model: ``NAME@HASH``; empty where no model predicted.
         paper: What the input tells of its publication.
-        namings: How often each concept is called how.
+        namings: How often each name stands there in which form.
+        coreferents: Names that agree and that coreference joins.
         evidence: Relations in text order.
         expansions: Acronyms with the key and the wording of what they stand for.
         spaced: Every mention and wording with its normal form with spaces.
@@ -180,6 +195,7 @@ class Contribution:
     model: str
     paper: Bibliography
     namings: Mapping[Naming, int]
+    coreferents: tuple[Coreferent, ...]
     evidence: tuple[Evidence, ...]
     expansions: tuple[tuple[str, str, str], ...]
     spaced: Mapping[str, str]
@@ -207,6 +223,7 @@ def contribution_from(abstract: Abstract, settings: CountSettings) -> Contributi
     found = find_expansions(abstract.text)
     concepts = _concepts(abstract, settings.generic, found)
     namings, model = _namings(concepts), clean(abstract.model)
+    coreferents = tuple(dict.fromkeys([each for one in concepts for each in _coreferents(one)]))
     paper = _cleaned(abstract.paper)
     evidence, nameless, loops, unlikely = _evidence(abstract, concepts, settings.least_score)
     expansions = tuple([each for each in map(_expansion, found) if each[0] and each[1]])
@@ -214,6 +231,7 @@ def contribution_from(abstract: Abstract, settings: CountSettings) -> Contributi
         model,
         astuple(paper),
         list(namings.items()),
+        coreferents,
         evidence,
         expansions,
         nameless,
@@ -227,6 +245,7 @@ def contribution_from(abstract: Abstract, settings: CountSettings) -> Contributi
         model=model,
         paper=paper,
         namings=namings,
+        coreferents=coreferents,
         evidence=tuple(evidence),
         expansions=expansions,
         spaced=_spaced(namings, expansions),
@@ -284,14 +303,20 @@ def _groups(entities: list[Entity], annotations: Annotations) -> list[list[Entit
 def _namings(concepts: Iterable[Concept]) -> Counter[Naming]:
     return Counter(
         [
-            Naming(
-                concept.key, mention.surface, clean(mention.entity.label), concept.rules_of(mention)
-            )
+            Naming(mention.key, mention.surface, clean(mention.entity.label), mention.rules)
             for concept in concepts
             for mention in concept.mentions
-            if concept.key and mention.key
+            if mention.key
         ]
     )
+
+
+def _coreferents(concept: Concept) -> Iterator[Coreferent]:
+    for mention in concept.mentions:
+        if mention.key and mention.key != concept.key:
+            best = next(each for each in concept.mentions if each.key == concept.key)
+            if shorter := shorter_name(mention, best):
+                yield Coreferent(mention.key, concept.key, shorter)
 
 
 def _evidence(
@@ -310,9 +335,10 @@ def _evidence(
         head, tail = by_id.get(relation.head), by_id.get(relation.tail)
         if relation.state is State.REJECTED or head is None or tail is None:
             continue
-        if head[0] is tail[0] or (head[0].key and head[0].key == tail[0].key):
+        names = [mention.key or concept.key for concept, mention in (head, tail)]
+        if (names[0] and names[0] == names[1]) or (head[0] is tail[0] and not all(names)):
             loops += 1
-        elif not head[0].key or not tail[0].key:
+        elif not all(names):
             nameless += 1
         elif relation.score is not None and relation.score < least_score:
             unlikely += 1
@@ -321,8 +347,8 @@ def _evidence(
             around = abstract.sentences.around(first, second) or whole
             evidence.append(
                 Evidence(
-                    head=head[0].key,
-                    tail=tail[0].key,
+                    head=names[0],
+                    tail=names[1],
                     label=clean(relation.label),
                     score=relation.score,
                     char_start=around[0],

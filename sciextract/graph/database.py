@@ -33,6 +33,10 @@ CREATE TABLE naming (
     document INTEGER, name INTEGER, form INTEGER, label INTEGER, rules INTEGER, mentions INTEGER NOT NULL,
     PRIMARY KEY (document, name, form, label, rules)
 ) WITHOUT ROWID;
+-- Names that coreference joins to the one that names their cluster best; the longer one holds the shorter one.
+CREATE TABLE coreferent (
+    document INTEGER, name INTEGER, other INTEGER NOT NULL, shorter INTEGER NOT NULL, PRIMARY KEY (document, name)
+) WITHOUT ROWID;
 -- Sentences from char_start to char_end; the mentions of both ends in them.
 CREATE TABLE evidence (
     document INTEGER, number INTEGER, head INTEGER NOT NULL, tail INTEGER NOT NULL, label INTEGER NOT NULL,
@@ -56,8 +60,10 @@ ANY_TYPE = 0
 """Stands in ``recent`` for nodes of all types."""
 
 DERIVED = """
--- Acronyms whose node is not their own name.
+-- Names whose node is not the name itself.
 CREATE TABLE resolved (name INTEGER PRIMARY KEY, node INTEGER NOT NULL, rules INTEGER NOT NULL);
+-- Names that an abstract uses for another one.
+CREATE TABLE joined (document INTEGER, name INTEGER, other INTEGER NOT NULL, PRIMARY KEY (document, name)) WITHOUT ROWID;
 -- Acronyms with several expansions in the corpus.
 CREATE TABLE ambiguous (short INTEGER, long INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (short, long))
 WITHOUT ROWID;
@@ -121,6 +127,7 @@ CREATE INDEX pair_labels ON pair (label, one_label, other_label, documents DESC)
 DERIVED_TABLES = (
     *(
         "resolved",
+        "joined",
         "ambiguous",
         "node",
         "node_document",
@@ -150,7 +157,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 5
+VERSION = 6
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 _CACHE_KIB = 192 * 1024
 _BUSY_SECONDS = 10.0

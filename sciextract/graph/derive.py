@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from sciextract.documents.schema_file import bundled_schemas, load_schema
-from sciextract.graph.acronyms import corpus_acronym
 from sciextract.graph.database import (
     ANY_TYPE,
     DERIVED,
@@ -23,6 +22,8 @@ from sciextract.graph.database import (
     set_property,
     transaction,
 )
+from sciextract.graph.matching import match_names
+from sciextract.graph.merging import resolve_names
 from sciextract.graph.normalisation import MergeRule
 
 _Ints = npt.NDArray[np.int64]
@@ -88,25 +89,39 @@ def known_symmetric() -> frozenset[str]:
 
 
 # What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there.
-_BY_ITSELF = ~int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM | MergeRule.COREFERENCE)
-_NO_SPACE_RULE = int(
-    MergeRule.HYPHEN | MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM | MergeRule.COREFERENCE
+_ANOTHER_NAME = (
+    MergeRule.ACRONYM
+    | MergeRule.CORPUS_ACRONYM
+    | MergeRule.COREFERENCE
+    | MergeRule.NESTED_ACRONYM
+    | MergeRule.HEAD
+    | MergeRule.MODIFIER
 )
+_BY_ITSELF = ~int(_ANOTHER_NAME)
+_NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
-_FIRST = "mentions * 1024 - rules"
+_FIRST = "mentions * 8192 - rules"
 
-_MENTIONS = """
+_MENTIONS = f"""
 CREATE TEMP VIEW mention AS
-SELECT coalesce(r.node, n.name) AS node, n.document, n.form, n.label,
-    n.rules | coalesce(r.rules, 0) AS rules, n.mentions
-FROM naming n LEFT JOIN resolved r ON r.name = n.name
+SELECT coalesce(r.node, j.other, n.name) AS node, n.document, n.form, n.label,
+    n.rules | coalesce(r.rules, 0) | CASE
+        WHEN coalesce(r.node, j.other, n.name) <> coalesce(own.node, n.name) THEN {int(MergeRule.COREFERENCE)} ELSE 0 END
+        AS rules, n.mentions
+FROM naming n LEFT JOIN joined j ON j.document = n.document AND j.name = n.name
+LEFT JOIN resolved r ON r.name = coalesce(j.other, n.name)
+LEFT JOIN resolved own ON own.name = n.name
 """
 
 _EDGES = """
 CREATE TEMP VIEW stated AS
-SELECT coalesce(h.node, e.head) AS head, coalesce(t.node, e.tail) AS tail, e.label, e.document, e.number, e.score
-FROM evidence e LEFT JOIN resolved h ON h.name = e.head LEFT JOIN resolved t ON t.name = e.tail
-WHERE coalesce(h.node, e.head) <> coalesce(t.node, e.tail);
+SELECT coalesce(h.node, hj.other, e.head) AS head, coalesce(t.node, tj.other, e.tail) AS tail,
+    e.label, e.document, e.number, e.score
+FROM evidence e LEFT JOIN joined hj ON hj.document = e.document AND hj.name = e.head
+LEFT JOIN joined tj ON tj.document = e.document AND tj.name = e.tail
+LEFT JOIN resolved h ON h.name = coalesce(hj.other, e.head)
+LEFT JOIN resolved t ON t.name = coalesce(tj.other, e.tail)
+WHERE coalesce(h.node, hj.other, e.head) <> coalesce(t.node, tj.other, e.tail);
 
 CREATE TEMP VIEW ordered AS
 SELECT *, (SELECT key FROM name WHERE id = s.head) > (SELECT key FROM name WHERE id = s.tail) AS turned
@@ -139,10 +154,11 @@ DROP VIEW ordered;
 DROP VIEW stated
 """
 
-_NODES = f"""
-INSERT INTO node_document
-SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document;
+_NODE_DOCUMENTS = """
+INSERT INTO node_document SELECT node, document, sum(mentions), 0, 0 FROM mention GROUP BY node, document
+"""
 
+_NODES = f"""
 INSERT INTO node_year
 SELECT n.node, d.year, count(*) FROM node_document n JOIN document d ON d.id = n.document
 WHERE d.year IS NOT NULL GROUP BY n.node, d.year;
@@ -187,23 +203,23 @@ LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GRO
 LEFT JOIN degree d ON d.node = c.node
 ORDER BY 1;
 
-CREATE TEMP TABLE joined AS
+CREATE TEMP TABLE pairs AS
 SELECT min(head, tail) AS one, max(head, tail) AS other, label, sum(documents) AS documents
 FROM edge GROUP BY 1, 2, 3;
 
 CREATE TEMP TABLE often (one INTEGER, other INTEGER, documents INTEGER, PRIMARY KEY (one, other)) WITHOUT ROWID;
 
-INSERT INTO often SELECT one, other, sum(documents) FROM joined GROUP BY one, other
+INSERT INTO often SELECT one, other, sum(documents) FROM pairs GROUP BY one, other
 HAVING sum(documents) > 1 OR (SELECT count(*) FROM edge) <= {FEW_EDGES};
 
 INSERT INTO pair SELECT p.one, p.other, p.kind, a.label, b.label, p.documents FROM (
     SELECT one, other, 0 AS kind, documents FROM often UNION ALL
-    SELECT j.one, j.other, j.label, j.documents FROM joined j JOIN often o ON o.one = j.one AND o.other = j.other
+    SELECT j.one, j.other, j.label, j.documents FROM pairs j JOIN often o ON o.one = j.one AND o.other = j.other
 ) p JOIN node a ON a.id = p.one JOIN node b ON b.id = p.other;
 
 INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
 
-DROP TABLE joined;
+DROP TABLE pairs;
 DROP TABLE often;
 DROP TABLE form_use;
 DROP TABLE title;
@@ -223,7 +239,7 @@ class DeriveSettings:
         symmetric: Relation types without direction; those of the bundled label schemas when nothing is said.
     """
 
-    acronym_share: float = 1.0
+    acronym_share: float = 0.8
     symmetric: frozenset[str] = field(default_factory=known_symmetric)
 
     def to_json(self) -> str:
@@ -244,8 +260,10 @@ def derive(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
     with transaction(connection):
         _run(connection, DERIVED)
         _note_symmetric(connection, settings.symmetric)
-        _resolve_acronyms(connection, settings.acronym_share)
+        resolve_names(connection, settings.acronym_share)
         _run(connection, _MENTIONS)
+        _run(connection, _NODE_DOCUMENTS)
+        match_names(connection)
         _run(connection, _EDGES)
         _connect(connection)
         _run(connection, _NODES)
@@ -264,38 +282,6 @@ def _run(connection: sqlite3.Connection, statements: str) -> None:
 def _note_symmetric(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
     rows = [(label,) for label in sorted(labels)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
-
-
-def _resolve_acronyms(connection: sqlite3.Connection, share: float) -> None:
-    """Acronyms with one expansion mean it everywhere; those that nobody expands mean the word in lower case."""
-    connection.execute(
-        """INSERT INTO resolved SELECT id, folded, ? FROM name
-        WHERE folded IS NOT NULL AND id NOT IN (SELECT short FROM expansion)""",
-        (int(MergeRule.CASE),),
-    )
-    spaced = dict(
-        connection.execute("SELECT e.long, f.spaced FROM expansion e JOIN form f ON f.id = e.form")
-    )
-    for short, counts in _expansions(connection).items():
-        acronym = corpus_acronym(counts, spaced)
-        meaning = acronym.meaning(share)
-        if meaning is not None:
-            row = (short, meaning, int(MergeRule.CORPUS_ACRONYM))
-            connection.execute("INSERT INTO resolved VALUES (?, ?, ?)", row)
-        rows = [(short, *each) for each in acronym.expansions]
-        if len(rows) > 1:
-            connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", rows)
-
-
-def _expansions(connection: sqlite3.Connection) -> dict[int, dict[int, int]]:
-    """Abstracts by expansion by acronym, of acronyms that are no words."""
-    found: dict[int, dict[int, int]] = {}
-    for short, long, documents in connection.execute(
-        """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
-        WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
-    ):
-        found.setdefault(short, {})[long] = documents
-    return found
 
 
 def _connect(connection: sqlite3.Connection) -> None:

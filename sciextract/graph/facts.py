@@ -60,11 +60,12 @@ class Numbers:
         return self._connection.execute(f"{self._select} ({marks})", some)
 
 
-_FACTS_OF_A_DOCUMENT = ("text", "paper", "naming", "evidence", "expansion")
+_FACTS_OF_A_DOCUMENT = ("text", "paper", "naming", "coreferent", "evidence", "expansion")
 _DOCUMENT = """INSERT INTO document (id, doc_key, text_sha256, fingerprint, model, year, build, nameless, loops, unlikely)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _PAPER = "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?)"
 _NAMING = "INSERT INTO naming VALUES (?, ?, ?, ?, ?, ?)"
+_COREFERENT = "INSERT OR IGNORE INTO coreferent VALUES (?, ?, ?, ?)"
 _EVIDENCE = "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _EXPANSION = "INSERT OR IGNORE INTO expansion VALUES (?, ?, ?, ?)"
 
@@ -172,6 +173,7 @@ class Facts:
         for each in contributions:
             spaced.update(each.spaced)
             keys.update([naming.key for naming in each.namings])
+            keys.update([key for link in each.coreferents for key in link])
             keys.update([key for short, long, _ in each.expansions for key in (short, long)])
             labels.update([naming.label for naming in each.namings])
             labels.update([relation.label for relation in each.evidence])
@@ -186,6 +188,7 @@ class Facts:
         insert("INSERT INTO text VALUES (?, ?)", [(number, each.content) for number, each in fresh])
         insert(_PAPER, [_paper(number, each.paper) for number, each in fresh])
         insert(_NAMING, self._namings(fresh))
+        insert(_COREFERENT, self._coreferents(fresh))
         insert(_EVIDENCE, self._evidence(fresh))
         insert(_EXPANSION, self._expansions(fresh))
 
@@ -195,6 +198,13 @@ class Facts:
             (document, names[key], forms[surface], labels[label], rules, mentions)
             for document, each in fresh
             for (key, surface, label, rules), mentions in each.namings.items()
+        ]
+
+    def _coreferents(self, fresh: _Fresh) -> list[tuple[object, ...]]:
+        return [
+            (document, *[self._names[key] for key in link])
+            for document, each in fresh
+            for link in each.coreferents
         ]
 
     def _evidence(self, fresh: _Fresh) -> list[tuple[object, ...]]:

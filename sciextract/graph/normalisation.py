@@ -31,6 +31,7 @@ _TAKES_ES = ("sses", "shes", "ches", "xes", "oes", "zzes")
 _SHORTEST = 4
 
 
+@lru_cache(maxsize=1 << 16)
 def singular(word: str) -> str:
     """The singular of a word in lower case; a word that is none, or that is too short to tell, stays.
 
@@ -61,6 +62,9 @@ class MergeRule(IntFlag):
     ACRONYM = 64
     CORPUS_ACRONYM = 128
     COREFERENCE = 256
+    NESTED_ACRONYM = 512
+    HEAD = 1024
+    MODIFIER = 2048
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -80,12 +84,15 @@ _WORDS = {
     MergeRule.PUNCTUATION: "punctuation",
     MergeRule.SPACE: "space",
     MergeRule.ACRONYM: "acronym expanded in the same text",
-    MergeRule.CORPUS_ACRONYM: "acronym with one expansion in the corpus",
+    MergeRule.CORPUS_ACRONYM: "acronym that most of the corpus expands so",
     MergeRule.COREFERENCE: "coreference",
+    MergeRule.NESTED_ACRONYM: "acronym within the name",
+    MergeRule.HEAD: "last word that adds nothing",
+    MergeRule.MODIFIER: "first word that adds nothing",
 }
 
 
-NAMING_VERSION = 1
+NAMING_VERSION = 2
 """Counts up when the same mention gets another normal form, so that no graph mixes both."""
 
 _DETERMINERS = frozenset(
@@ -96,7 +103,7 @@ _PRONOUNS = frozenset(
     ("it", "they", "them", "itself", "themselves", "which", "who", "whom", "one", "ones", "we", "us",
      "he", "she", "i", "you", "former", "latter", "here", "there", "what")
 )  # fmt: skip
-_HYPHENS = re.compile("[-\u2010-\u2015\u2212\u00ad_/]+")
+_HYPHENS = re.compile("[-\u2010-\u2015\u2212\u00ad_/~]+")
 _DROPPED = re.compile("[\"'`´‘’‚“”„«»,;:?!(){}\\[\\]$\\\\|<>…]+")
 _FULL_STOP = re.compile(r"(?<![0-9])\.|\.(?![0-9])")
 _GAP = re.compile(r"(?<=[0-9]) (?=[0-9])")
@@ -119,12 +126,14 @@ class NormalForm:
         folded: The key in lower case.
         spaced: The same with spaces between words, to see which forms differ by a space only.
         rules: What had to be changed: bits of :class:`~sciextract.graph.normalisation.MergeRule`.
+        words: The words of ``spaced`` with their capitals.
     """
 
     key: str
     folded: str
     spaced: str
     rules: int
+    words: tuple[str, ...]
 
     @property
     def is_acronym(self) -> bool:
@@ -153,7 +162,7 @@ def normal_form(surface: str) -> NormalForm:
     folded = _joined(spaced.casefold())
     acronym = len(bare) == 1 and _is_acronym(last if pure else _with_hyphens(text, last))
     if not any(map(str.isalnum, folded)) or (folded in _PRONOUNS and not acronym):
-        return NormalForm("", "", "", 0)
+        return NormalForm("", "", "", 0, ())
     key = _joined(spaced) if acronym else folded
     rules = (
         _DETERMINER * (len(bare) < len(words))
@@ -162,7 +171,7 @@ def normal_form(surface: str) -> NormalForm:
         | _PLURAL * (last != apart[-1])
         | _PUNCTUATION * (not pure and text != _without_punctuation(text))
     )
-    return NormalForm(key, folded, spaced.casefold(), rules)
+    return NormalForm(key, folded, spaced.casefold(), rules, (*apart[:-1], last))
 
 
 def _plain(surface: str) -> str:
@@ -180,11 +189,12 @@ def _printable(character: str) -> str:
 
 
 def _without_determiners(words: list[str]) -> list[str]:
+    # "A" at the end is a name (of a class, of an algorithm), "this" is none.
+    end = len(words) - (1 if words and len(words[-1]) == 1 else 0)
     first = 0
-    while first < len(words) and words[first].casefold() in _DETERMINERS:
+    while first < end and words[first].casefold() in _DETERMINERS:
         first += 1
-    # "A" alone is a name (of a class, of an algorithm), "this" alone is none.
-    return words[first:] if first < len(words) or len(words) != 1 or len(words[0]) > 1 else words
+    return words[first:]
 
 
 def _without_punctuation(text: str) -> str:

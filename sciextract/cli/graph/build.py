@@ -60,7 +60,7 @@ def build(
             help="An acronym without its expansion is read as the one that this share of the abstracts gives; 1: "
             "only where all agree.",
         ),
-    ] = 1.0,
+    ] = 0.8,
     symmetric: Annotated[
         list[str] | None,
         typer.Option(

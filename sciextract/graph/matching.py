@@ -1,0 +1,253 @@
+"""Where the names of nodes stand in the texts, whether or not a model found them there.
+
+All names are looked for in all texts at once (A. V. Aho and M. J. Corasick, Communications of the ACM 18, 1975), as
+whole words, in any case and number, except acronyms, which need their capitals. Of names that overlap the longest of
+the leftmost counts as matched, the others as nested.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from ahocorasick_rs import AhoCorasick
+
+from sciextract.graph.contribution import unpacked
+from sciextract.graph.normalisation import MergeRule, normal_form, singular
+
+_WORD = re.compile(r"[^\W_]+(?:(?:(?<=\d)\.(?=\d)|['’])[^\W_]+)*[+#*&]*")
+# Between the words of one name there are spaces, hyphens and quotes; anything else ends it.
+_END_OF_NAME = re.compile("[^\\s\\-\u2010-\u2015\u2212_'’\"“”`]")
+_APOSTROPHES = str.maketrans("", "", "'’")
+_EDGE, _BREAK = "\x1f", "\x1e"
+_MOST_NAMES = 500_000
+"""In larger graphs only names that two abstracts or more have are looked for."""
+
+_COMMON_WORD, _COMMON_WORDS = 0.1, 0.02
+"""A name in lower case, of one word or of several, is common speech where a smaller share of its places is extracted."""
+
+SEVERAL_MEANINGS = "an acronym with several meanings"
+NO_LETTERS = "a number or a single letter"
+COMMON = "common words, extracted at few of their places"
+COMMON_PARTS = "within longer names: common words, extracted at few of their places"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A text as a sequence of words.
+
+    Attributes:
+        haystack: The words in lower case and in the singular, between edges.
+        starts: Where each word begins in the text, in characters.
+        ends: Where it ends.
+        before: The word that follows the edge at a place of the haystack.
+        after: The word that precedes it.
+    """
+
+    haystack: str
+    starts: list[int]
+    ends: list[int]
+    before: dict[int, int]
+    after: dict[int, int]
+
+
+def words_of(text: str) -> Words:
+    """The words of a text, with a break where no name goes on.
+
+    >>> words_of("Neural-network models. We").haystack.split("\\x1f")
+    ['', 'neural', 'network', 'model', '\\x1e', 'we', '']
+    """
+    found = Words("", [], [], {}, {})
+    parts, place = [_EDGE], 0
+    for match in _WORD.finditer(text):
+        if found.ends and _END_OF_NAME.search(text, found.ends[-1], match.start()):
+            parts.append(_BREAK + _EDGE)
+            place += 2
+        word = singular(match[0].translate(_APOSTROPHES).casefold())
+        found.before[place] = len(found.starts)
+        place += len(word) + 1
+        found.after[place] = len(found.starts)
+        found.starts.append(match.start())
+        found.ends.append(match.end())
+        parts.append(word + _EDGE)
+    return Words("".join(parts), found.starts, found.ends, found.before, found.after)
+
+
+@dataclass(slots=True)
+class _Pattern:
+    """A sequence of words that names something.
+
+    Attributes:
+        node: What it names in lower case, and in how many mentions.
+        acronyms: What it names in capitals: names by their normal form.
+        words: How many words it has.
+        extracted: Mentions of these words.
+        proper: Of these mentions the ones with a capital or a digit inside.
+        forms: How it is written, with the node of each.
+    """
+
+    node: tuple[int, int] = (0, 0)
+    acronyms: dict[str, int] = field(default_factory=dict)
+    words: int = 0
+    extracted: int = 0
+    proper: int = 0
+    forms: set[tuple[int, int]] = field(default_factory=set)
+
+
+def match_names(connection: sqlite3.Connection) -> None:
+    """Complete ``node_document`` by matched and nested names, and fill ``unmatched``.
+
+    Args:
+        connection: The graph, in a transaction, with ``resolved``, the view ``mention``, and the extracted mentions in
+            ``node_document``.
+    """
+    patterns = _patterns(connection)
+    if not patterns:
+        return
+    connection.execute(
+        """CREATE TEMP TABLE place (
+            pattern INTEGER, node INTEGER, document INTEGER, matched INTEGER, nested INTEGER)"""
+    )
+    matcher = _Matcher(connection, list(patterns), list(patterns.values()))
+    texts = connection.execute("SELECT document, content FROM text")
+    connection.executemany(
+        "INSERT INTO place VALUES (?, ?, ?, ?, ?)",
+        (
+            (pattern, node, document, *counts)
+            for document, content in texts
+            for (pattern, node), counts in matcher.places(document, unpacked(content)).items()
+        ),
+    )
+    connection.execute("CREATE INDEX temp.place_pattern ON place (pattern)")
+    _leave_out_common(connection, list(patterns.values()))
+    connection.execute(
+        """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested)
+        FROM place GROUP BY node, document ORDER BY 1, 2
+        ON CONFLICT DO UPDATE SET matched = excluded.matched, nested = excluded.nested"""
+    )
+    connection.execute("DROP TABLE place")
+
+
+def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
+    (names,) = connection.execute("SELECT count(*) FROM name").fetchone()
+    least = 1 if names <= _MOST_NAMES else 2
+    numbers = dict(connection.execute("SELECT key, id FROM name"))
+    patterns: dict[str, _Pattern] = defaultdict(_Pattern)
+    rows = connection.execute(
+        f"""SELECT m.form, m.node, f.surface, sum(m.mentions) FROM mention m JOIN form f ON f.id = m.form
+        WHERE m.rules & {int(MergeRule.COREFERENCE)} = 0
+        GROUP BY m.form, m.node HAVING count(DISTINCT m.document) >= ?""",
+        (least,),
+    )
+    unmatched = []
+    for form, node, surface, mentions in rows:
+        normal = normal_form(surface)
+        if len(normal.folded) <= 1 or not any(map(str.isalpha, normal.folded)):
+            unmatched.append((node, form, NO_LETTERS))
+            continue
+        words = words_of(" ".join(normal.words))
+        pattern = patterns[words.haystack]
+        pattern.words = len(words.starts)
+        pattern.forms.add((node, form))
+        pattern.extracted += mentions
+        if any(each.isupper() or each.isdigit() for each in surface[1:]):
+            pattern.proper += mentions
+        if normal.is_acronym and normal.key in numbers:
+            pattern.acronyms[normal.key] = numbers[normal.key]
+        elif mentions > pattern.node[1]:
+            pattern.node = node, mentions
+    patterns.pop(_EDGE, None)
+    _note(connection, unmatched)
+    return dict(patterns)
+
+
+def _note(connection: sqlite3.Connection, unmatched: list[tuple[int, int, str]]) -> None:
+    connection.executemany("INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)", unmatched)
+
+
+class _Matcher:
+    """Finds names in texts.
+
+    Args:
+        connection: The graph.
+        needles: Sequences of words between edges.
+        patterns: What each of them names.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, needles: list[str], patterns: list[_Pattern]
+    ) -> None:
+        self._patterns = patterns
+        self._automaton = AhoCorasick(needles)
+        self._resolved = dict(connection.execute("SELECT name, node FROM resolved"))
+        self._expansions: dict[int, dict[int, int]] = defaultdict(dict)
+        for document, short, long in connection.execute(
+            "SELECT document, short, long FROM expansion"
+        ):
+            self._expansions[document][short] = self._resolved.get(long, long)
+        self._nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
+        several = {short for (short,) in connection.execute("SELECT short FROM ambiguous")}
+        self._open = several - self._resolved.keys()
+        _note(
+            connection,
+            [
+                (node, form, SEVERAL_MEANINGS)
+                for each in patterns
+                if self._open.intersection(each.acronyms.values())
+                for node, form in each.forms
+            ],
+        )
+
+    def places(self, document: int, text: str) -> dict[tuple[int, int], list[int]]:
+        """How often a pattern names a node in a text: by itself, and within or across a longer name."""
+        words, expansions = words_of(text), self._expansions.get(document, {})
+        found = []
+        for index, begin, end in self._automaton.find_matches_as_indexes(
+            words.haystack, overlapping=True
+        ):
+            first, last = words.before[begin], words.after[end - 1]
+            node = self._node(
+                self._patterns[index], text[words.starts[first] : words.ends[last]], expansions
+            )
+            if node is not None:
+                found.append((first, -last, index, node))
+        counts: dict[tuple[int, int], list[int]] = {}
+        reached, longest = -1, 0
+        for first, last, index, node in sorted(found):
+            by_itself = first > reached
+            if by_itself:
+                reached, longest = -last, node
+            elif node == longest:
+                continue  # "BLEU" within "BLEU score" is the same thing, named once
+            counts.setdefault((index, node), [0, 0])[0 if by_itself else 1] += 1
+        return counts
+
+    def _node(self, pattern: _Pattern, surface: str, expansions: dict[int, int]) -> int | None:
+        node: int | None = pattern.node[0] or None
+        if pattern.acronyms:
+            name = pattern.acronyms.get(normal_form(surface).key)
+            if name is not None:
+                meant = None if name in self._open else self._resolved.get(name, name)
+                node = expansions.get(name, meant)
+        return node if node in self._nodes else None
+
+
+def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:
+    """What is hardly ever extracted where it stands is no name there, or none within longer names."""
+    totals = connection.execute("SELECT pattern, sum(matched), sum(nested) FROM place GROUP BY pattern")
+    for number, matched, nested in totals.fetchall():
+        pattern = patterns[number]
+        if pattern.acronyms or 2 * pattern.proper > pattern.extracted:
+            continue
+        if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
+            connection.execute("DELETE FROM place WHERE pattern = ?", (number,))
+            reason = COMMON
+        elif pattern.extracted < _COMMON_WORDS * (matched + nested):
+            connection.execute("UPDATE place SET nested = 0 WHERE pattern = ?", (number,))
+            reason = COMMON_PARTS
+        else:
+            continue
+        _note(connection, [(*each, reason) for each in pattern.forms])
+    connection.execute("DELETE FROM place WHERE matched + nested = 0")

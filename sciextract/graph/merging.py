@@ -1,0 +1,351 @@
+"""Which names are one node: acronyms, last and first words that add nothing, and coreference.
+
+All rules work on names, over the whole corpus, and only join a name to one that stands there by itself too:
+
+1. An acronym is read as its expansion in the same text, else as the one that most of the corpus gives it.
+2. An acronym within a name is read likewise: "NMT model" is "neural machine translation model".
+3. Last words that add nothing go ("... model", "... task") where the rest is a name of its own; first words, such as
+   "novel", too.
+4. Names that differ in such a last word only are one: "phrase-based system" and "phrase-based model".
+5. Coreference joins names within one abstract, where one holds the other and few abstracts have the shorter one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sciextract.graph.acronyms import corpus_acronym
+from sciextract.graph.normalisation import MergeRule, normal_form
+from sciextract.graph.words import (
+    ADJECTIVES,
+    DATA_HEADS,
+    EMPTY_MODIFIERS,
+    GENERIC_WORDS,
+    MECHANISM,
+    METHOD_HEADS,
+    METRIC_HEADS,
+    TASK_HEADS,
+)
+
+Words = tuple[str, ...]
+
+_LEAST_SHARE = 0.1
+"""Of the abstracts of a name, so many must name it without its last word, too, for that word to go."""
+_LEAST_DOCUMENTS = 2
+_METHOD_LABEL_SHARE = 0.15
+_OFTEN = 3
+_ADJECTIVE_ENDINGS = ("able", "al", "ary", "ed", "ible", "ic", "ive", "ous")
+_PROPER_SHARE = 0.6
+"""A single word is a proper name where so many of its mentions have a capital."""
+_SEVERAL_WORDS = 2
+_FEW_ABSTRACTS = 3
+"""Coreference joins a name that so many abstracts have; a more frequent one stands for itself."""
+_ANY_HEAD = METHOD_HEADS | TASK_HEADS
+
+# Each name with its abstracts, its most frequent form of its own, and how many of its mentions begin with a capital.
+_NAMES = """
+WITH used AS (
+    SELECT name, form, rules & :acronym AS spelled, count(DISTINCT document) AS documents, sum(mentions) AS mentions
+    FROM naming GROUP BY name, form, spelled
+)
+SELECT u.name, sum(u.documents), f.surface, max(CASE WHEN u.spelled THEN 0 ELSE u.mentions END),
+    sum(CASE WHEN u.spelled THEN 0 ELSE u.mentions * (g.surface GLOB '[A-Z]*') END),
+    sum(CASE WHEN u.spelled THEN 0 ELSE u.mentions END)
+FROM used u JOIN form f ON f.id = u.form JOIN form g ON g.id = u.form
+GROUP BY u.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of the corpus.
+
+    Attributes:
+        id: Its number.
+        words: Its words as they are written most often.
+        documents: Abstracts that name it.
+        proper: Whether it is an acronym or holds a capital or digit inside, or has a capital nearly always.
+        label: The type that most of its mentions have.
+    """
+
+    id: int
+    words: Words
+    documents: int
+    proper: Literal["", "capital", "inner"]
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Where a name belongs, and by which rules."""
+
+    node: int
+    rules: int
+
+
+def resolve_names(connection: sqlite3.Connection, acronym_share: float) -> None:
+    """Fill ``resolved``, ``ambiguous`` and ``joined`` from the facts.
+
+    Args:
+        connection: The graph, in a transaction.
+        acronym_share: How large a share of the abstracts that expand an acronym must agree.
+    """
+    names = _names(connection)
+    merger = _Merger(connection, names, acronym_share)
+    merger.run()
+    connection.executemany(
+        "INSERT INTO resolved VALUES (?, ?, ?)",
+        [(name, each.node, each.rules) for name, each in merger.resolved() if name != each.node],
+    )
+    connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
+    _join_coreferents(connection)
+
+
+def _names(connection: sqlite3.Connection) -> dict[int, Name]:
+    labels = dict(
+        connection.execute(
+            """SELECT name, label FROM (SELECT name, label, sum(mentions) AS uses FROM naming GROUP BY name, label)
+            GROUP BY name HAVING uses = max(uses)"""
+        )
+    )
+    wordings = dict(
+        connection.execute(
+            "SELECT e.long, f.surface FROM expansion e JOIN form f ON f.id = e.form GROUP BY e.long"
+        )
+    )
+    names = {
+        number: Name(number, normal_form(surface).words, 0, "", 0)
+        for number, surface in wordings.items()
+    }
+    rows = connection.execute(_NAMES, {"acronym": int(MergeRule.ACRONYM)})
+    for number, documents, surface, own, capitals, mentions in rows:
+        if not own:
+            surface = wordings.get(number, surface)
+        proper = _proper(surface, capitals, mentions)
+        names[number] = Name(
+            number, normal_form(surface).words, documents, proper, labels.get(number, 0)
+        )
+    return names
+
+
+def _proper(surface: str, capitals: int, mentions: int) -> Literal["", "capital", "inner"]:
+    if any(each.isupper() or each.isdigit() for each in surface.split(" ", 1)[0][1:]):
+        return "inner"
+    return "capital" if mentions and capitals >= _PROPER_SHARE * mentions else ""
+
+
+class _Merger:
+    def __init__(
+        self, connection: sqlite3.Connection, names: Mapping[int, Name], share: float
+    ) -> None:
+        self._names = names
+        self._share = share
+        self._resolved: dict[int, Resolved] = {}
+        self._meaning: dict[str, Name] = {}
+        self.ambiguous: list[tuple[int, int, int]] = []
+        rows = connection.execute("SELECT id, key, folded FROM name").fetchall()
+        self._number = {key: number for number, key, _ in rows}
+        self._acronyms = {
+            number: (key, folded) for number, key, folded in rows if folded is not None
+        }
+        self._expansions = _expansions(connection)
+        self._method_labels = _labels_of_methods(names.values())
+        self._documents = Counter({each.id: each.documents for each in names.values()})
+
+    def resolved(self) -> Iterator[tuple[int, Resolved]]:
+        """Each name with where it belongs in the end."""
+        for name in self._resolved:
+            yield name, self._end(name)
+
+    def _end(self, name: int) -> Resolved:
+        node, rules, seen = name, 0, {name}
+        while (step := self._resolved.get(node)) and step.node not in seen:
+            node, rules = step.node, rules | step.rules
+            seen.add(node)
+        return Resolved(node, rules)
+
+    def run(self) -> None:
+        """Acronyms twice, because an expansion may hold another one; then the words that add nothing."""
+        for _ in range(2):
+            self._read_acronyms()
+        self._fold_acronyms()
+        self._merge_words()
+
+    def _read_acronyms(self) -> None:
+        self.ambiguous = []
+        spaced = {
+            long: " ".join(self._bare(long)) or str(long)
+            for counts in self._expansions.values()
+            for long in counts
+        }
+        for short, counts in self._expansions.items():
+            acronym = corpus_acronym(counts, spaced)
+            meaning = acronym.meaning(self._share)
+            if meaning is not None:
+                self._resolved[short] = Resolved(meaning, int(MergeRule.CORPUS_ACRONYM))
+                self._meaning[self._acronyms[short][0]] = self._names[meaning]
+                for long in counts:  # other wordings of what it means
+                    same = long != meaning and spaced[long] == spaced[meaning]
+                    if same:
+                        self._resolved[long] = Resolved(meaning, int(MergeRule.HEAD))
+            if len(acronym.expansions) > 1:
+                self.ambiguous += [(short, *each) for each in acronym.expansions]
+
+    def _fold_acronyms(self) -> None:
+        """Acronyms that nobody expands mean the word in lower case; a word that always has a capital, the acronym."""
+        for number, (_, folded) in self._acronyms.items():
+            if number not in self._expansions:
+                self._resolved[number] = Resolved(folded, int(MergeRule.CASE))
+            elif number in self._resolved and (word := self._names.get(folded)) and word.proper:
+                self._resolved[folded] = Resolved(number, int(MergeRule.CASE))
+        for number in self._acronyms:
+            if number in self._resolved:
+                self._documents[self._resolved[number].node] += self._documents[number]
+
+    def _bare(self, name: int) -> Words:
+        """The words of a name in lower case with acronyms spelled out, without last words that add nothing."""
+        words = [each.casefold() for each in self._spelled_out(self._names[name].words)]
+        while len(words) > _SEVERAL_WORDS and words[-1] in _ANY_HEAD:
+            words.pop()
+        return tuple(words)
+
+    def _spelled_out(self, words: Words) -> Words:
+        if len(words) == 1:
+            return words
+        parts = [
+            self._meaning[each].words if each in self._meaning else (each,) for each in words
+        ]
+        return tuple([word for part in parts for word in part])
+
+    def _merge_words(self) -> None:
+        variants: dict[tuple[str, str], list[Name]] = {}
+        for name in self._names.values():
+            if name.id in self._resolved or not name.documents:
+                continue
+            words = self._spelled_out(name.words)
+            rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
+            target, removed = self._without_empty_words(name, words)
+            if target is None and rules:
+                target = self._number.get("".join(words).casefold())
+            if target is not None and target != name.id:
+                self._resolved[name.id] = Resolved(target, rules | removed)
+                continue
+            stem = _stem(words)
+            if stem:
+                variants.setdefault(stem, []).append(name)
+        self._merge_variants(variants.values())
+
+    def _without_empty_words(self, name: Name, words: Words) -> tuple[int | None, int]:
+        """The name without words that add nothing, the shortest that stands by itself, and the rules."""
+        found, rules, removed, head = None, 0, 0, ""
+        while len(words) > 1:
+            if words[0].casefold() in EMPTY_MODIFIERS:
+                words, removed = words[1:], removed | int(MergeRule.MODIFIER)
+            elif words[-1].casefold() in _ANY_HEAD | METRIC_HEADS | DATA_HEADS | {MECHANISM}:
+                head, words = words[-1].casefold(), words[:-1]
+                removed |= int(MergeRule.HEAD)
+                if not self._adds_nothing(head, words, name):
+                    break
+            else:
+                break
+            shorter = self._shorter(words, head, name)
+            if shorter is not None:
+                found, rules = shorter, removed
+        return found, rules
+
+    def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:
+        number = self._called(rest)
+        base = self._names.get(number) if number else None
+        proper = base.proper if base else ""
+        if len(rest) == 1 and rest[0] in self._meaning:
+            proper = "inner"
+        if head in METRIC_HEADS | DATA_HEADS:
+            return proper == "inner" or (head in METRIC_HEADS and rest[-1] in self._meaning)
+        if len(rest) >= _SEVERAL_WORDS:
+            return True
+        if head == MECHANISM:
+            return True
+        return proper == "inner" or (
+            proper == "capital" and base is not None and base.label == name.label
+        )
+
+    def _shorter(self, words: Words, head: str, name: Name) -> int | None:
+        """The name of these words, where it is named often enough beside the longer one."""
+        last = words[-1].casefold()
+        if last in ADJECTIVES or (len(words) == 1 and (last in GENERIC_WORDS or len(last) == 1)):
+            return None
+        number = self._called(words)
+        if number is None:
+            return None
+        if head in _ANY_HEAD and (base := self._names.get(number)) and base.documents:
+            if base.label not in self._method_labels:
+                return None  # a "latent variable model" is no latent variable
+        least = max(_LEAST_DOCUMENTS, _LEAST_SHARE * self._documents[name.id])
+        alone = self._documents[self._end(number).node]
+        compound = self._called((last, head)) if head else None
+        longer = 0 if compound in (None, name.id) else self._documents[compound]
+        if last.endswith(_ADJECTIVE_ENDINGS) or longer > alone:
+            # "cross-lingual" or "masked language" is no name by itself; "information retrieval" is.
+            least = max(_OFTEN, 2.0 * self._documents[name.id])
+        return number if alone >= least else None
+
+    def _called(self, words: Words) -> int | None:
+        """The number of the name of these words, an acronym before a word in lower case."""
+        acronym = self._number.get("".join(words))
+        return (
+            acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
+        )
+
+    def _merge_variants(self, groups: Iterable[list[Name]]) -> None:
+        for group in groups:
+            most = max(group, key=lambda each: (each.documents, -each.id))
+            if len(group) > 1 and most.documents >= _LEAST_DOCUMENTS:
+                for each in group:
+                    if each.id != most.id:
+                        self._resolved[each.id] = Resolved(most.id, int(MergeRule.HEAD))
+
+
+def _labels_of_methods(names: Iterable[Name]) -> frozenset[int]:
+    """The types of names that end with "method", "task" and the like, such as Method and Task."""
+    labels = Counter([each.label for each in names if each.words[-1:] and each.words[-1] in _ANY_HEAD])
+    least = _METHOD_LABEL_SHARE * labels.total()
+    return frozenset({label for label, names_of_it in labels.items() if names_of_it >= least})
+
+
+def _stem(words: Words) -> tuple[str, str] | None:
+    """What names have in common that differ in a last word that adds nothing."""
+    head, rest = words[-1].casefold(), "".join(words[:-1]).casefold()
+    if len(words) > _SEVERAL_WORDS and head in METHOD_HEADS:
+        return rest, "method"
+    if len(words) >= _SEVERAL_WORDS and head in DATA_HEADS:
+        return rest, "data"
+    return None
+
+
+def _expansions(connection: sqlite3.Connection) -> dict[int, dict[int, int]]:
+    """Abstracts by expansion by acronym, of acronyms that are no words."""
+    found: dict[int, dict[int, int]] = {}
+    for short, long, documents in connection.execute(
+        """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
+        WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
+    ):
+        found.setdefault(short, {})[long] = documents
+    return found
+
+
+def _join_coreferents(connection: sqlite3.Connection) -> None:
+    """Coreference counts where the names agree, and where few abstracts have the shorter one."""
+    connection.execute(
+        """WITH used AS (
+            SELECT DISTINCT coalesce(r.node, n.name) AS node, n.document
+            FROM naming n LEFT JOIN resolved r ON r.name = n.name
+        ), frequent AS (SELECT node FROM used GROUP BY node HAVING count(*) > ?)
+        INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
+        LEFT JOIN resolved r ON r.name = c.shorter
+        WHERE coalesce(r.node, c.shorter) NOT IN frequent""",
+        (_FEW_ABSTRACTS,),
+    )
