@@ -29,7 +29,7 @@ from sciextract.graph.contributions import Reading
 from sciextract.graph.database import open_graph, set_property, transaction
 from sciextract.graph.derive import DeriveSettings, derive
 from sciextract.graph.facts import Facts
-from sciextract.graph.queries.edges import neighbours
+from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node
 from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.rankings import pairs, top
@@ -190,11 +190,11 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
     def at_a_node() -> None:
         with open_graph(path) as connection:
             node = find_node(connection, chance.choice(nodes).name)
-            neighbours(connection, node, sentences=2)
+            neighbours(connection, node, EdgeRequest(sentences=2))
 
     def of_a_kind() -> None:
         with open_graph(path) as connection:
-            neighbours(connection, chance.choice(nodes), relation="COMPARE", direction="out")
+            neighbours(connection, chance.choice(nodes), EdgeRequest("COMPARE", "out"))
 
     def first_ones() -> None:
         with open_graph(path) as connection:

@@ -25,13 +25,14 @@ from sciextract.graph.database import (
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import resolve_names
 from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.words import is_generic
 
 _Ints = npt.NDArray[np.int64]
 
 # Nine of ten nodes are named by one abstract only; without them this takes a tenth of the time.
-_RANKED_NODES = "SELECT id, label FROM node WHERE documents > 1 ORDER BY id"
+_RANKED_NODES = "SELECT id, label FROM node WHERE documents > 1 AND NOT generic ORDER BY id"
 _RANKED_YEARS = """SELECT y.node, y.year, y.documents FROM node n JOIN node_year y ON y.node = n.id
-WHERE n.documents > 1"""
+WHERE n.documents > 1 AND NOT n.generic"""
 
 
 def fill_recent(connection: sqlite3.Connection) -> None:
@@ -97,6 +98,9 @@ _ANOTHER_NAME = (
     | MergeRule.HEAD
     | MergeRule.MODIFIER
 )
+_SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
+_NOT_SHORT = int(_ANOTHER_NAME) & ~_SHORT
+_FAR_MORE = 3
 _BY_ITSELF = ~int(_ANOTHER_NAME)
 _NO_SPACE_RULE = int(MergeRule.HYPHEN | _ANOTHER_NAME)
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
@@ -174,6 +178,20 @@ INSERT INTO title
 SELECT node, form FROM (
     SELECT node, form, max({_FIRST}) FROM form_use WHERE rules | {_BY_ITSELF} = {_BY_ITSELF} GROUP BY node
 );
+-- An acronym that is written far more often than its expansion names the node, where it has one meaning.
+INSERT OR REPLACE INTO title
+SELECT a.node, a.form FROM (
+    SELECT u.node, u.form, max(u.mentions) AS mentions FROM (
+        SELECT node, form, sum(mentions) AS mentions FROM form_use
+        WHERE rules & {_SHORT} AND rules & {_NOT_SHORT} = 0 GROUP BY node, form
+    ) u JOIN form f ON f.id = u.form JOIN name n ON n.key = f.surface
+    LEFT JOIN resolved r ON r.name = n.id
+    WHERE n.folded IS NOT NULL AND (r.node = u.node OR n.id NOT IN (SELECT short FROM ambiguous)) GROUP BY u.node
+) a
+LEFT JOIN (
+    SELECT node, sum(mentions) AS mentions FROM form_use WHERE rules | {_BY_ITSELF} = {_BY_ITSELF} GROUP BY node
+) b ON b.node = a.node
+WHERE a.mentions > {_FAR_MORE} * coalesce(b.mentions, 0);
 INSERT OR IGNORE INTO title
 SELECT long, form FROM (SELECT long, form, count(*) AS uses FROM expansion GROUP BY long, form)
 WHERE true GROUP BY long HAVING uses = max(uses);
@@ -267,6 +285,7 @@ def derive(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
         _run(connection, _EDGES)
         _connect(connection)
         _run(connection, _NODES)
+        _mark_generic(connection)
         fill_recent(connection)
         _run(connection, INDEXES)
         set_property(connection, "state", "finished")
@@ -282,6 +301,15 @@ def _run(connection: sqlite3.Connection, statements: str) -> None:
 def _note_symmetric(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
     rows = [(label,) for label in sorted(labels)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
+
+
+def _mark_generic(connection: sqlite3.Connection) -> None:
+    generic = [
+        (node,)
+        for node, name in connection.execute("SELECT id, name FROM node")
+        if is_generic(name)
+    ]
+    connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
 
 
 def _connect(connection: sqlite3.Connection) -> None:

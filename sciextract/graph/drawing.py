@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sciextract.graph.export import xml_text
-from sciextract.graph.queries.edges import Edge, between, neighbours
+from sciextract.graph.queries.edges import Edge, EdgeRequest, between, neighbours
 from sciextract.graph.queries.nodes import Node
 from sciextract.text.characters import visible
 
@@ -105,6 +105,7 @@ def neighbourhood(
     *,
     relation: str | None = None,
     most: int = 24,
+    generic: bool = False,
 ) -> Neighbourhood:
     """The part of a graph around a node.
 
@@ -113,11 +114,13 @@ def neighbourhood(
         centre: The node.
         relation: Only edges of this type.
         most: How many neighbours.
+        generic: Whether generic nodes are among them.
 
     Raises:
         UsageError: The graph has no such relation type.
     """
-    at_centre = neighbours(connection, centre, relation=relation, limit=most * _EDGES_A_NODE)
+    request = EdgeRequest(relation, limit=most * _EDGES_A_NODE, generic=generic)
+    at_centre = neighbours(connection, centre, request)
     nodes = {centre.id: centre}
     for edge in at_centre:
         for end in (edge.head, edge.tail):

@@ -236,7 +236,9 @@ class _Matcher:
 
 def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:
     """What is hardly ever extracted where it stands is no name there, or none within longer names."""
-    totals = connection.execute("SELECT pattern, sum(matched), sum(nested) FROM place GROUP BY pattern")
+    totals = connection.execute(
+        "SELECT pattern, sum(matched), sum(nested) FROM place GROUP BY pattern"
+    )
     for number, matched, nested in totals.fetchall():
         pattern = patterns[number]
         if pattern.acronyms or 2 * pattern.proper > pattern.extracted:

@@ -216,9 +216,7 @@ class _Merger:
     def _spelled_out(self, words: Words) -> Words:
         if len(words) == 1:
             return words
-        parts = [
-            self._meaning[each].words if each in self._meaning else (each,) for each in words
-        ]
+        parts = [self._meaning[each].words if each in self._meaning else (each,) for each in words]
         return tuple([word for part in parts for word in part])
 
     def _merge_words(self) -> None:
@@ -281,9 +279,9 @@ class _Merger:
         number = self._called(words)
         if number is None:
             return None
-        if head in _ANY_HEAD and (base := self._names.get(number)) and base.documents:
-            if base.label not in self._method_labels:
-                return None  # a "latent variable model" is no latent variable
+        base = self._names.get(number)
+        if head in _ANY_HEAD and base and base.documents and base.label not in self._method_labels:
+            return None  # a "latent variable model" is no latent variable
         least = max(_LEAST_DOCUMENTS, _LEAST_SHARE * self._documents[name.id])
         alone = self._documents[self._end(number).node]
         compound = self._called((last, head)) if head else None
@@ -296,9 +294,7 @@ class _Merger:
     def _called(self, words: Words) -> int | None:
         """The number of the name of these words, an acronym before a word in lower case."""
         acronym = self._number.get("".join(words))
-        return (
-            acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
-        )
+        return acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
 
     def _merge_variants(self, groups: Iterable[list[Name]]) -> None:
         for group in groups:
@@ -311,7 +307,9 @@ class _Merger:
 
 def _labels_of_methods(names: Iterable[Name]) -> frozenset[int]:
     """The types of names that end with "method", "task" and the like, such as Method and Task."""
-    labels = Counter([each.label for each in names if each.words[-1:] and each.words[-1] in _ANY_HEAD])
+    labels = Counter(
+        [each.label for each in names if each.words[-1:] and each.words[-1] in _ANY_HEAD]
+    )
     least = _METHOD_LABEL_SHARE * labels.total()
     return frozenset({label for label, names_of_it in labels.items() if names_of_it >= least})
 

@@ -111,17 +111,25 @@ class PageContent:
     edges: list[PageEdge]
 
 
-def best_edges(connection: sqlite3.Connection, most: int, relation: str | None = None) -> list[int]:
+def best_edges(
+    connection: sqlite3.Connection, most: int, relation: str | None = None, *, generic: bool = False
+) -> list[int]:
     """Numbers of the edges that most abstracts state; among equals, of those between frequent nodes.
+
+    Args:
+        connection: The graph.
+        most: At most so many.
+        relation: Only edges of this type.
+        generic: Edges of generic nodes, too.
 
     Raises:
         UsageError: The graph has no such relation type.
     """
     rows = connection.execute(
         """SELECT e.id FROM edge e JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
-        WHERE e.label = coalesce(?, e.label)
+        WHERE e.label = coalesce(?, e.label) AND (? OR NOT (h.generic OR t.generic))
         ORDER BY e.documents DESC, min(h.documents, t.documents) DESC, e.id LIMIT ?""",
-        (label_number(connection, relation, "relation"), most),
+        (label_number(connection, relation, "relation"), generic, most),
     )
     return [number for (number,) in rows]
 

@@ -127,12 +127,14 @@ class ViewSettings:
         neighbours: At most so many neighbours of a node.
         edges: At most so many edges of the whole graph.
         sentences: So many sentences for each edge of a page.
+        generic: Whether generic nodes are shown, too.
     """
 
     relation: str | None = None
     neighbours: int = 24
     edges: int = 10_000
     sentences: int = 3
+    generic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ def draw(
     check_target(output, force=force, kept=[graph])
     shown = None if node is None else neighbourhood(
         connection, find_node(connection, node),
-        relation=settings.relation, most=settings.neighbours,
+        relation=settings.relation, most=settings.neighbours, generic=settings.generic,
     )  # fmt: skip
     if shown is not None and not is_page:
         _write(output, neighbourhood_svg(shown))
@@ -190,7 +192,7 @@ def _page_content(
     connection: sqlite3.Connection, name: str, shown: Neighbourhood | None, settings: ViewSettings
 ) -> PageContent:
     if shown is None:
-        edges = best_edges(connection, settings.edges, settings.relation)
+        edges = best_edges(connection, settings.edges, settings.relation, generic=settings.generic)
         return page_content(connection, edges, title=name, sentences=settings.sentences)
     return page_content(
         connection,

@@ -111,7 +111,7 @@ def test_years_that_cannot_be_used(work: Path, command: Command, content: str) -
 def test_top(graph: Path, command: Command) -> None:
     outcome = command("graph", "top", "--graph", graph)
     assert outcome.out.splitlines()[1].split() == [
-        "3", "2", "2001-2003", "Method", "support", "vector", "machine",
+        "3", "3", "2", "2001-2003", "Method", "support", "vector", "machine",
     ]  # fmt: skip
     (first, *_) = lines(command("graph", "top", "--type", "task", "--json", "--graph", graph).out)
     assert (first["name"], first["documents"]) == ("dependency parsing", 2)
@@ -122,8 +122,9 @@ def test_top(graph: Path, command: Command) -> None:
 
 def test_neighbours(graph: Path, command: Command) -> None:
     outcome = command("graph", "neighbours", "svm", "--sentences", 1, "--graph", graph)
-    assert "5 mentions, 2 neighbours" in outcome.out
-    assert "SVMs  (plural, acronym with one expansion in the corpus)" in outcome.out
+    assert "3 abstracts (3 of them extracted), 2 neighbours" in outcome.out
+    assert "5 mentions extracted; named at 5 places by itself, 0 within" in outcome.out
+    assert "SVMs  (plural, acronym that most of the corpus expands so)" in outcome.out
     assert (
         "--USED-FOR--> dependency parsing [Task]  (2 abstracts, mean score 0.70, best 0.80)"
         in outcome.out

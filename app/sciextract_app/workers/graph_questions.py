@@ -12,8 +12,21 @@ from textual.message import Message
 from sciextract.errors import SciextractError
 from sciextract.graph.building import totals_of
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.edges import edge_numbered, neighbours, relation_counts, sentences_of
-from sciextract.graph.queries.nodes import about, entity_labels, find_node, node_of, search_nodes
+from sciextract.graph.queries.edges import (
+    EdgeRequest,
+    edge_numbered,
+    neighbours,
+    relation_counts,
+    sentences_of,
+)
+from sciextract.graph.queries.nodes import (
+    about,
+    entity_labels,
+    find_node,
+    generic_nodes,
+    node_of,
+    search_nodes,
+)
 from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.rankings import top
 from sciextract_app.presenters.graph import (
@@ -148,7 +161,7 @@ def _page(graph: sqlite3.Connection, wanted: int | str) -> NodePage:
         node = alike[0] if alike else find_node(graph, wanted)
     else:
         node = node_of(graph, wanted)
-    edges = neighbours(graph, node, limit=EDGE_LIMIT)
+    edges = neighbours(graph, node, EdgeRequest(limit=EDGE_LIMIT))
     return node_page(about(graph, node), edges, relation_counts(graph, node))
 
 
@@ -160,7 +173,7 @@ def _support(graph: sqlite3.Connection, number: int) -> Message:
 
 def _path(graph: sqlite3.Connection, start: int, end: int) -> Message:
     ends = node_of(graph, start), node_of(graph, end)
-    steps = shortest_path(graph, *ends, sentences=1)
+    steps = shortest_path(graph, *ends, generic_nodes(graph), sentences=1)
     edges = [edge for step in steps or () for edge in step]
     parts = [(edge_words(edge), tuple(map(support_of, edge.sentences))) for edge in edges]
     words = f"Path from {ends[0].name} to {ends[1].name}"

@@ -30,7 +30,12 @@ SentencesOption = Annotated[
 ]
 LimitOption = Annotated[int, typer.Option(metavar="N", min=1, help="At most so many.")]
 
-
+WithGenericOption = Annotated[
+    bool,
+    typer.Option(
+        "--with-generic", help='Nodes that tell little by themselves, such as "data", too.'
+    ),
+]
 AvoidOption = Annotated[
     list[str] | None,
     typer.Option(metavar="NODE", help="A node to leave out; may be repeated."),

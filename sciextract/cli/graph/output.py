@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sciextract.cli.console import JsonOption, QuietOption, counted, is_terminal, report, say
-from sciextract.cli.graph.group import GraphOption, JsonLines, nothing, show, show_json
+from sciextract.cli.graph.group import (
+    GraphOption,
+    JsonLines,
+    WithGenericOption,
+    nothing,
+    show,
+    show_json,
+)
 from sciextract.errors import MissingExtraError, UsageError, as_command
 
 if TYPE_CHECKING:
@@ -157,6 +164,7 @@ def view(
     sentences: Annotated[
         int, typer.Option(metavar="N", min=0, help="Sentences for each edge in a page.")
     ] = 3,
+    with_generic: WithGenericOption = False,
     force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -175,7 +183,7 @@ def view(
     from sciextract.graph.database import open_graph
     from sciextract.graph.pictures import ViewSettings, draw
 
-    settings = ViewSettings(relation, most, edges, sentences)
+    settings = ViewSettings(relation, most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
     words = f"{output} shows {counted(drawn.nodes, 'node')} and {counted(drawn.edges, 'edge')}"

@@ -15,6 +15,7 @@ from sciextract.cli.graph.group import (
     JsonLines,
     LimitOption,
     SentencesOption,
+    WithGenericOption,
     avoided,
     edge_line,
     nothing,
@@ -53,16 +54,14 @@ def neighbours(
         sciextract graph neighbours SVM --relation USED-FOR --direction out --sentences 2 --graph field.graph
     """
     from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.edges import EdgeRequest
     from sciextract.graph.queries.edges import neighbours as edges_at
     from sciextract.graph.queries.nodes import about, find_node
 
     with open_graph(graph) as connection:
         found = find_node(connection, node)
         known = about(connection, found)
-        edges = edges_at(
-            connection, found,
-            relation=relation, direction=direction, limit=limit, sentences=sentences,
-        )  # fmt: skip
+        edges = edges_at(connection, found, EdgeRequest(relation, direction, limit, sentences))
     if as_json:
         show_json([{**known.to_json(), "edges": [edge.to_json() for edge in edges]}])
         return
@@ -78,8 +77,20 @@ def _about(known: About) -> Iterator[str]:
     node = known.node
     types = ", ".join(f"{label} {count:,}" for label, count in known.labels.items())
     yield f"{node.name}  ({types})"
-    words = f"{counted(node.documents, 'abstract')}, {counted(node.mentions, 'mention')}"
+    words = (
+        f"{counted(node.documents, 'abstract')} ({node.extracted_documents:,} of them extracted)"
+    )
     yield f"  {words}, {counted(node.degree, 'neighbour')}, years {years_of(node)}"
+    yield (
+        f"  {counted(node.mentions, 'mention')} extracted; named at {counted(node.matched, 'place')}"
+        f" by itself, {node.nested:,} within longer names"
+    )
+    if node.vocabulary_id:
+        yield f"  in the vocabulary: {node.vocabulary_id}"
+    if node.generic:
+        yield "  generic: left out of top, paths and pictures without --with-generic"
+    for reason, forms in known.unmatched.items():
+        yield f"  not looked for in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}"
     if known.meanings:
         listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
         yield f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
@@ -95,6 +106,7 @@ def _alias(alias: Alias) -> str:
     return f"  {alias.mentions:7,}  {alias.surface}{rules}"
 
 
+_MOST_FORMS = 5
 _Node = Annotated[str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)]
 
 
@@ -106,6 +118,7 @@ def path(
         list[str] | None,
         typer.Option(metavar="NODE", help="A node not to go through; may be repeated."),
     ] = None,
+    with_generic: WithGenericOption = False,
     sentences: SentencesOption = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -120,15 +133,18 @@ def path(
         sciextract graph path BERT chemistry --avoid accuracy --sentences 3 --graph field.graph
     """
     from sciextract.graph.database import open_graph
-    from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.queries.nodes import find_node, generic_nodes
     from sciextract.graph.queries.paths import shortest_path
 
     with open_graph(graph) as connection:
         first, last = find_node(connection, start), find_node(connection, end)
-        closed = [find_node(connection, each) for each in avoid or []]
+        closed = {find_node(connection, each).id for each in avoid or []}
+        if not with_generic:
+            closed |= generic_nodes(connection)
         steps = shortest_path(connection, first, last, closed, sentences)
     if steps is None:
-        raise nothing(f"no way leads from {first.name!r} to {last.name!r}")
+        hint = "" if with_generic else "; --with-generic allows generic nodes on the way"
+        raise nothing(f"no way leads from {first.name!r} to {last.name!r}{hint}")
     if as_json:
         edges = [[edge.to_json() for edge in step] for step in steps]
         show_json([{"start": first.to_json(), "end": last.to_json(), "steps": edges}])
@@ -155,6 +171,7 @@ def top(
     ] = None,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
+    with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLines = False,
 ) -> None:
@@ -172,14 +189,16 @@ def top(
     with open_graph(graph) as connection:
         unwanted = avoided(connection, avoid, avoid_from)
         found = first_nodes(
-            connection, label=label, by=by, since=since, avoid=unwanted, limit=limit
-        )
+            connection, label=label, by=by, since=since, avoid=unwanted, generic=with_generic,
+            limit=limit,
+        )  # fmt: skip
     if as_json:
         show_json(node.to_json() for node in found)
     elif found:
-        show([f"{'abstracts':>9} {'degree':>7}  {'years':9}  {'type':20}  name"])
+        show([f"{'abstracts':>9} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"])
         show(
-            f"{node.documents:9,} {node.degree:7,}  {years_of(node):9}  {node.label[:20]:20}  {node.name}"
+            f"{node.documents:9,} {node.extracted_documents:9,} {node.degree:7,}  {years_of(node):9}"
+            f"  {node.label[:20]:20}  {node.name}"
             for node in found
         )
     if not found:

@@ -14,6 +14,25 @@ from sciextract.graph.queries.nodes import Node, label_number, node_of
 Direction = Literal["out", "in", "both"]
 
 
+@dataclass(frozen=True, slots=True)
+class EdgeRequest:
+    """Which edges at a node are wanted.
+
+    Attributes:
+        relation: Only edges of this type.
+        direction: ``out`` of the node, ``in``, or both; relations without direction are always there.
+        limit: At most so many.
+        sentences: How many sentences to bring for each.
+        generic: Whether edges to generic nodes are wanted, too.
+    """
+
+    relation: str | None = None
+    direction: Direction = "both"
+    limit: int = 20
+    sentences: int = 0
+    generic: bool = True
+
+
 class Way(StrEnum):
     """Where an edge leads, seen from one of its ends."""
 
@@ -112,6 +131,7 @@ _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"
 _EDGE = f"""SELECT e.id, e.head, e.tail, l.name, {_SYMMETRIC},
     e.documents, e.mentions, e.score_mean, e.score_max
 FROM edge e JOIN label l ON l.id = e.label """
+_GENERIC_END = "SELECT 1 FROM node g WHERE g.id IN (e.head, e.tail) AND g.id <> :node AND g.generic"
 _ENDS = {
     "out": ("e.head = :node", f"e.tail = :node AND {_SYMMETRIC}"),
     "in": ("e.tail = :node", f"e.head = :node AND {_SYMMETRIC}"),
@@ -120,38 +140,34 @@ _ENDS = {
 
 
 def neighbours(
-    connection: sqlite3.Connection,
-    node: Node,
-    *,
-    relation: str | None = None,
-    direction: Direction = "both",
-    limit: int = 20,
-    sentences: int = 0,
+    connection: sqlite3.Connection, node: Node, request: EdgeRequest = EdgeRequest()
 ) -> list[Edge]:
     """Edges at a node, those that most abstracts state first.
 
     Args:
         connection: The graph.
         node: The node.
-        relation: Only edges of this type.
-        direction: ``out`` of the node, ``in``, or both; relations without direction are always there.
-        limit: At most so many.
-        sentences: How many sentences to bring for each.
+        request: Which of its edges.
 
     Raises:
         UsageError: The graph has no such relation type.
     """
-    number = label_number(connection, relation, "relation")
+    number = label_number(connection, request.relation, "relation")
     # The plus keeps SQLite from going through all edges of the type instead of those at the node.
     kind = "" if number is None else "AND +e.label = :label"
+    if not request.generic:
+        kind += f" AND NOT EXISTS ({_GENERIC_END})"
     rows: list[tuple[Any, ...]] = []
-    for end in _ENDS[direction]:
+    for end in _ENDS[request.direction]:
         rows += connection.execute(
             f"{_EDGE} WHERE {end} {kind} ORDER BY e.documents DESC, e.id LIMIT :limit",
-            {"node": node.id, "label": number, "limit": limit},
+            {"node": node.id, "label": number, "limit": request.limit},
         )
     rows.sort(key=lambda row: (-row[5], row[0]))
-    return [edge_of(connection, row, sentences).read_from(node.id) for row in rows[:limit]]
+    return [
+        edge_of(connection, row, request.sentences).read_from(node.id)
+        for row in rows[: request.limit]
+    ]
 
 
 def relation_counts(connection: sqlite3.Connection, node: Node) -> dict[tuple[str, Way], int]:

@@ -154,6 +154,7 @@ class About:
         aliases: The most frequent ways to write it.
         all_aliases: How many there are.
         meanings: Of an acronym with several expansions: each with its abstracts.
+        unmatched: Forms that are not looked for in the texts, by the reason.
     """
 
     node: Node
@@ -162,6 +163,7 @@ class About:
     aliases: tuple[Alias, ...]
     all_aliases: int
     meanings: dict[str, int]
+    unmatched: dict[str, list[str]]
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -234,7 +236,24 @@ def about(connection: sqlite3.Connection, node: Node, most_aliases: int = 12) ->
         tuple(aliases),
         total,
         meanings(connection, node.id),
+        _unmatched(connection, node.id),
     )
+
+
+def generic_nodes(connection: sqlite3.Connection) -> set[int]:
+    """The numbers of all generic nodes."""
+    return {node for (node,) in connection.execute("SELECT id FROM node WHERE generic")}
+
+
+def _unmatched(connection: sqlite3.Connection, node: int) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for reason, surface in connection.execute(
+        """SELECT u.reason, f.surface FROM unmatched u JOIN form f ON f.id = u.form
+        WHERE u.node = ? ORDER BY 1, 2""",
+        (node,),
+    ):
+        found.setdefault(reason, []).append(surface)
+    return found
 
 
 def meanings(connection: sqlite3.Connection, name: int) -> dict[str, int]:

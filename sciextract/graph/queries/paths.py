@@ -55,7 +55,7 @@ def shortest_path(
     connection: sqlite3.Connection,
     start: Node,
     end: Node,
-    avoid: Iterable[Node] = (),
+    avoid: Iterable[int] = (),
     sentences: int = 1,
 ) -> list[list[Edge]] | None:
     """The edges of each step from one node to another, ``None`` where no way leads there.
@@ -66,7 +66,7 @@ def shortest_path(
         connection: The graph.
         start: Where it begins.
         end: Where it leads.
-        avoid: Nodes not to go through.
+        avoid: Numbers of nodes not to go through.
         sentences: How many sentences to bring for each edge.
     """
     if start.id == end.id:
@@ -75,7 +75,7 @@ def shortest_path(
     first, last = adjacency.place(start.id), adjacency.place(end.id)
     if first is None or last is None:
         return None
-    closed = [place for node in avoid if (place := adjacency.place(node.id)) is not None]
+    closed = [place for node in avoid if (place := adjacency.place(node)) is not None]
     steps = _walk(adjacency, first, _distances(adjacency, first, last, closed))
     numbers = [int(adjacency.nodes[place]) for place in steps]
     if not numbers:

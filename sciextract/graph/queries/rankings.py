@@ -23,6 +23,7 @@ def top(
     by: By = "count",
     since: int | None = None,
     avoid: Iterable[Node] = (),
+    generic: bool = False,
     limit: int = 20,
 ) -> list[Node]:
     """The nodes that most abstracts name, or that are related to most others.
@@ -33,6 +34,7 @@ def top(
         by: ``count`` of abstracts, or ``degree``.
         since: Count only abstracts of this year or later; ``documents`` of the nodes is that count.
         avoid: Nodes to leave out.
+        generic: Generic nodes, too.
         limit: At most so many.
 
     Raises:
@@ -41,23 +43,23 @@ def top(
     unwanted = {node.id for node in avoid}
     number, most = label_number(connection, label, "entity"), limit + len(unwanted)
     if since is None:
-        where = "" if number is None else "WHERE n.label = :label "
+        where = "" if number is None else "AND n.label = :label "
         rows = connection.execute(
-            f"{NODE} {where} ORDER BY n.{_COLUMN[by]} DESC, n.name LIMIT :limit",
-            {"label": number, "limit": most},
+            f"{NODE} WHERE n.generic <= :generic {where} ORDER BY n.{_COLUMN[by]} DESC, n.name LIMIT :limit",
+            {"label": number, "limit": most, "generic": generic},
         )
         return [Node(*row) for row in rows if row[0] not in unwanted][:limit]
     if by != "count":
         raise UsageError(f"--since counts abstracts, not {by}", "leave out --since or --by")
-    found = _top_since(connection, number, since, most)
+    found = _top_since(connection, number, since, most, generic=generic)
     return [node for node in found if node.id not in unwanted][:limit]
 
 
 def _top_since(
-    connection: sqlite3.Connection, label: int | None, since: int, limit: int
+    connection: sqlite3.Connection, label: int | None, since: int, limit: int, *, generic: bool
 ) -> list[Node]:
-    values = {"since": since, "label": label, "any": ANY_TYPE, "limit": limit}
-    found = connection.execute(_RANKED, values).fetchall()
+    values = {"since": since, "label": label, "any": ANY_TYPE, "limit": limit, "generic": generic}
+    found = [] if generic else connection.execute(_RANKED, values).fetchall()
     if len(found) < limit:  # the ranking is no longer, or too few nodes are named twice
         found = connection.execute(_COUNTED, values).fetchall()
     return [replace(node_of(connection, node), documents=recent) for node, recent in found]
@@ -71,7 +73,7 @@ ORDER BY documents DESC, node LIMIT :limit
 """
 _COUNTED = """
 SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
-WHERE y.year >= :since AND n.label = coalesce(:label, n.label)
+WHERE y.year >= :since AND n.label = coalesce(:label, n.label) AND n.generic <= :generic
 GROUP BY y.node ORDER BY recent DESC, y.node LIMIT :limit
 """
 

@@ -32,29 +32,26 @@ def test_an_acronym_without_expansion_keeps_its_name() -> None:
     assert keys(found) == {"SVMs": "SVM"}
 
 
-def test_the_best_mention_names_a_cluster() -> None:
-    found = contribution_of(
-        abstract(
-            "a", "DyGIE++ is a span model. The model is fast.",
-            {"DyGIE++": "Method", "span model": "Method", "model#2": "Generic"},
-            groups=[["span model", "DyGIE++", "model#2"]],
-        )
-    )  # fmt: skip
-    assert keys(found) == {"DyGIE++": "DyGIE++", "span model": "DyGIE++"}
-    rules = {each.surface: each.rules for each in found.namings}
-    assert rules["span model"] & MergeRule.COREFERENCE
-    assert not rules["DyGIE++"] & MergeRule.COREFERENCE
+def test_coreference_joins_names_of_which_one_holds_the_other() -> None:
+    text = "A graph parser beats DyGIE++, and parsers beat the chart tagger. The WildCD corpus is WildCD."
+    mentions = dict.fromkeys(
+        ["graph parser", "DyGIE++", "parsers", "chart tagger", "WildCD corpus", "WildCD#2"],
+        "Method",
+    )
+    groups = [["graph parser", "parsers", "chart tagger", "DyGIE++"], ["WildCD corpus", "WildCD#2"]]
+    found = contribution_of(abstract("a", text, mentions, groups=groups))
+    assert keys(found)["parsers"] == "parser"
+    assert set(found.coreferents) == {("WildCD", "wildcdcorpus", "WildCD")}
+    without = contribution_of(abstract("a", text, mentions, groups=[groups[0][:3]]))
+    assert without.coreferents == (("parser", "graphparser", "parser"),)
 
 
-def test_clusters_that_share_a_mention_are_one() -> None:
-    found = contribution_of(
-        abstract(
-            "a", "A graph parser, a chart parser, a parser.",
-            {"graph parser": "Method", "chart parser": "Method", "parser#3": "Method"},
-            groups=[["graph parser", "parser#3"], ["chart parser", "parser#3"]],
-        )
-    )  # fmt: skip
-    assert len(set(keys(found).values())) == 1
+def test_generic_mentions_mean_the_best_name_of_their_cluster() -> None:
+    text = "DyGIE++ is a span model. The model is fast. The model finds names."
+    mentions = {"DyGIE++": "Method", "span model": "Method", "model#3": "Generic", "names": "Task"}
+    groups = [["span model", "DyGIE++", "model#3"]]
+    document = abstract("a", text, mentions, [("model#3", "USED-FOR", "names")], groups)
+    assert said(document) == [("DyGIE++", "USED-FOR", "name")]
 
 
 def test_what_the_text_spells_out_as_two_things_is_two() -> None:
@@ -74,19 +71,6 @@ def test_two_expansions_of_which_one_holds_the_other_are_two() -> None:
         "a", text, {"LTS#2": "Method", "TS#4": "Method"}, groups=[["LTS#2", "TS#4"]]
     )
     assert set(keys(contribution_of(document)).values()) == {"lazytreesearch", "treesearch"}
-
-
-def test_two_proper_names_without_a_common_word_are_two() -> None:
-    text = "ChatAB beats WildCD. The WildCD corpus is large."
-    mentions = {"ChatAB": "Method", "WildCD": "Material", "WildCD corpus": "Material"}
-    found = contribution_of(
-        abstract("a", text, mentions, groups=[["ChatAB", "WildCD", "WildCD corpus"]])
-    )
-    assert keys(found) == {
-        "ChatAB": "ChatAB",
-        "WildCD": "wildcdcorpus",
-        "WildCD corpus": "wildcdcorpus",
-    }
 
 
 def test_an_acronym_in_brackets_does_not_make_another_name() -> None:

@@ -10,7 +10,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.database import open_graph
 from sciextract.graph.derive import DeriveSettings, known_symmetric
 from sciextract.graph.precision import draw_edges
-from sciextract.graph.queries.edges import Direction, Way, neighbours, relation_counts
+from sciextract.graph.queries.edges import Direction, EdgeRequest, Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import find_node
 from tests.graph_samples import abstract, build
 
@@ -41,7 +41,7 @@ class TestRelationsWithoutDirection:
         build(path, self.ONE, self.OTHER)
         assert edges_of(path) == [("grammar", "COMPARE", "parser", 2, 2, 0.8, 0.9, 2)]
         with open_graph(path) as graph:
-            [edge] = neighbours(graph, find_node(graph, "parser"), sentences=5)
+            [edge] = neighbours(graph, find_node(graph, "parser"), EdgeRequest(sentences=5))
         assert edge.symmetric and (edge.head.label, edge.documents) == ("Method", 2)
         ends = [(each.head_text, each.tail_text) for each in edge.sentences]
         assert ends == [("Parsers", "grammars"), ("parser", "grammar")]
@@ -58,7 +58,7 @@ class TestRelationsWithoutDirection:
         with open_graph(path) as graph:
             for name in ("parser", "grammar"):
                 node = find_node(graph, name)
-                [edge] = neighbours(graph, node, direction=direction)
+                [edge] = neighbours(graph, node, EdgeRequest(direction=direction))
                 assert edge.way_from(node.id) is Way.NONE
                 assert relation_counts(graph, node) == {("COMPARE", Way.NONE): 1}
 

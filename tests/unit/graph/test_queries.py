@@ -11,7 +11,7 @@ import pytest
 from sciextract.errors import UsageError
 from sciextract.graph import derive
 from sciextract.graph.database import FEW_EDGES, UnknownNodeError, open_graph
-from sciextract.graph.queries.edges import Way, neighbours, relation_counts
+from sciextract.graph.queries.edges import EdgeRequest, Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import about, find_node, search_nodes
 from sciextract.graph.queries.paths import shortest_path
 from sciextract.graph.queries.rankings import pairs, top
@@ -61,7 +61,7 @@ def test_aliases_tell_their_rules(connection: sqlite3.Connection) -> None:
         "SVM": ("acronym expanded in the same text",),
         "support vector machine": (),
         "Support-vector machines": ("case", "hyphen", "plural"),
-        "SVMs": ("plural", "acronym with one expansion in the corpus"),
+        "SVMs": ("plural", "acronym that most of the corpus expands so"),
     }
     assert found.years == {2001: 1, 2002: 1, 2003: 1}
     assert found.labels == {"Method": 5}
@@ -111,24 +111,26 @@ def test_top_since_is_what_counting_everything_gives(
 
 def test_neighbours(connection: sqlite3.Connection) -> None:
     node = find_node(connection, "SVM")
-    out = neighbours(connection, node, relation="used-for", direction="out", sentences=1)
+    out = neighbours(
+        connection, node, EdgeRequest(relation="used-for", direction="out", sentences=1)
+    )
     assert [(each.tail.name, each.documents) for each in out] == [("dependency parsing", 2)]
     (sentence,) = out[0].sentences
     assert sentence.text == "The SVM improves dependency parsing."
     assert (sentence.doc_key, sentence.year, sentence.score) == ("a", 2001, 0.8)
-    (compared,) = neighbours(connection, node, direction="in")
+    (compared,) = neighbours(connection, node, EdgeRequest(direction="in"))
     assert (compared.label, compared.head, compared.tail.name) == (
         "COMPARE",
         node,
         "neural network",
     )
     with pytest.raises(UsageError, match="no relation type 'X'"):
-        neighbours(connection, node, relation="X")
+        neighbours(connection, node, EdgeRequest(relation="X"))
 
 
 def test_mentions_are_where_the_sentence_says(connection: sqlite3.Connection) -> None:
     node = find_node(connection, "SVM")
-    (edge,) = neighbours(connection, node, relation="USED-FOR", sentences=2)
+    (edge,) = neighbours(connection, node, EdgeRequest(relation="USED-FOR", sentences=2))
     assert [(each.head_text, each.tail_text) for each in edge.sentences] == [
         ("SVM", "dependency parsing"), ("Support-vector machines", "dependency parsing"),
     ]  # fmt: skip
@@ -149,7 +151,9 @@ def test_nodes_while_somebody_types(
 
 
 def test_a_cluster_passes_its_relations_to_the_name(connection: sqlite3.Connection) -> None:
-    edges = neighbours(connection, find_node(connection, "neural network"), direction="out")
+    edges = neighbours(
+        connection, find_node(connection, "neural network"), EdgeRequest(direction="out")
+    )
     related = {"treebanks", "speech recognition", "support vector machine"}
     assert {each.tail.name for each in edges} == related
 
@@ -169,7 +173,9 @@ def test_paths_that_are_none(connection: sqlite3.Connection) -> None:
     start, end = find_node(connection, "SVM"), find_node(connection, "speech recognition")
     assert shortest_path(connection, start, start) == []
     assert shortest_path(connection, start, find_node(connection, "accuracy")) is None
-    assert shortest_path(connection, start, end, [find_node(connection, "neural network")]) is None
+    assert (
+        shortest_path(connection, start, end, [find_node(connection, "neural network").id]) is None
+    )
 
 
 def test_paths_are_as_short_as_those_of_networkx(random_graph: Path) -> None:

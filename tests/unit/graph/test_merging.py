@@ -1,0 +1,104 @@
+"""Names that are one node, and where they stand in the texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sciextract.graph.database import open_graph
+from sciextract.graph.matching import COMMON, SEVERAL_MEANINGS
+from sciextract.graph.queries.nodes import About, about, find_node, node_called
+from sciextract.graph.queries.rankings import top
+from tests.graph_samples import abstract, build
+
+
+def known(graph: Path, name: str) -> About:
+    with open_graph(graph) as connection:
+        return about(connection, find_node(connection, name))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "f.graph"
+
+
+def test_words_and_acronyms_that_add_nothing_are_one_node(path: Path) -> None:
+    texts = {
+        "Fast lattice parsing (FLP) is new.": ("Fast lattice parsing",),
+        "We use fast lattice parsing.": ("fast lattice parsing",),
+        "Novel FLP systems win.": ("Novel FLP systems",),
+        "A chart parsing model. A cross-lingual model. A language model. Masked language models.": (
+            "chart parsing model", "cross-lingual model", "language model", "Masked language models"
+        ),
+        "Chart parsing wins. Cross-lingual.": ("Chart parsing", "Cross-lingual"),
+        "Chart parsing loses. Masked language. Masked language!": ("Chart parsing", "Masked language"),
+    }  # fmt: skip
+    build(
+        path,
+        *[
+            abstract(str(number), text, dict.fromkeys(names, "Method"))
+            for number, (text, names) in enumerate(texts.items())
+        ],
+    )
+    parsing = known(path, "FLP")
+    assert parsing.node.name == "fast lattice parsing"
+    rules = {each.surface: each.rules for each in parsing.aliases}
+    assert {"first word that adds nothing", "last word that adds nothing", "acronym within the name"} <= set(
+        rules["Novel FLP systems"]
+    )  # fmt: skip
+    assert known(path, "chart parsing model").node.name == "Chart parsing"
+    for apart in ("cross-lingual model", "language model", "masked language model"):
+        assert known(path, apart).aliases[0].rules == ()
+
+
+def test_names_count_where_they_stand_whether_or_not_they_were_extracted(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "We train on NewsBank. A chart parser.", {"NewsBank": "Material", "chart parser": "Method"}),
+        abstract("b", "The NewsBanks, and newsbank. Chart-parser trees.", {"Chart-parser trees": "Material"}),
+        abstract("c", "Of a chart. Parser. Charts of Newsbankers.", {"Charts": "Material"}, year=2001),
+    )  # fmt: skip
+    bank, parser = known(path, "NewsBank").node, known(path, "chart parser").node
+    assert (bank.documents, bank.extracted_documents, bank.mentions, bank.matched) == (2, 1, 1, 3)
+    assert (parser.documents, parser.matched, parser.nested) == (2, 1, 1)
+
+
+def test_acronyms_need_their_capitals_and_one_meaning(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "Fast icing (FI) of cakes. FI wins.", {"FI#2": "Method"}),
+        abstract("b", "Fluid ions (FI). FI lose.", {"FI#2": "Method"}),
+        abstract("c", "FI is open. IT is not. It is.", {"FI": "Method", "IT": "Method"}),
+    )
+    icing, open_one, computing = (known(path, name) for name in ("fast icing", "FI", "IT"))
+    assert (icing.node.documents, icing.node.matched) == (1, 2)
+    assert open_one.node.documents == 1
+    assert list(open_one.unmatched) == [SEVERAL_MEANINGS]
+    assert computing.node.matched == 1
+
+
+def test_common_words_and_generic_nodes(path: Path) -> None:
+    words = "a run may run and run the run we run to run or run as run if run so run but run"
+    build(
+        path,
+        abstract("a", "Training data.", {"Training data": "Material"}),
+        abstract("b", f"The run of training data. {words}", {"run": "Method"}),
+        abstract("c", "Run! Training data of treebanks.", {"treebanks": "Material"}),
+    )
+    run = known(path, "run")
+    assert (run.node.documents, run.node.matched) == (1, 0)
+    assert list(run.unmatched) == [COMMON]
+    with open_graph(path) as connection:
+        assert {each.name for each in top(connection)} == {"run", "treebanks"}
+        assert top(connection, generic=True)[0].name == "Training data"
+
+
+def test_a_single_letter_is_a_name_with_or_without_its_article(path: Path) -> None:
+    build(path, abstract("a", "The A beats A.", {"The A": "Method", "A#2": "Method"}))
+    with open_graph(path) as connection:
+        found = node_called(connection, "A")
+        assert found is not None
+        assert found.mentions == 2
+        assert node_called(connection, "the A") == found
+        assert node_called(connection, "the") is None
