@@ -49,7 +49,7 @@ async def until_at(pilot: Pilot[None], screen: GraphScreen, name: str) -> None:
 async def test_a_walk_there_and_back(graph: Path) -> None:
     async with viewed(graph) as (screen, pilot):
         await until_at(pilot, screen, "support vector machine")
-        assert "SVMs  (plural, acronym with one expansion" in shown(pilot)
+        assert "SVMs  (plural, acronym that most of the" in shown(pilot)
         assert "--USED-FOR-->" in shown(pilot)
         await pilot.press("tab", "enter")
         await until(

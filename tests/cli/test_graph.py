@@ -160,7 +160,7 @@ def test_path(graph: Path, command: Command) -> None:
         (("trends", "pairs", "--since", "2000"), 2, "--since does not go"),
         (("trends", "rising", "--relation", "COMPARE"), 2, "--relation does not go"),
         (("trends", "pairs", "--type", "a", "--type", "b", "--type", "c"), 2, "allowed are 2"),
-        (("trends", "rising"), 1, "nothing found"),
+        (("trends", "rising"), 2, "two periods of 30 abstracts"),
         (("view", "SVM", "--output", "x.png"), 2, "allowed are .html, .htm, .svg"),
         (("export", "--to", "graphml", "--output", "no/x.graphml"), 1, "no such folder"),
     ],

@@ -116,7 +116,7 @@ def _facts(about: About) -> Iterable[tuple[str, str]]:
     node = about.node
     yield "types", ", ".join([f"{label} {count:,}" for label, count in about.labels.items()])
     abstracts, times = counted_many(node.documents, "abstract"), counted_many(node.mentions, "time")
-    yield "named in", f"{abstracts}, {times}; {counted_many(node.degree, 'neighbour')}"
+    yield "named in", f"{abstracts}; extracted {times}; {counted_many(node.degree, 'neighbour')}"
     if about.meanings:
         meanings = ", ".join([f"{name} {count:,}" for name, count in about.meanings.items()])
         yield "may mean", meanings
