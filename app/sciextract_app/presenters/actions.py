@@ -84,6 +84,13 @@ _NAVIGATION = (
     ),
     Action("first-abstract", ("<", "home"), "first abstract", "open the first abstract"),
     Action("last-abstract", (">", "end"), "last abstract", "open the last abstract"),
+    Action(
+        "next-finding", ("]",), "next finding", "next place that a check (K) has found", argument="1"
+    ),
+    Action(
+        "previous-finding", ("[",), "previous finding", "previous place that a check has found",
+        argument="-1",
+    ),
     Action("go-to", ("G",), "go to", "open an abstract by its number in the list: type it, then Enter"),
 )
 _DECIDING = (
@@ -179,6 +186,11 @@ _APP_REQUESTS = (
         "adjudicate", ("W",), "adjudicate",
         "decide where another person, a model or a file differs",
         request="adjudicate",
+    ),
+    Action(
+        "checks", ("K",), "check consistency",
+        "look for decisions that do not fit each other, the schema or the model",
+        request="checks",
     ),
     Action(
         "relations", ("M",), "all relations",

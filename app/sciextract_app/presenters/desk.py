@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import SciextractError
 from sciextract.store import ItemRef, Project, RelationRow, review
-from sciextract_app.presenters import document_view, key_dispatch, panes, session
-from sciextract_app.presenters.actions import keymap, plain
+from sciextract.store.inconsistency import Check, Finding
+from sciextract_app.presenters import document_view, key_dispatch, navigation, panes, session
+from sciextract_app.presenters.actions import BY_ID, keymap, plain
 from sciextract_app.presenters.bulk import BulkApply
 from sciextract_app.presenters.document_order import DocumentOrder
 from sciextract_app.presenters.key_dispatch import MouseInput
@@ -17,7 +18,7 @@ from sciextract_app.presenters.legend import legend
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.saved_queues import Queues
 from sciextract_app.presenters.session import Totals, totals
-from sciextract_app.presenters.state import Clock, ReviewState
+from sciextract_app.presenters.state import Clock, Findings, ReviewState
 from sciextract_app.presenters.view_models import (
     ClusterLine,
     Feedback,
@@ -167,6 +168,15 @@ class Desk:
         """Change how undecided items follow each other."""
         self._state.order, self._state.seed = order, seed
         return self.refresh()
+
+    @guarded
+    def work_through(self, check: Check, found: Sequence[Finding]) -> Feedback:
+        """Go to the first place that a check has found; ``]`` and ``[`` go on from there."""
+        if not found:
+            return Feedback(f"{check}: nothing found")
+        self._state.leave_mode()
+        self._state.findings = Findings(check, found)
+        return navigation.step_finding(self._state, BY_ID["next-finding"])
 
     def follow(self, numbers: Sequence[int] | None, searched: str = "") -> None:
         """Take abstracts in the order of a list; ``None`` for the project's own order.

@@ -34,6 +34,8 @@ HANDLERS: Mapping[str, Handler] = {
     "previous-token": navigation.step_token,
     "next-sentence": navigation.step_sentence,
     "previous-sentence": navigation.step_sentence,
+    "next-finding": navigation.step_finding,
+    "previous-finding": navigation.step_finding,
     "jump": selecting.jump,
     "accept": deciding.accept,
     "reject": deciding.reject,

@@ -82,6 +82,31 @@ def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) 
     return Feedback(moved=True)
 
 
+def step_finding(state: ReviewState, action: Action) -> Feedback:
+    """Go to the next or previous place that a check has found; items that are gone are passed over."""
+    findings = state.findings
+    if findings is None:
+        return problem("Nothing was checked yet; K lists what can be checked")
+    before, step = state.number, int(action.argument)
+    place = findings.place + step
+    while 0 <= place < len(findings.found):
+        found = findings.found[place]
+        if found.number == state.number or state.load(found.number):
+            here = found.item is None or state.open_view.row(found.item) is not None
+            if here:
+                findings.place = place
+                state.move_cursor(state.open_view.token_at(found.char_start))
+                if found.item is not None:
+                    state.focus_on(found.item)
+                words = f"{place + 1:,} of {len(findings.found):,}, {findings.check}: {found.why}"
+                return Feedback(words, moved=state.number != before)
+        place += step
+    if state.number != before:
+        state.load(before)
+    end = "last" if step > 0 else "first"
+    return Feedback(f"This was the {end} place: {findings.check}; K checks again")
+
+
 def open_end(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
     """Open the first or the last abstract."""
     total = documents.place_of(state.number)[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
 from sciextract.store import EntityRef, ItemRef, Outcome, Project
+from sciextract.store.inconsistency import Check, Finding
 from sciextract_app.presenters.disagreement import ModelUncertainty, VoteCache
 from sciextract_app.presenters.document_view import (
     CandidateCache,
@@ -105,6 +106,21 @@ Refused = tuple[str, ...]
 """An illegal relation that was refused: what was to be done with it, its ids, its type."""
 
 
+@dataclass(slots=True)
+class Findings:
+    """What a check has found, and which of it is looked at.
+
+    Attributes:
+        check: What was looked for.
+        found: The places.
+        place: Which of them is looked at, -1 for none yet.
+    """
+
+    check: Check
+    found: Sequence[Finding]
+    place: int = -1
+
+
 class ReviewState:
     """The desk's state; handlers of keys change it through the methods here.
 
@@ -145,6 +161,7 @@ class ReviewState:
         self.bulk: BulkDecision | None = None
         self.asked_done = False
         self.searched = ""
+        self.findings: Findings | None = None
         self.refused: Refused | None = None
         self.seen = -1
         self._candidate_cache = CandidateCache()

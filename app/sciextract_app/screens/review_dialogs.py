@@ -38,6 +38,7 @@ from sciextract_app.settings import KEYMAP_FILE, user_folder
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import EntityType, RelationType
+    from sciextract.store.inconsistency import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
 
@@ -63,6 +64,8 @@ class ReviewDialogs:
                 self.adjudicate()
             case "compare":
                 self.compare()
+            case "checks":
+                self.checks()
             case "guideline":
                 self.guideline()
             case "help":
@@ -263,6 +266,18 @@ class ReviewDialogs:
         service = self._screen.retraining
         service.watch.find()
         self._screen.app.push_screen(RetrainingScreen(service))
+
+    def checks(self) -> None:
+        """Look for inconsistencies, and go to the places of the chosen kind."""
+        from sciextract_app.dialogs.checks import ChecksDialog
+
+        screen = self._screen
+
+        def chosen(result: tuple[Check, Sequence[Finding]] | None) -> None:
+            if result is not None:
+                screen.show_result(screen.desk.work_through(*result))
+
+        screen.app.push_screen(ChecksDialog(screen.project.path), chosen)
 
     def relations(self) -> None:
         """Show all relations of the abstract."""
