@@ -246,6 +246,27 @@ def test_papers(graph: Path, command: Command, work: Path) -> None:
     assert command("graph", "papers", "SVM", "--output", "p.txt", "--graph", graph).code == 2
 
 
+def test_results(work: Path, command: Command) -> None:
+    texts = [
+        "Trees reach 91.5% accuracy on Tiny-Corpus.",
+        "Graphs reach 92% accuracy on Tiny-Corpus.",
+    ]
+    mentions = {"accuracy": "Metric", "Tiny-Corpus": "Material"}
+    write(work / "p.jsonl", [abstract(each, each, mentions, title=each) for each in texts])
+    command("graph", "build", "p.jsonl", "--graph", "r.graph")
+    shown = command("graph", "results", "--metric", "accuracy", "--graph", "r.graph")
+    heading, first, sentence, second, _ = shown.out.splitlines()
+    assert heading == "Tiny-Corpus | accuracy"
+    assert (first.split()[0], second.split()[0]) == ("92%", "91.5%")
+    assert sentence.strip() == f"> {texts[1]}"
+    (best,) = lines(command("graph", "results", "--limit", "1", "--json", "--graph", "r.graph").out)
+    assert (best["material"], best["value"], best["unit"]) == ("Tiny-Corpus", 92, "%")
+    written = command("graph", "results", "--output", "r.csv", "--graph", "r.graph")
+    assert written.err.strip() == "r.csv holds 2 results"
+    none = command("graph", "results", "--differences", "--graph", "r.graph")
+    assert (none.code, none.out) == (1, "")
+
+
 def test_view(graph: Path, command: Command, work: Path) -> None:
     outcome = command("graph", "view", "SVM", "--output", "svm.html", "--graph", graph)
     assert "svm.html shows 3 nodes and 2 edges" in outcome.err

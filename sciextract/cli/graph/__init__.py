@@ -5,7 +5,7 @@ from __future__ import annotations
 from sciextract.cli.graph.build import build
 from sciextract.cli.graph.group import graph
 from sciextract.cli.graph.output import browse, export, precision, sample, view
-from sciextract.cli.graph.papers import papers
+from sciextract.cli.graph.papers import papers, results
 from sciextract.cli.graph.queries import neighbours, path, top
 from sciextract.cli.graph.trends import trends
 
@@ -15,6 +15,7 @@ for command in (
     neighbours,
     path,
     papers,
+    results,
     trends,
     export,
     view,

@@ -1,4 +1,4 @@
-"""``sciextract graph papers``."""
+"""``sciextract graph papers`` and ``results``: answers that name papers and quote sentences."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from sciextract.errors import UsageError
 
 if TYPE_CHECKING:
     from sciextract.graph.queries.papers import Paper, Years
+    from sciextract.graph.queries.results import Result
 
 _SHOWN = 20
+YearOption = Annotated[
+    str | None, typer.Option(metavar="YEARS", help="2020, 2015-2020, 2015- or -2020.")
+]
 
 
 def papers(
@@ -33,9 +37,7 @@ def papers(
     related: Annotated[
         bool, typer.Option("--related", help="Only papers that state a relation to a --with NODE.")
     ] = False,
-    year: Annotated[
-        str | None, typer.Option(metavar="YEARS", help="2020, 2015-2020, 2015- or -2020.")
-    ] = None,
+    year: YearOption = None,
     sentences: Annotated[
         int, typer.Option(metavar="N", min=0, help="Sentences for each paper.")
     ] = 1,
@@ -82,7 +84,7 @@ def papers(
         names = " and ".join([repr(each.name) for each in (first, *rest)])
         raise nothing(f"no paper {'relates' if related else 'names'} {names} in these years")
     if output is not None:
-        from sciextract.graph.papers_file import write_papers
+        from sciextract.graph.answers import write_papers
 
         write_papers(found, graph, output, force=force)
         say("", f"{output} holds {counted(len(found), 'paper')}")
@@ -134,3 +136,82 @@ def _lines(paper: Paper) -> Iterator[str]:
     yield f"      {' | '.join([each for each in links if each])}"
     for sentence in paper.sentences:
         yield f"      > {' '.join(sentence.text.split())}"
+
+
+def results(
+    graph: GraphOption,
+    metric: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Only values of this metric.")
+    ] = None,
+    material: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Only on this data set, material or task.")
+    ] = None,
+    year: YearOption = None,
+    differences: Annotated[
+        bool, typer.Option("--differences", help="Improvements instead of values.")
+    ] = False,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="At most so many (default: 20 on the screen, all in a file)."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write a table instead.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    as_json: JsonLines = False,
+) -> None:
+    """List the numbers that abstracts report, as leaderboards: on which material, by which metric, whose.
+
+    Numbers are read from single sentences that name metric and material; where it is not clear which of them a
+    number belongs to, it is left out. Look at the sentence before you quote a number.
+
+    Examples:
+
+        sciextract graph results --metric BLEU --year 2020- --graph field.graph
+
+        sciextract graph results --material ImageNet --output imagenet.csv --graph field.graph
+    """
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.nodes import find_node
+    from sciextract.graph.queries.results import results as reported
+
+    years = _years(year)
+    with open_graph(graph) as connection:
+        found = reported(
+            connection,
+            metric=find_node(connection, metric) if metric else None,
+            material=find_node(connection, material) if material else None,
+            years=years,
+            differences=differences,
+        )
+    if not found:
+        raise nothing("no sentence ties a number to such a metric and material")
+    if limit is None and output is None and not as_json:
+        limit = _SHOWN
+    chosen = found[:limit]
+    if output is not None:
+        from sciextract.graph.answers import write_results
+
+        write_results(chosen, graph, output, force=force)
+        say("", f"{output} holds {counted(len(chosen), 'result')}")
+    if as_json:
+        show_json(each.to_json() for each in chosen)
+    elif output is None:
+        show(_boards(chosen))
+        if len(chosen) < len(found):
+            say("", f"{len(found):,} results; --limit N shows more, --output FILE.csv holds all")
+
+
+def _boards(found: list[Result]) -> Iterator[str]:
+    board = None
+    for each in found:
+        if board != (board := (each.material.name, each.metric.name)):
+            yield f"{each.material.name} | {each.metric.name}"
+        paper = each.paper
+        sign = "±" if each.is_difference else ""
+        whose = f"  {each.system.name}" if each.system else ""
+        published = f"{paper.published.year or '----'}  {paper.published.title or paper.doc_key}"
+        yield f"  {sign + format(each.value, 'g') + each.unit:>8}  {published}{whose and f'  ({whose.strip()})'}"
+        yield f"            > {' '.join(each.sentence.text.split())}"

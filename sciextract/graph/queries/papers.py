@@ -27,6 +27,9 @@ class Years:
     last: int | None = None
 
 
+_ALL_YEARS = Years()
+
+
 @dataclass(frozen=True, slots=True)
 class NamingSentence:
     """A sentence that names nodes.
@@ -80,7 +83,7 @@ def papers_of(
     node: Node,
     others: Sequence[Node] = (),
     *,
-    years: Years = Years(),
+    years: Years = _ALL_YEARS,
     related: bool = False,
     sentences: int = 1,
     limit: int | None = None,
@@ -110,6 +113,16 @@ def papers_of(
 
 _PAPER = """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors, n.mentions
 FROM node_document n JOIN document d ON d.id = n.document JOIN paper p ON p.document = d.id """
+
+
+def paper_numbered(connection: sqlite3.Connection, document: int) -> Paper:
+    """The paper of that number, without mentions and sentences."""
+    row = connection.execute(
+        """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors, 0
+        FROM document d JOIN paper p ON p.document = d.id WHERE d.id = ?""",
+        (document,),
+    ).fetchone()
+    return _paper(row, ())
 
 
 def _documents(

@@ -12,8 +12,8 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord
+from sciextract.graph.answers import write_papers
 from sciextract.graph.database import open_graph
-from sciextract.graph.papers_file import write_papers
 from sciextract.graph.queries.nodes import Node, find_node
 from sciextract.graph.queries.papers import Paper, Years, papers_of
 from tests.graph_samples import HOSTILE, abstract, build

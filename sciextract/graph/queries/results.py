@@ -1,0 +1,477 @@
+"""Results that abstracts report: which value of which metric on which material, read from single sentences.
+
+A number counts only where the words next to it tie it to a metric, and only where one material (or as many as there
+are numbers) can be meant; what is ambiguous is left out, because a wrong result is worse than a missing one.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Any
+
+from sciextract.errors import UsageError
+from sciextract.graph.contribution import unpacked
+from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.queries.nodes import NODE, Node, entity_labels
+from sciextract.graph.queries.papers import (
+    NamingSentence,
+    Paper,
+    Years,
+    names_pattern,
+    paper_numbered,
+    sentence_places,
+)
+
+METRIC = "Metric"
+MATERIALS = ("Material", "Dataset", "Task")
+"""What a result can be measured on; abstracts name a data set by its task as often as by itself."""
+_LOWER_IS_BETTER = re.compile(
+    r"error|\b[WTC]ER\b|perplexity|\bPPL\b|loss|distance|time|latency", re.IGNORECASE
+)
+
+
+_ALL_YEARS = Years()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A value that an abstract reports.
+
+    Attributes:
+        metric: What is measured.
+        material: What it is measured on.
+        value: The number.
+        unit: ``%``, or nothing.
+        is_difference: Whether it is an improvement or another distance, not a value of its own.
+        system: The method that the metric evaluates, where the sentence has such a relation (EVALUATE-FOR).
+        paper: Whose abstract it is.
+        sentence: Where it stands; its mentions are metric, material and number.
+    """
+
+    metric: Node
+    material: Node
+    value: float
+    unit: str
+    is_difference: bool
+    system: Node | None
+    paper: Paper
+    sentence: NamingSentence
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "material": self.material.name,
+            "metric": self.metric.name,
+            "value": self.value,
+            "unit": self.unit,
+            "is_difference": self.is_difference,
+            "system": self.system and self.system.name,
+            "doc_key": self.paper.doc_key,
+            **asdict(self.paper.published),
+            "sentence": asdict(self.sentence),
+        }
+
+
+def results(
+    connection: sqlite3.Connection,
+    *,
+    metric: Node | None = None,
+    material: Node | None = None,
+    years: Years = _ALL_YEARS,
+    differences: bool = False,
+) -> list[Result]:
+    """What abstracts report, by material and metric, those with most values first, the best value first.
+
+    Args:
+        connection: The graph.
+        metric: Only values of this metric.
+        material: Only on this material.
+        years: Only of these years.
+        differences: Improvements and other distances instead of values.
+
+    Raises:
+        UsageError: The graph has no nodes of the type Metric.
+    """
+    if METRIC not in entity_labels(connection):
+        raise UsageError(
+            f"the graph has no nodes of the type {METRIC}",
+            "results need a model that finds metrics",
+        )
+    nodes = _nodes(connection)
+    found = [
+        each
+        for document, named in _documents(connection, metric, material, years).items()
+        for each in _Abstract.of(connection, document, [nodes[one] for one in named]).results()
+        if each.is_difference == differences
+        and metric in (None, each.metric)
+        and material in (None, each.material)
+    ]
+    return _ranked(found)
+
+
+def _ranked(found: list[Result]) -> list[Result]:
+    def group(each: Result) -> tuple[int, int]:
+        return each.material.id, each.metric.id
+
+    boards = [list(some) for _, some in groupby(sorted(found, key=group), key=group)]
+    boards.sort(key=lambda board: (-len(board), group(board[0])))
+    return [
+        each
+        for board in boards
+        for each in sorted(board, key=lambda one: (_worse(one), one.paper.document))
+    ]
+
+
+def _worse(result: Result) -> float:
+    return result.value if _LOWER_IS_BETTER.search(result.metric.name) else -result.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A metric or material with its names."""
+
+    node: Node
+    names: tuple[str, ...]
+
+
+def _nodes(connection: sqlite3.Connection) -> dict[int, _Named]:
+    marks = ", ".join("?" * (1 + len(MATERIALS)))
+    labels = (METRIC, *MATERIALS)
+    names: dict[int, set[str]] = {}
+    for node, surface in connection.execute(
+        f"""SELECT a.node, f.surface FROM alias a JOIN form f ON f.id = a.form JOIN node n ON n.id = a.node
+        JOIN label l ON l.id = n.label WHERE a.rules & ? = 0 AND l.name IN ({marks})""",
+        (int(MergeRule.COREFERENCE), *labels),
+    ):
+        names.setdefault(node, set()).add(surface)
+    rows = connection.execute(f"{NODE} WHERE l.name IN ({marks})", labels)
+    return {row[0]: _Named(Node(*row), tuple(names.get(row[0], ()))) for row in rows}
+
+
+def _documents(
+    connection: sqlite3.Connection, metric: Node | None, material: Node | None, years: Years
+) -> dict[int, list[int]]:
+    """The metrics and materials of each abstract that names a metric."""
+    found: dict[int, list[int]] = {}
+    for document, node in connection.execute(
+        f"""WITH wanted AS (
+            SELECT DISTINCT o.document FROM node n JOIN label l ON l.id = n.label
+            JOIN node_document o ON o.node = n.id JOIN document d ON d.id = o.document
+            WHERE l.name = ?1 AND n.id = coalesce(?2, n.id)
+            AND (?3 IS NULL OR o.document IN (SELECT document FROM node_document WHERE node = ?3))
+            AND coalesce(d.year >= ?4, ?4 IS NULL) AND coalesce(d.year <= ?5, ?5 IS NULL)
+        )
+        SELECT o.document, o.node FROM node n JOIN label l ON l.id = n.label JOIN node_document o ON o.node = n.id
+        WHERE l.name IN ({", ".join(["?1", *[f"'{each}'" for each in MATERIALS]])})
+        AND o.document IN (SELECT document FROM wanted) ORDER BY 1""",
+        (METRIC, metric and metric.id, material and material.id, years.first, years.last),
+    ):
+        found.setdefault(document, []).append(node)
+    return found
+
+
+# A number that stands by itself: no part of a name, a range, a fraction, a factor or a thousand.
+_NUMBER = re.compile(
+    r"(?<![\w.,/'’–-])(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?%|\s?percent\b)?"
+    r"(?![\w/×]|[.,][0-9]|[-–]\w|\s?(?:x|times|fold|[kKmMbB]|million|billion|thousand)\b)"
+)
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+_LIST = re.compile(r"\s*(?:,|,?\s?and|or)\s*")
+_KIND = r"(?:tokeni[sz]ed|cased|uncased|case-(?:in)?sensitive|average|mean|overall|test|macro|micro|sentence-level)"
+# "28.4 BLEU", "3.2 points in BLEU"
+_METRIC_AFTER = re.compile(
+    rf"\s*(?:(?:absolute|relative)\s)?(?:points?\s(?:of|in)\s)?(?:{_KIND}\s)?"
+)
+# "BLEU score of 28.4", "accuracy (94 %)", "BLEU from 20.1 to 23.4", "error rate by 3 %"
+_ABOUT = r"(?:(?:up\sto|about|around|approximately|over|above|nearly|almost|only|roughly|as\shigh\sas)\s)?"
+_METRIC_BEFORE = re.compile(
+    r"\s*(?:\([^()]{1,30}\)\s*)?(?:(?:scores?|values?|rates?|points?)\s*)?"
+    r"(?:(?:(?:of|is|was|are|were|=|:|\(|at|reach(?:es|ed|ing)|equals|by|to|(?P<change>from\s[0-9.]+\s?%?\sto))\s*)"
+    rf"{_ABOUT})?"
+)
+_NO_UNIT = re.compile(
+    r"\s*(?:$|[.,;:()/±]|(?:points?|on|for|in|at|and|or|with|which|using|over|across|from|to|when|while|compared|after|by|under"
+    r"|respectively|where|as|than|against|averaged|is|are|was|were|has|outperform\w+|surpass\w+|without|among|between)\b)"
+)
+_DISTANCE = (
+    r"improv\w+|gain\w*|increas\w+|boost\w*|reduc\w+|decreas\w+|degrad\w+|degenerat\w+|drop\w*|loss(?:es)?|margins?"
+    r"|outperform\w*|surpass\w*|exceed\w*|better|higher|lower|within|differen\w+|gap\w*|advantage\w*|another"
+    r"|additional|absolute|relative|points"
+)
+_DISTANCE_BEFORE = re.compile(
+    rf"\b(?:by|up|more than|{_DISTANCE})\b(?:[^.;]|\.[0-9]){{0,40}}$", re.IGNORECASE
+)
+_DISTANCE_AFTER = re.compile(
+    rf"\s*(?:scores?\s)?(?:[\w-]+\s)?(?:points?|over|above|more|less|worse|compared|than|ahead|behind|{_DISTANCE})\b",
+    re.IGNORECASE,
+)
+_IS_DISTANCE = re.compile(rf"\b(?:{_DISTANCE})\b|[()]", re.IGNORECASE)
+_REACHED = re.compile(r"(?:achiev|reach|obtain|attain|scor|yield)\w*[^.;]{0,40}$", re.IGNORECASE)
+_LEAST_POINTS = 10.0
+_ON = re.compile(r"\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$", re.IGNORECASE)
+_FOR = re.compile(r"\b(?:for|in)\s(?:[\w-]+\s){0,2}$", re.IGNORECASE)
+_DIRECTLY_ON = re.compile(r"\W*(?:scores?\s|rate\s)?(?:on|for)\s(?:the\s|a\s|our\s)?")
+_PROPER = re.compile(r"[A-Z0-9]")
+_DATA = re.compile(
+    r"[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track)$",
+    re.IGNORECASE,
+)
+# One end of a language pair: "French" of "French to English" is no data set.
+_END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
+_GOES_ON = re.compile(r"\s[A-Z]")
+_TRAINED_ON = re.compile(
+    r"\b(?:\w*train\w*|learn\w*|\w*tun\w+|built|based|reli\w+|using)\s(?:\w+\s)?(?:(?:on|from)\s)?(?:[\w-]+\s){0,2}$",
+    re.IGNORECASE,
+)
+_DECIMAL = re.compile(r"[0-9]\.[0-9]")
+_START_OF_PAIR = re.compile(r"\s?(?:(?:to|into)\s[A-Z]|→|->|<|↔|(?:\S\s)?ightarrow|[–/-]\w)")
+_FURTHEST = 60
+_REACH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    start: int
+    end: int
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Numbers of one metric: ``28.4 and 41.8``."""
+
+    numbers: tuple[re.Match[str], ...]
+    metric: _Mention
+    is_difference: bool
+
+    @property
+    def start(self) -> int:
+        return min(self.numbers[0].start(), self.metric.start)
+
+    @property
+    def end(self) -> int:
+        return max(self.numbers[-1].end(), self.metric.end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Abstract:
+    """An abstract, the nodes that it names and where."""
+
+    connection: sqlite3.Connection
+    document: int
+    text: str
+    title: str | None
+    named: Sequence[_Named]
+
+    @classmethod
+    def of(
+        cls, connection: sqlite3.Connection, document: int, named: Sequence[_Named]
+    ) -> _Abstract:
+        content, title = connection.execute(
+            "SELECT t.content, p.title FROM text t JOIN paper p ON p.document = t.document WHERE t.document = ?",
+            (document,),
+        ).fetchone()
+        return cls(connection, document, unpacked(content), title, named)
+
+    def results(self) -> Iterator[Result]:
+        if not self._has_numbers_near_a_metric():
+            return
+        nodes = {_folded(name): each.node for each in self.named for name in each.names}
+        pattern = names_pattern(name for each in self.named for name in each.names)
+        for start, end in sentence_places(self.text, self.title):
+            sentence = self.text[start:end]
+            if re.search("[0-9]", sentence):
+                mentions = [
+                    _Mention(*each.span(), nodes[_folded(each[0])])
+                    for each in pattern.finditer(sentence)
+                ]
+                yield from self._of_sentence(start, sentence, mentions)
+
+    def _has_numbers_near_a_metric(self) -> bool:
+        """A quick look that passes over most abstracts, before sentences are looked for."""
+        text = _folded(self.text)
+        metrics = [name for each in self.named if each.node.label == METRIC for name in each.names]
+        return any(
+            re.search("[0-9]", text[max(at - _REACH, 0) : at + len(name) + _REACH])
+            for name in metrics
+            for at in _starts(text, _folded(name))
+        )
+
+    def _of_sentence(
+        self, start: int, sentence: str, mentions: Sequence[_Mention]
+    ) -> Iterator[Result]:
+        metrics = [each for each in mentions if each.node.label == METRIC]
+        materials = [each for each in mentions if _is_material(sentence, each)]
+        seen: set[int] = set()
+        for values in _values(sentence, metrics, mentions):
+            # A second value of one metric does not belong to what the sentence began with.
+            first = values.metric.node.id not in seen
+            seen.add(values.metric.node.id)
+            measured_on = _measured_on(sentence, values, materials, named_before=first)
+            system = self._system(start, values.metric) if measured_on else None
+            for number, material in zip(values.numbers, measured_on, strict=False):
+                places = (values.metric, material)
+                marks = sorted(
+                    [(start + each.start, start + each.end) for each in places]
+                    + [(start + number.start(), start + number.end())]
+                )
+                yield Result(
+                    values.metric.node, material.node, float(number["value"]),
+                    "%" if number["unit"] else "", values.is_difference, system,
+                    paper_numbered(self.connection, self.document),
+                    NamingSentence(start, start + len(sentence), sentence, tuple(marks)),
+                )  # fmt: skip
+
+    def _system(self, start: int, metric: _Mention) -> Node | None:
+        """The method at the other end of the relation EVALUATE-FOR of this mention."""
+        place = start + metric.start, start + metric.end
+        row = self.connection.execute(
+            f"""{NODE} JOIN edge e ON e.tail = n.id JOIN support s ON s.edge = e.id
+            JOIN evidence v ON v.document = s.document AND v.number = s.number JOIN label r ON r.id = e.label
+            WHERE v.document = ? AND r.name = 'EVALUATE-FOR' AND l.name = 'Method' AND v.head_start < ? AND v.head_end > ?
+            ORDER BY v.score DESC""",
+            (self.document, *reversed(place)),
+        ).fetchone()
+        return Node(*row) if row else None
+
+
+def _starts(text: str, name: str) -> Iterator[int]:
+    at = text.find(name)
+    while at >= 0:
+        yield at
+        at = text.find(name, at + 1)
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _is_material(sentence: str, mention: _Mention) -> bool:
+    """Whether something may be measured on it: its name is one of a data set, or the words before it say so."""
+    if mention.node.label not in MATERIALS or _is_half_of_a_pair(sentence, mention):
+        return False
+    before = sentence[: mention.start]
+    if _TRAINED_ON.search(before) or _DECIMAL.search(_words(sentence, mention)):
+        return False
+    return bool(
+        _DATA.search(_words(sentence, mention)) or _ON.search(before) or _FOR.search(before)
+    )
+
+
+def _is_half_of_a_pair(sentence: str, mention: _Mention) -> bool:
+    return bool(
+        _END_OF_PAIR.search(sentence[: mention.start])
+        or _START_OF_PAIR.match(sentence, mention.end)
+        or (_GOES_ON.match(sentence, mention.end) and not _DATA.search(_words(sentence, mention)))
+    )
+
+
+def _words(sentence: str, mention: _Mention) -> str:
+    return sentence[mention.start : mention.end]
+
+
+def _values(
+    sentence: str, metrics: Sequence[_Mention], mentions: Sequence[_Mention]
+) -> Iterator[_Values]:
+    """Numbers that the words between tie to a metric, lists of them together."""
+    for numbers in _number_lists(sentence, mentions):
+        start, end = numbers[0].start(), numbers[-1].end()
+        after = next((each for each in metrics if each.start >= end), None)
+        before = next((each for each in reversed(metrics) if each.end <= start), None)
+        tie = before and _METRIC_BEFORE.fullmatch(sentence, before.end, start)
+        followed = after and _METRIC_AFTER.fullmatch(sentence, end, after.start)
+        if after and followed and not _counts(numbers, _words(sentence, after)):
+            yield _Values(numbers, after, _is_distance(sentence, numbers, after))
+        elif before and tie and _NO_UNIT.match(sentence, end):
+            is_distance = not tie["change"] and _is_distance(sentence, numbers, before)
+            yield _Values(numbers, before, is_distance)
+
+
+def _counts(numbers: Sequence[re.Match[str]], metric: str) -> bool:
+    """Whether numbers before a metric count it: ``814 usefulness assessments``."""
+    whole = all("." not in each["value"] and not each["unit"] for each in numbers)
+    return whole and not _PROPER.search(metric)
+
+
+def _number_lists(
+    sentence: str, mentions: Sequence[_Mention]
+) -> Iterator[tuple[re.Match[str], ...]]:
+    listed: list[re.Match[str]] = []
+    for number in _NUMBER.finditer(sentence):
+        named = any(each.start <= number.start() < each.end for each in mentions)
+        if named or (_YEAR.fullmatch(number["value"]) and not number["unit"]):
+            continue
+        if listed and not _LIST.fullmatch(sentence, listed[-1].end(), number.start()):
+            yield tuple(listed)
+            listed = []
+        listed.append(number)
+    if listed:
+        yield tuple(listed)
+
+
+def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: _Mention) -> bool:
+    """Whether numbers are improvements rather than values, as far as signs and words near them tell."""
+    start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
+    words = _words(sentence, metric)
+    points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
+    large = float(numbers[0]["value"]) >= _LEAST_POINTS
+    if points and large and _REACHED.search(sentence[:start]):
+        words = ""  # "reaches 35.6 BLEU points" is a value
+    elif points:
+        return True
+    first = min(start, metric.start) if metric.end <= start else start
+    return bool(
+        any(each["sign"] for each in numbers)
+        or _IS_DISTANCE.search(words)
+        or _DISTANCE_BEFORE.search(sentence[:first])
+        or _DISTANCE_BEFORE.search(sentence[metric.end : start])
+        or (words and _DISTANCE_AFTER.match(sentence, end))
+    )
+
+
+def _measured_on(
+    sentence: str, values: _Values, materials: Sequence[_Mention], *, named_before: bool
+) -> tuple[_Mention, ...]:
+    """As many materials as there are numbers; none where it is not clear which are meant."""
+    count = len(values.numbers)
+    chains = _chains(sentence, materials)
+    after = next((each for each in chains if each[0].start >= values.end), None)
+    if after and _near(between := sentence[values.end : after[0].start]):
+        named = _PROPER.search(_words(sentence, after[0])) or _DIRECTLY_ON.fullmatch(between)
+        return tuple(after) if len(after) == count and named else ()
+    before = [each for each in chains if each[-1].end <= values.start]
+    sure = (
+        named_before
+        and len(before) == 1
+        and all(_is_data_set(sentence, each) for each in before[0][-1:])
+    )
+    return tuple(before[0]) if sure and len(before[0]) == count else ()
+
+
+def _is_data_set(sentence: str, mention: _Mention) -> bool:
+    name = _words(sentence, mention)
+    return bool(
+        _PROPER.search(name) and (_DATA.search(name) or _ON.search(sentence[: mention.start]))
+    )
+
+
+def _chains(sentence: str, materials: Sequence[_Mention]) -> list[list[_Mention]]:
+    """Materials in the lists that the sentence makes of them."""
+    chains: list[list[_Mention]] = []
+    for each in materials:
+        if chains and _LIST.fullmatch(sentence, chains[-1][-1].end, each.start):
+            chains[-1].append(each)
+        else:
+            chains.append([each])
+    return chains
+
+
+def _near(between: str) -> bool:
+    """Whether words lead from a number to a material without another number or clause between."""
+    return len(between) <= _FURTHEST and not re.search(
+        r"[0-9;]|\b(?:while|whereas|compared|than|which|that)\b", between
+    )
