@@ -10,7 +10,6 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from typing import Any
 
 from sciextract.errors import UsageError
@@ -114,16 +113,11 @@ def results(
 
 
 def _ranked(found: list[Result]) -> list[Result]:
-    def group(each: Result) -> tuple[int, int]:
-        return each.material.id, each.metric.id
-
-    boards = [list(some) for _, some in groupby(sorted(found, key=group), key=group)]
-    boards.sort(key=lambda board: (-len(board), group(board[0])))
-    return [
-        each
-        for board in boards
-        for each in sorted(board, key=lambda one: (_worse(one), one.paper.document))
-    ]
+    boards: dict[tuple[str, str], list[Result]] = {}
+    for each in found:
+        boards.setdefault((each.material.name, each.metric.name), []).append(each)
+    longest_first = sorted(boards.items(), key=lambda one: (-len(one[1]), one[0]))
+    return [each for _, board in longest_first for each in sorted(board, key=_worse)]
 
 
 def _worse(result: Result) -> float:
