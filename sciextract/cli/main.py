@@ -22,6 +22,7 @@ from sciextract.cli.queue import queue
 from sciextract.cli.recipes import recipe
 from sciextract.cli.schemas import schema
 from sciextract.cli.status import search, stats, status
+from sciextract.cli.suggest import suggest
 from sciextract.cli.teams import adjudicate, agree, merge
 from sciextract.cli.training import retrain
 from sciextract.cli.tui import tui
@@ -39,7 +40,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(annotate, evaluate, convert, init, import_, export, status, search, log, undo, redo, backup),
+    *(
+        annotate,
+        evaluate,
+        convert,
+        init,
+        import_,
+        suggest,
+        export,
+        status,
+        search,
+        log,
+        undo,
+        redo,
+        backup,
+    ),
     *(doctor, stats, merge, agree, adjudicate),
 )
 for command in _COMMANDS:

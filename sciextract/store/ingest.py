@@ -179,6 +179,8 @@ class Run:
         with self._project.writing() as connection:
             if context is None:
                 context = self._begin(connection)
+            names = self._project.sources.items()
+            models = frozenset(number for number, name in names if name.startswith("model:"))
             for number, predicted in predictions:
                 doc = self._project.document_state(number)
                 keep(
@@ -190,7 +192,8 @@ class Run:
                 )
                 if doc.progress is None:
                     continue
-                PredictionMerge(doc, context, context.source_id).merge(predicted.annotations)
+                merge = PredictionMerge(doc, context, context.source_id, models)
+                merge.merge(predicted.annotations)
                 self._project.save(doc, context)
                 done += 1
         self._context = context

@@ -17,7 +17,14 @@ from sciextract.store.imports import (
     relation_by_original,
     same_relations,
 )
-from sciextract.store.rows import Completeness, EntityRow, Layer, LinkRow, ProgressRow
+from sciextract.store.rows import (
+    Completeness,
+    EntityRow,
+    Layer,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+)
 
 _TWO = 2
 _DONE = Completeness.DONE
@@ -27,7 +34,8 @@ Scores = dict[str, float | None]
 class PredictionMerge:
     """Merges one model's predictions into a document's state.
 
-    Undecided items of earlier runs that the model does not repeat go; those that it repeats get its score.
+    Undecided items of models that this one does not repeat go; those that it repeats get its score. Undecided
+    items that a person suggested from a file stay.
     What a person accepted, rejected, edited or added stays, and so does what was imported; a prediction
     that contradicts it is left out. A layer that is done stays as it is.
 
@@ -35,12 +43,16 @@ class PredictionMerge:
         doc: The document.
         context: The run.
         source_id: The model's run.
+        models: The sources that are models' runs.
     """
 
-    def __init__(self, doc: DocumentState, context: Context, source_id: int) -> None:
+    def __init__(
+        self, doc: DocumentState, context: Context, source_id: int, models: frozenset[int]
+    ) -> None:
         self._doc = doc
         self._context = context
         self._source_id = source_id
+        self._models = models
         self._progress = doc.progress or ProgressRow()
         self._open = {layer for layer in Layer if getattr(self._progress, layer) is not _DONE}
         self._ids: dict[str, str] = {}
@@ -185,17 +197,17 @@ class PredictionMerge:
             self._drop_links()
         if Layer.RELATIONS in self._open:
             for relation in doc.relations:
-                if self._is_outdated(relation.state, ("relation", relation.id)):
+                if self._is_outdated(relation, ("relation", relation.id)):
                     doc.drop(relation)
         if Layer.ENTITIES in self._open:
             for entity in doc.entities:
                 needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
-                if self._is_outdated(entity.state, ("entity", entity.id)) and not needed:
+                if self._is_outdated(entity, ("entity", entity.id)) and not needed:
                     doc.drop(entity)
 
     def _drop_links(self) -> None:
         for link in self._doc.links:
-            outdated = self._is_outdated(link.state, ("link", *link.key))
+            outdated = self._is_outdated(link, ("link", *link.key))
             if outdated and not leaves_alone(self._doc, link):
                 self._doc.drop(link)
         kept = {link.cluster_id for link in self._doc.links}
@@ -203,5 +215,6 @@ class PredictionMerge:
             if cluster.state is State.UNDECIDED and cluster.id not in kept:
                 self._doc.drop(cluster)
 
-    def _is_outdated(self, state: State, item: tuple[str, ...]) -> bool:
-        return state is State.UNDECIDED and item not in self._repeated
+    def _is_outdated(self, row: EntityRow | RelationRow | LinkRow, item: tuple[str, ...]) -> bool:
+        by_model = row.source_id in self._models
+        return by_model and row.state is State.UNDECIDED and item not in self._repeated

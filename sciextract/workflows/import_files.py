@@ -208,7 +208,7 @@ class _Job:
         """Import one path; what was imported of it before a label or a missing field stops it is taken back."""
         readable, source = self._documents(items), source_of(path)
         if choice.side == "predicted":
-            readable, source = map(_proposed, readable), f"{source}{_PREDICTED}"
+            readable, source = map(proposed, readable), f"{source}{_PREDICTED}"
         target = Import(self._project, source, {"path": path}, self._done)
         try:
             for batch in _batches(readable, self._at_a_time):
@@ -275,18 +275,23 @@ class _Job:
             setattr(total, name, getattr(total, name) + getattr(counts, name))
 
 
-def _proposed(document: AnnotatedDocument) -> AnnotatedDocument:
-    """The document with its items undecided, and their sources told from those of the gold."""
+def proposed(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
+    """The document with its items undecided.
 
-    def proposed(item: _Item) -> _Item:
-        return replace(item, state=State.UNDECIDED, source=f"{item.source}{_PREDICTED}")
+    Args:
+        document: With items in any state.
+        source: The source of the items; each one's own with ``#predicted`` behind it when empty.
+    """
+
+    def undecided(item: _Item) -> _Item:
+        return replace(item, state=State.UNDECIDED, source=source or f"{item.source}{_PREDICTED}")
 
     found = document.annotations
     annotations = replace(
         found,
-        entities=tuple(map(proposed, found.entities)),
-        relations=tuple(map(proposed, found.relations)),
-        clusters=tuple(map(proposed, found.clusters)),
+        entities=tuple(map(undecided, found.entities)),
+        relations=tuple(map(undecided, found.relations)),
+        clusters=tuple(map(undecided, found.clusters)),
     )
     return replace(document, annotations=annotations)
 

@@ -1,0 +1,150 @@
+"""``sciextract suggest``: undecided annotations before anything is corrected, without a model of the labels."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sciextract.cli.console import (
+    AuthorOption,
+    JsonOption,
+    ProgressLine,
+    ProjectOption,
+    QuietOption,
+    counted,
+    is_terminal,
+    report,
+    say,
+)
+from sciextract.errors import ExitCode, UsageError, as_command
+
+_SOME = 5
+"""Terms that a warning names."""
+
+if TYPE_CHECKING:
+    from sciextract.store import Project
+    from sciextract.workflows.suggest import Suggester, SuggestReport
+
+
+def suggest(
+    project: ProjectOption = None,
+    terms: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="CSV or TSV file with a term and its label in each row."),
+    ] = None,
+    patterns: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON Lines of token and phrase patterns (spaCy EntityRuler, Prodigy).",
+        ),
+    ] = None,
+    labels: Annotated[
+        str,
+        typer.Option(
+            "--map",
+            metavar="OLD=NEW,...",
+            help="A model's labels with those of the project that they stand for.",
+        ),
+    ] = "",
+    spans: Annotated[
+        bool, typer.Option("--spans", help="The mentions of a model without their labels.")
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="M", help="The model of --map and --spans (default: sci)."),
+    ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Annotations in any format, undecided whatever their state.",
+        ),
+    ] = None,
+    input_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="F", help="Format of --from (default: its content)."),
+    ] = None,
+    author: AuthorOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Suggest annotations for a project: from terms, patterns, a model of other labels, or a file.
+
+    Suggestions are undecided until a person decides, and name their source. One undo takes back all of one
+    call. A mention that the project has is not suggested again; abstracts whose entities are done get none.
+
+    Examples:
+
+        sciextract suggest --terms glossary.csv --project alloys.sciextract
+
+        sciextract suggest --map "Method=Technique,Material=Substance"
+
+        sciextract suggest --spans --model bio
+
+        sciextract suggest --from gliner.jsonl
+    """
+    from sciextract.store import open_project
+    from sciextract.workflows.project_choice import find_project
+    from sciextract.workflows.suggest import suggest as run
+    from sciextract.workflows.suggest import suggest_from
+
+    others = bool(terms or patterns or labels or spans)
+    if bool(files) == others:
+        problem = "--from goes alone" if files else "nothing to suggest from"
+        raise UsageError(problem, "give --from FILE, or any of --terms, --patterns, --map, --spans")
+    with open_project(find_project(project), author) as opened:
+        if files:
+            done = suggest_from(opened, files, input_format)
+        else:
+            line = ProgressLine(shown=not quiet and is_terminal(sys.stderr))
+            lists = _lists(opened, terms or [], patterns or [])
+            models = _models(opened, labels, spans, model)
+            try:
+                done = run(opened, [*lists, *models], line.update)
+            finally:
+                line.clear()
+        path = opened.path
+    for note in done.notes:
+        say("Warning", note)
+    report(done.to_json(), _words(done, path), as_json=as_json, aside=False, quiet=quiet)
+    raise typer.Exit(ExitCode.PARTIAL if done.bad else ExitCode.DONE)
+
+
+def _lists(project: Project, terms: list[Path], patterns: list[Path]) -> list[Suggester]:
+    from sciextract.workflows.suggest import Patterns, read_terms
+
+    found: list[Suggester] = []
+    for path in terms:
+        read = read_terms(path, project.schema)
+        if read.ambiguous:
+            some = ", ".join(sorted(read.ambiguous)[:_SOME])
+            count = counted(len(read.ambiguous), "term")
+            say("Warning", f"{path}: {count} with several labels left out: {some}")
+        found.append(read)
+    return [*found, *(Patterns(path, project.schema) for path in patterns)]
+
+
+def _models(project: Project, labels: str, spans: bool, model: str | None) -> list[Suggester]:
+    from sciextract.workflows.model_choice import ModelChoice
+    from sciextract.workflows.suggest import Mapped, label_map
+
+    if not labels and not spans:
+        return []
+    predictor = ModelChoice(model or "sci").load(project)
+    maps = [label_map(labels)] if labels else []
+    return [Mapped(predictor, each, project.schema) for each in [*maps, *([{}] if spans else [])]]
+
+
+def _words(done: SuggestReport, project: Path) -> str:
+    total = sum(done.items.values())
+    words = f"{counted(total, 'suggestion')} in {counted(done.documents, 'abstract')}"
+    by_source = ", ".join(f"{source} {count:,}" for source, count in sorted(done.items.items()))
+    words += f" ({by_source})" if by_source else ""
+    if done.skipped:
+        words += f"; {counted(done.skipped, 'abstract')} with done entities left out"
+    return f"{words}; next: {as_command('sciextract', 'tui', project)}"

@@ -1,0 +1,146 @@
+"""``sciextract suggest``: undecided items from terms, patterns, models and files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciextract.documents.annotations import State
+from sciextract.errors import ExitCode
+from sciextract.store import EntityRef, Layer, open_project
+from tests.cli.conftest import Command
+from tests.cli.fakes import RuleExtractor
+from tests.cli.projects import write_lines
+
+TEXT = "Shape-memory alloys bend. A shape memory alloy of NITI or niti; C++ and C store Theories."
+TERMS = "term,label\nshape memory alloy,Alloy\nalloy,Alloy\nNITI,Alloy\nC++,Tool\ntheory,Tool\nbend,Alloy\nbend,Tool\n"
+
+
+@pytest.fixture
+def project(command: Command, work: Path) -> Path:
+    command("schema", "new", "s.toml", "--entity", "Alloy", "--entity", "Tool", "--coreference")
+    write_lines(work / "in.jsonl", {"doc_key": "a", "text": TEXT})
+    command("init", "p.sciextract", "--schema", "s.toml")
+    assert command("import", "in.jsonl").code == ExitCode.DONE
+    return work / "p.sciextract"
+
+
+def entities(project: Path) -> list[tuple[str, str, str]]:
+    with open_project(project, read=True) as opened:
+        [document] = opened.stream(frozenset({State.UNDECIDED, State.ACCEPTED}))
+        found = document.annotations.entities
+        sorted_ = sorted(found, key=lambda each: each.span)
+        return [(each.text_of(TEXT), each.label, each.source) for each in sorted_]
+
+
+def test_terms_in_other_forms_are_suggested_once_and_taken_back_at_once(
+    command: Command, work: Path, project: Path
+) -> None:
+    (work / "terms.csv").write_text(TERMS, "utf-8")
+    made = command("suggest", "--terms", "terms.csv", "--json")
+    assert (made.code, json.loads(made.out)["items"]) == (0, {"import:terms.csv": 5}), made.err
+    assert "1 term with several labels left out: bend" in made.err
+    source = "import:terms.csv"
+    assert entities(project) == [
+        ("Shape-memory alloys", "Alloy", source),
+        ("shape memory alloy", "Alloy", source),
+        ("NITI", "Alloy", source),
+        ("C++", "Tool", source),
+        ("Theories", "Tool", source),
+    ]
+    again = command("suggest", "--terms", "terms.csv", "--json")
+    assert json.loads(again.out)["items"] == {}
+    command("undo")
+    assert entities(project) == []
+
+
+def test_decisions_and_done_layers_stand(command: Command, work: Path, project: Path) -> None:
+    (work / "terms.tsv").write_text("shape memory alloy\tAlloy\n", "utf-8")
+    command("suggest", "--terms", "terms.tsv")
+    with open_project(project) as opened:
+        [number] = opened.numbers()
+        first, second = opened.document_state(number).entities
+        opened.actions.reject(number, EntityRef(first.id))
+        opened.actions.accept(number, EntityRef(second.id))
+        command("suggest", "--terms", "terms.tsv")
+        states = [row.state for row in opened.document_state(number).entities]
+        assert states == [State.REJECTED, State.ACCEPTED]
+        opened.actions.mark_done(number, (Layer.ENTITIES,))
+    (work / "more.tsv").write_text("NITI\tAlloy\n", "utf-8")
+    assert json.loads(command("suggest", "--terms", "more.tsv", "--json").out)["skipped"] == 1
+
+
+def test_a_model_of_other_labels_suggests_mapped_or_bare_mentions(
+    command: Command, project: Path, fake: RuleExtractor
+) -> None:
+    assert command("suggest", "--map", "Method=Tool").code == ExitCode.DONE
+    mapped = entities(project)
+    assert {label for _, label, _ in mapped} == {"Tool"}
+    assert {source for _, _, source in mapped} == {f"model:{fake.model}"}
+    command("undo")
+    command("suggest", "--spans")
+    assert [text for text, _, _ in entities(project)] == [text for text, _, _ in mapped]
+    assert {label for _, label, _ in entities(project)} == {""}
+
+
+def test_predictions_leave_suggestions_alone(
+    command: Command, work: Path, fake: RuleExtractor
+) -> None:
+    write_lines(work / "in.jsonl", {"doc_key": "a", "text": TEXT})
+    command("init", "p.sciextract")
+    command("import", "in.jsonl")
+    (work / "terms.csv").write_text("NITI,Material\n", "utf-8")
+    command("suggest", "--terms", "terms.csv")
+    assert command("annotate", "--project", "p.sciextract").code == ExitCode.DONE
+    found = entities(work / "p.sciextract")
+    assert ("NITI", "Material", "import:terms.csv") in found
+    assert len(found) > 1
+
+
+def test_a_file_is_suggested_not_decided(command: Command, work: Path, project: Path) -> None:
+    entity: dict[str, Any] = {"id": "E1", "fragments": [[0, 19]], "label": "Alloy"}
+    record = {"schema_version": 1, "doc_key": "a", "text": TEXT}
+    write_lines(work / "llm.jsonl", record | {"entities": [entity | {"state": "accepted"}]})
+    assert command("suggest", "--from", "llm.jsonl").code == ExitCode.DONE
+    assert entities(project) == [("Shape-memory alloys", "Alloy", "import:llm.jsonl")]
+    with open_project(project, read=True) as opened:
+        [row] = opened.document_state(opened.numbers()[0]).entities
+        assert row.state is State.UNDECIDED
+
+
+def test_patterns_of_spacy(command: Command, work: Path, project: Path) -> None:
+    pytest.importorskip("spacy")
+    tokens = [{"LOWER": "shape"}, {"LOWER": "memory"}, {"LOWER": {"REGEX": "alloys?"}}]
+    write_lines(work / "p.jsonl", {"label": "Alloy", "pattern": tokens})
+    command("suggest", "--patterns", "p.jsonl")
+    assert [text for text, _, _ in entities(project)] == ["shape memory alloy"]
+    for line, part in {
+        '{"label": "Alloy", "pattern": [{"OP": "many"}]}': "bad.jsonl:1",
+        '{"label": "Allow", "pattern": "x"}': "it has Alloy, Tool",
+        '{"label": "Alloy"}': "bad.jsonl:1",
+        "[1]": "no JSON object",
+    }.items():
+        (work / "bad.jsonl").write_text(line, "utf-8")
+        result = command("suggest", "--patterns", "bad.jsonl")
+        assert (result.code in (1, 2), part in result.err) == (True, True), (line, result.err)
+
+
+def test_mistakes_name_what_is_allowed(command: Command, work: Path, fake: RuleExtractor) -> None:
+    command("schema", "new", "s.toml", "--entity", "Alloy")
+    command("init", "p.sciextract", "--schema", "s.toml")
+    (work / "t.csv").write_text("steel,Metal\n", "utf-8")
+    (work / "one.csv").write_text("steel\n", "utf-8")
+    for words, part in {
+        (): "--terms",
+        ("--terms", "t.csv"): "t.csv:1: the schema has no label 'Metal'; it has Alloy",
+        ("--terms", "one.csv"): "one.csv:1: 'steel' has no label",
+        ("--terms", "none.csv"): "no such file",
+        ("--map", "Methods=Alloy"): "the model has no label 'Methods'",
+        ("--map", "Method"): "OLD=NEW",
+        ("--from", "t.csv", "--spans"): "--from goes alone",
+    }.items():
+        result = command("suggest", *words)
+        assert (result.code != 0, part in result.err) == (True, True), (words, result.err)
