@@ -16,6 +16,7 @@ from sciextract.graph.contributions import Reading
 from sciextract.graph.database import open_graph, property_of, set_property, transaction
 from sciextract.graph.derive import DeriveSettings, derive
 from sciextract.graph.facts import Changes, Facts
+from sciextract.graph.vocabulary import keep_vocabulary
 
 _BATCH = 500
 _SECONDS_A_TRANSACTION = 10.0
@@ -28,12 +29,13 @@ class Totals:
     Attributes:
         documents: Abstracts.
         without_year: Abstracts whose year is not known.
-        nodes: ConceptFinder.
+        nodes: Things.
         edges: Typed, directed pairs of things.
         nameless: Relations left out because an argument has no name.
         loops: Relations left out because both arguments are one thing.
         unlikely: Relations left out because their probability is below the least one.
         ambiguous: Acronyms with several expansions.
+        linked: Nodes that the vocabulary has an identifier for.
     """
 
     documents: int
@@ -44,6 +46,7 @@ class Totals:
     loops: int
     unlikely: int
     ambiguous: int
+    linked: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ class _Build:
         self._check_counted(reading.counted)
         facts = Facts(self._connection, self._number())
         self._keep(facts, _batches(self._usable(reading.contributions())))
+        self._keep_vocabulary()
         read = time.monotonic()
         derived = self._derive_if_needed()
         seconds = time.monotonic() - read if derived else 0.0
@@ -169,6 +173,14 @@ class _Build:
                     f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
                 )
                 raise UsageError(problem, "name the same, or build into another file")
+
+    def _keep_vocabulary(self) -> None:
+        given = self._settings.vocabulary
+        if given and given.digest != property_of(self._connection, "vocabulary"):
+            with transaction(self._connection):
+                set_property(self._connection, "state", "unfinished")
+                keep_vocabulary(self._connection, given.terms)
+                set_property(self._connection, "vocabulary", given.digest)
 
     def _number(self) -> int:
         """The number of an unfinished build again, or the next one."""
@@ -229,8 +241,9 @@ def totals_of(connection: sqlite3.Connection) -> Totals:
     (nodes,) = connection.execute("SELECT count(*) FROM node").fetchone()
     (edges,) = connection.execute("SELECT count(*) FROM edge").fetchone()
     (ambiguous,) = connection.execute("SELECT count(DISTINCT short) FROM ambiguous").fetchone()
+    (linked,) = connection.execute("SELECT count(vocabulary_id) FROM node").fetchone()
     left_out = nameless, loops, unlikely
-    return Totals(documents, without_year, nodes, edges, *left_out, ambiguous)
+    return Totals(documents, without_year, nodes, edges, *left_out, ambiguous, linked)
 
 
 def _batches(items: Iterable[Contribution]) -> Iterator[list[Contribution]]:

@@ -45,6 +45,10 @@ CREATE TABLE evidence (
     tail_start INTEGER NOT NULL, tail_end INTEGER NOT NULL,
     PRIMARY KEY (document, number)
 ) WITHOUT ROWID;
+-- Identifiers of names, by their normal form, from the vocabulary of the last build that had one.
+CREATE TABLE vocabulary (
+    key TEXT, identifier TEXT, preferred INTEGER NOT NULL, PRIMARY KEY (key, identifier)
+) WITHOUT ROWID;
 CREATE TABLE expansion (
     document INTEGER, short INTEGER, long INTEGER, form INTEGER NOT NULL,
     PRIMARY KEY (document, short, long)
@@ -157,7 +161,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 6
+VERSION = 7
 """Of the tables: counts up with every change of them, and older graphs are built anew."""
 _CACHE_KIB = 192 * 1024
 _BUSY_SECONDS = 10.0

@@ -25,6 +25,7 @@ from sciextract.graph.database import (
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import resolve_names
 from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.vocabulary import Vocabulary, link_nodes
 from sciextract.graph.words import is_generic
 
 _Ints = npt.NDArray[np.int64]
@@ -255,10 +256,12 @@ class DeriveSettings:
             abstracts that do not expand it: see
             :meth:`~sciextract.graph.acronyms.CorpusAcronym.meaning`.
         symmetric: Relation types without direction; those of the bundled label schemas when nothing is said.
+        vocabulary: Identifiers of names; those that the graph has already when ``None``.
     """
 
     acronym_share: float = 0.8
     symmetric: frozenset[str] = field(default_factory=known_symmetric)
+    vocabulary: Vocabulary | None = None
 
     def to_json(self) -> str:
         """Equal settings give equal text."""
@@ -286,6 +289,7 @@ def derive(connection: sqlite3.Connection, settings: DeriveSettings) -> None:
         _connect(connection)
         _run(connection, _NODES)
         _mark_generic(connection)
+        link_nodes(connection)
         fill_recent(connection)
         _run(connection, INDEXES)
         set_property(connection, "state", "finished")

@@ -17,6 +17,7 @@ from sciextract.formats.sink import LineSink
 from sciextract.formats.tables import exact_csv_row
 from sciextract.graph.parquet import write_parquet
 from sciextract.graph.queries.nodes import Alias, aliases_of, labels_of, years_of
+from sciextract.graph.vocabulary import iri_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 GraphFormat = Literal["graphml", "jsonld", "neo4j-csv", "parquet"]
@@ -73,6 +74,11 @@ class NodeRow:
     degree: int
     first_year: int | None
     last_year: int | None
+    extracted_documents: int
+    matched: int
+    nested: int
+    generic: int
+    vocabulary_id: str | None
     labels: dict[str, int]
     years: dict[int, int]
     aliases: tuple[Alias, ...]
@@ -116,7 +122,8 @@ class EdgeRow:
 def node_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[NodeRow]:
     """All nodes that so many abstracts name."""
     rows: Iterable[tuple[Any, ...]] = connection.execute(
-        """SELECT n.id, m.key, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year
+        """SELECT n.id, m.key, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
+            n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id
         FROM node n JOIN name m ON m.id = n.id JOIN label l ON l.id = n.label
         WHERE n.documents >= ? ORDER BY n.id""",
         (least,),
@@ -153,7 +160,8 @@ def _evidence(connection: sqlite3.Connection, edge: int) -> tuple[EvidenceRow, .
 
 _NODE_TYPES = {
     "key": "string", "name": "string", "label": "string", "documents": "int", "mentions": "int",
-    "degree": "int", "first_year": "int", "last_year": "int", "labels": "string", "years": "string",
+    "degree": "int", "first_year": "int", "last_year": "int", "extracted_documents": "int", "matched": "int",
+    "nested": "int", "generic": "int", "vocabulary_id": "string", "labels": "string", "years": "string",
     "aliases": "string",
 }  # fmt: skip
 _EDGE_TYPES = {
@@ -235,6 +243,9 @@ _CONTEXT = {
     "Statement": "rdf:Statement",
     "prefLabel": "skos:prefLabel",
     "altLabel": "skos:altLabel",
+    "exactMatch": {"@id": "skos:exactMatch", "@type": "@id"},
+    "notation": "skos:notation",
+    "generic": {"@id": "sx:generic", "@type": "xsd:boolean"},
     "subject": {"@id": "rdf:subject", "@type": "@id"},
     "predicate": {"@id": "rdf:predicate", "@type": "@id"},
     "object": {"@id": "rdf:object", "@type": "@id"},
@@ -248,7 +259,10 @@ _CONTEXT = {
     "entityType": {"@id": "sx:entityType", "@type": "@id"},
     **{
         name: f"sx:{name}"
-        for name in ("surface", "rule", "documents", "mentions", "degree", "firstYear", "lastYear")
+        for name in (
+            *("surface", "rule", "documents", "mentions", "degree", "firstYear", "lastYear"),
+            *("extractedDocuments", "matched", "nested"),
+        )
     },
     **{name: f"sx:{name}" for name in ("docKey", "charStart", "charEnd")},
 }
@@ -285,10 +299,16 @@ def _concept(node: NodeRow) -> dict[str, Any]:
         "@type": "Concept",
         "prefLabel": node.name,
         "altLabel": sorted({each.surface for each in node.aliases} - {node.name}),
+        "exactMatch": node.vocabulary_id and iri_of(node.vocabulary_id),
+        "notation": node.vocabulary_id,
+        "generic": True if node.generic else None,
         "entityType": _iri("type", node.label),
         "labels": node.labels,
         "documents": node.documents,
+        "extractedDocuments": node.extracted_documents,
         "mentions": node.mentions,
+        "matched": node.matched,
+        "nested": node.nested,
         "degree": node.degree,
         "firstYear": node.first_year,
         "lastYear": node.last_year,
@@ -336,7 +356,8 @@ def _iri(kind: str, name: str) -> str:
 NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
 _NODE_COLUMNS = (
     *(":ID", "key", "name", ":LABEL", "documents:int", "mentions:int", "degree:int"),
-    *("first_year:int", "last_year:int", "aliases:string[]"),
+    *("first_year:int", "last_year:int", "extracted_documents:int", "matched:int", "nested:int"),
+    *("generic:int", "vocabulary_id", "aliases:string[]"),
 )
 _EDGE_COLUMNS = (
     *(":START_ID", ":END_ID", ":TYPE", "documents:int", "mentions:int"),
@@ -375,7 +396,8 @@ def _node_cells(node: NodeRow) -> tuple[object, ...]:
     surfaces = dict.fromkeys([_item(each.surface) for each in node.aliases])
     return (
         *(node.id, node.key, node.name, node.label, node.documents, node.mentions, node.degree),
-        *(node.first_year, node.last_year, _SEPARATOR.join(surfaces)),
+        *(node.first_year, node.last_year, node.extracted_documents, node.matched, node.nested),
+        *(node.generic, node.vocabulary_id, _SEPARATOR.join(surfaces)),
     )
 
 

@@ -20,8 +20,11 @@ _BOTH = "WHERE h.documents >= :least AND t.documents >= :least ORDER BY e.id"
 _TABLES = {
     "nodes": (
         {"id": "int64", "key": "string", "name": "string", "label": "string", "documents": "int64",
-         "mentions": "int64", "degree": "int64", "first_year": "int32", "last_year": "int32"},
-        """SELECT n.id, m.key, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year
+         "mentions": "int64", "degree": "int64", "first_year": "int32", "last_year": "int32",
+         "extracted_documents": "int64", "matched": "int64", "nested": "int64", "generic": "int8",
+         "vocabulary_id": "string"},
+        """SELECT n.id, m.key, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
+            n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id
         FROM node n JOIN name m ON m.id = n.id JOIN label l ON l.id = n.label
         WHERE n.documents >= :least ORDER BY n.id""",
     ),

@@ -70,6 +70,13 @@ def build(
             "COMPARE; '' for none); may be repeated.",
         ),
     ] = None,
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
+        ),
+    ] = None,
     least_score: Annotated[
         float,
         typer.Option(
@@ -109,6 +116,7 @@ def build(
     from sciextract.graph.contribution import GENERIC, CountSettings
     from sciextract.graph.contributions import Reading, read_years
     from sciextract.graph.derive import DeriveSettings, known_symmetric
+    from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
 
     known = read_years(years) if years else {}
@@ -116,7 +124,8 @@ def build(
     processes = usable_cores() if workers is None else workers
     reading = Reading(inputs, counting, known, not only_decided, processes)
     directions = known_symmetric() if symmetric is None else frozenset(symmetric)
-    settings = DeriveSettings(acronym_share, directions)
+    terms = read_vocabulary(vocabulary) if vocabulary else None
+    settings = DeriveSettings(acronym_share, directions, terms)
     screen = BuildScreen(not quiet and is_terminal(sys.stderr))
     try:
         found = build_graph(graph, reading, settings, screen.listener())
@@ -167,6 +176,8 @@ def _in_words(found: BuildReport) -> str:
         words.append(f"{counted(totals.unlikely, 'relation')} below --least-score")
     if totals.without_year:
         words.append(f"{counted(totals.without_year, 'abstract')} without a year")
+    if totals.linked:
+        words.append(f"{counted(totals.linked, 'node')} in the vocabulary")
     if totals.ambiguous:
         words.append(f"{counted(totals.ambiguous, 'acronym')} with several expansions")
     return "; ".join(words)

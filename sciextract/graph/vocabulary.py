@@ -1,0 +1,178 @@
+"""Identifiers that a person's vocabulary gives to names: TSV, OBO or SKOS."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sciextract.errors import FormatError, MissingExtraError
+from sciextract.formats.base import Source
+from sciextract.formats.decoding import decoded_content
+from sciextract.formats.packing import unpacked_name
+from sciextract.graph.normalisation import clean, normal_form
+
+_RDF = {".ttl": "turtle", ".nt": "nt", ".rdf": "xml", ".xml": "xml", ".owl": "xml"}
+_ALLOWED = ", ".join((".tsv", ".obo", *_RDF))
+_SKOS = "http://www.w3.org/2004/02/skos/core#"
+_SYNONYMS = "|"
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
+_WIKIDATA = re.compile(r"(?:wd:|wikidata:)?([QP][1-9][0-9]*)", re.ASCII)
+_OBO_ID = re.compile(r"([A-Za-z][A-Za-z0-9_]*):([A-Za-z0-9_]+)", re.ASCII)
+_IRI = re.compile(r"https?://[^\s<>\"{}|\\^`\x00-\x20]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A name in a vocabulary.
+
+    Attributes:
+        identifier: What it names.
+        name: The name.
+        preferred: Whether it is the main one, not a synonym.
+    """
+
+    identifier: str
+    name: str
+    preferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The terms of a file.
+
+    Attributes:
+        digest: The hash of the file.
+        terms: All its names.
+    """
+
+    digest: str
+    terms: tuple[Term, ...]
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """The names and identifiers of a file, packed or not.
+
+    TSV has a header with ``id`` and ``name``, and perhaps ``synonyms``, separated by ``|``. OBO is read with its
+    synonyms and without obsolete terms, SKOS with ``prefLabel`` and ``altLabel``.
+
+    Raises:
+        InputMissingError: There is no such file.
+        FormatError: It is none of these, or cannot be read.
+        MissingExtraError: SKOS needs rdflib.
+    """
+    text = decoded_content(Source(str(path)))
+    suffix = Path(unpacked_name(path.name)).suffix.lower()
+    if suffix in _RDF:
+        terms = _skos(text, path, _RDF[suffix])
+    elif suffix == ".obo":
+        terms = _obo(text)
+    elif suffix == ".tsv":
+        terms = _tsv(text, path)
+    else:
+        raise FormatError(f"{suffix or 'no ending'} found, allowed are {_ALLOWED}", path=path)
+    found = [
+        Term(clean(each.identifier.strip()), clean(each.name.strip()), each.preferred)
+        for each in terms
+        if each.identifier.strip() and each.name.strip()
+    ]
+    if not found:
+        raise FormatError("no terms with an identifier and a name", path=path)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Vocabulary(digest, tuple(found))
+
+
+def _tsv(text: str, path: Path) -> Iterator[Term]:
+    rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    columns = rows.fieldnames or ()
+    if not {"id", "name"} <= set(columns):
+        problem = f"columns {', '.join(columns) or 'none'} found, needed are id and name"
+        raise FormatError(problem, path=path, line=1)
+    for row in rows:
+        identifier = row["id"] or ""
+        yield Term(identifier, row["name"] or "", preferred=True)
+        for synonym in (row.get("synonyms") or "").split(_SYNONYMS):
+            yield Term(identifier, synonym, preferred=False)
+
+
+def _obo(text: str) -> Iterator[Term]:
+    for stanza in re.split(r"^\s*\[", text, flags=re.MULTILINE)[1:]:
+        kind, *lines = stanza.splitlines()
+        fields: dict[str, list[str]] = defaultdict(list)
+        for line in lines:
+            tag, _, value = line.partition(":")
+            fields[tag.strip()].append(value.strip())
+        if kind.strip() != "Term]" or "true" in fields["is_obsolete"] or not fields["id"]:
+            continue
+        identifier = fields["id"][0].split(" ! ")[0]
+        for name in fields["name"][:1]:
+            yield Term(identifier, _ESCAPED.sub(r"\1", name), preferred=True)
+        for synonym in fields["synonym"]:
+            if quoted := _QUOTED.match(synonym):
+                yield Term(identifier, _ESCAPED.sub(r"\1", quoted[1]), preferred=False)
+
+
+def _skos(text: str, path: Path, syntax: str) -> Iterator[Term]:
+    try:
+        import rdflib
+    except ImportError as error:
+        raise MissingExtraError("SKOS", "formats") from error
+    if syntax == "xml" and "<!ENTITY" in text:
+        raise FormatError("it declares XML entities, which are not read", path=path)
+    graph = rdflib.Graph()
+    try:
+        graph.parse(data=text, format=syntax)
+    except Exception as error:  # rdflib's parsers share no class of error
+        raise FormatError(f"no readable RDF ({syntax}): {error}", path=path) from error
+    for label, preferred in (("prefLabel", True), ("altLabel", False)):
+        for concept, name in graph.subject_objects(rdflib.URIRef(_SKOS + label)):
+            yield Term(str(concept), str(name), preferred)
+
+
+def keep_vocabulary(connection: sqlite3.Connection, terms: Iterable[Term]) -> None:
+    """Replace the vocabulary of a graph; the caller holds a transaction."""
+    connection.execute("DELETE FROM vocabulary")
+    rows = [(normal_form(each.name).key, each.identifier, each.preferred) for each in terms]
+    connection.executemany(
+        "INSERT INTO vocabulary VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET preferred = max(preferred, excluded.preferred)",
+        [row for row in rows if row[0]],
+    )
+
+
+def link_nodes(connection: sqlite3.Connection) -> None:
+    """Give nodes the identifiers of their names: of the node's own name first, of preferred ones before synonyms.
+
+    A node whose best name has several identifiers gets none.
+    """
+    found: dict[int, dict[tuple[bool, bool], set[str]]] = defaultdict(lambda: defaultdict(set))
+    for node, name, identifier, preferred in connection.execute(
+        """SELECT coalesce(r.node, n.id), n.id, v.identifier, v.preferred
+        FROM vocabulary v JOIN name n ON n.key = v.key LEFT JOIN resolved r ON r.name = n.id"""
+    ):
+        found[node][node == name, bool(preferred)].add(identifier)
+    best = {node: ranks[max(ranks)] for node, ranks in found.items()}
+    connection.executemany(
+        "UPDATE node SET vocabulary_id = ? WHERE id = ?",
+        [(next(iter(some)), node) for node, some in best.items() if len(some) == 1],
+    )
+
+
+def iri_of(identifier: str) -> str | None:
+    """The address of an identifier: its own, that of Wikidata, or that of an OBO ontology.
+
+    >>> [iri_of(each) for each in ("Q7094", "MONDO:0005148", "http://example.org/a", "x y")]
+    ['http://www.wikidata.org/entity/Q7094', 'http://purl.obolibrary.org/obo/MONDO_0005148', 'http://example.org/a', None]
+    """
+    if _IRI.fullmatch(identifier):
+        return identifier
+    if wikidata := _WIKIDATA.fullmatch(identifier):
+        return f"http://www.wikidata.org/entity/{wikidata[1]}"
+    if obo := _OBO_ID.fullmatch(identifier):
+        return f"http://purl.obolibrary.org/obo/{obo[1]}_{obo[2]}"
+    return None
