@@ -29,7 +29,7 @@ from sciextract_app.screens.review import ReviewOptions, ReviewScreen
 from sciextract_app.screens.start import StartScreen
 from sciextract_app.settings import SHELL_IDS, load_keymap, save_theme
 from sciextract_app.terminal import TerminalApp
-from sciextract_app.themes import ReadableDim, label_variables
+from sciextract_app.themes import Readable, label_variables
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -111,7 +111,7 @@ class DeskApp(TerminalApp):
         self._model = model
         self._review: ReviewScreen | None = None
         self._first_theme = self.theme
-        self._dim = ReadableDim()
+        self._readable = Readable(everything=self.no_color)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of the project's labels, which a theme may set itself."""
@@ -120,7 +120,7 @@ class DeskApp(TerminalApp):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Those of the toolkit, and one that leaves nothing too faint to be read."""
-        return [*super().get_line_filters(), self._dim]
+        return [*super().get_line_filters(), self._readable]
 
     def get_default_screen(self) -> Screen[Any]:
         """What lies below everything: the start screen."""

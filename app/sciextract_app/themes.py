@@ -280,31 +280,42 @@ def _readable(
         yield from _pair(label, hexadecimal(shade), hexadecimal(tint))
 
 
-class ReadableDim(LineFilter):
-    """Draws dim text in a colour between text and ground that is still readable; terminals would make it fainter."""
+class Readable(LineFilter):
+    """Draws dim text in a colour between text and ground that is still readable; terminals would make it fainter.
+
+    Args:
+        everything: Whether all text is made readable: greys made of colours, without colours, may not be.
+    """
+
+    def __init__(self, everything: bool = False) -> None:
+        super().__init__()
+        self._everything = everything
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """The same segments, none of them dim."""
-        return [
-            Segment(text, _undimmed(style, background)) if style is not None and style.dim else part
-            for part in segments
-            for text, style, _ in (part,)
-        ]
+        found = []
+        for segment in segments:
+            text, style, _ = segment
+            if style is not None and (style.dim or self._everything):
+                found.append(Segment(text, _made_readable(style, background)))
+            else:
+                found.append(segment)
+        return found
 
 
 _MUTED = 0.6
 
 
 @lru_cache(maxsize=1024)
-def _undimmed(style: Style, background: Color) -> Style:
+def _made_readable(style: Style, background: Color) -> Style:
     plain = style + Style(dim=False)
     behind = style.bgcolor.triplet if style.bgcolor else background.rich_color.triplet
     above = style.color.triplet if style.color else None
     if behind is None or above is None:  # the terminal's own colours
         return plain
     ground, text = _rgb(behind), _rgb(above)
-    shade = readable(blend(ground, text, _MUTED), [ground], ENOUGH)
-    return plain + Style(color=hexadecimal(shade))
+    wanted = blend(ground, text, _MUTED) if style.dim else text
+    return plain + Style(color=hexadecimal(readable(wanted, [ground], ENOUGH)))
 
 
 def _rgb(triplet: ColorTriplet) -> Rgb:

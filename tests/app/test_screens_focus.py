@@ -58,7 +58,7 @@ class TestLegend:
             for kind in (object, RelationRef, LinkRef):
                 await tab_to(pilot, desk_of(app), kind)
                 footer = bars(pilot)[1]
-                assert "D done  u undo  v select  n next abstract" in footer
+                assert "D done  u undo  v select  n next  ? keys" in footer
                 assert footer.rstrip().endswith("? keys")
 
     async def test_modes_of_letters_name_the_labels(self, project: Path) -> None:
@@ -128,6 +128,16 @@ class TestContrast:
                 await pilot.pause()
                 faint = {each for each in unreadable(pilot) if each}
                 assert not faint, f"{keys}: {faint}"
+
+    async def test_the_greys_of_no_color_are_readable_too(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("NO_COLOR", "1")
+        async with opened(project) as (app, pilot):
+            app.theme = "desk-dark"
+            await pilot.press("tab")
+            await pilot.pause()
+            assert not list(unreadable(pilot))
 
 
 def unreadable(pilot: Pilot[None]) -> Iterator[str]:

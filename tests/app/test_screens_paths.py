@@ -147,4 +147,6 @@ class TestClusters:
             await pilot.press("escape")
             desk.mouse.focus(EntityRef("encoder"))
             await pilot.press("c")
-            assert "Enter:" not in shown(pilot)  # no other one is called so
+            assert "into which cluster? Enter: a new one" in shown(
+                pilot
+            )  # no other one is called so

@@ -52,6 +52,8 @@ _WRITTEN = {
     "escape": "Esc",
     "backspace": "Backspace",
     "space": "Space",
+    "home": "Home",
+    "end": "End",
     "up": "↑",
     "down": "↓",
     "left": "←",

@@ -304,24 +304,25 @@ def _reviewing(state: ReviewState) -> Iterator[Hint]:
     view, item = state.open_view, state.view.row(state.focus) if state.view else None
     relation, link = isinstance(state.focus, RelationRef), isinstance(state.focus, LinkRef)
     mention = not relation and item is not None
-    known = view.schema.relation_labels if relation else view.schema.entity_labels
     if spread := bulk.hint(state):
         yield spread
     enter = "accept" if item else "next"
     yield action_hint("accept", bool(item or state.undecided_count()), enter, pinned=True)
     yield action_hint("reject", item is not None, pinned=True)
-    yield Hint(document_view.type_keys(known), "type" if item else "make a mention", bool(known))
+    if item is None:  # elsewhere the legend shows the digits
+        yield Hint(document_view.type_keys(view.schema.entity_labels), "make a mention")
     if relation:
         yield action_hint("invert")
-    else:
-        yield Hint("s S e E", "edges", mention)
     yield action_hint("relate", item is not None and bool(view.schema.relations))
     yield from _cluster_keys(state, mention, link)
+    if not relation:
+        yield Hint("s S e E", "edges", mention)
     yield from _many(state)
     yield action_hint("jump")
     yield action_hint("fragment", mention)
-    always = ("done", "undo", "select", "next-abstract", "help")
-    yield from (action_hint(each, pinned=True) for each in always)
+    yield from (action_hint(each, pinned=True) for each in ("done", "undo", "select"))
+    yield action_hint("next-abstract", words="next", pinned=True)
+    yield action_hint("help", pinned=True)
 
 
 def _cluster_keys(state: ReviewState, mention: bool, link: bool) -> Iterator[Hint]:

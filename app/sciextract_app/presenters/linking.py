@@ -29,9 +29,9 @@ def relate(state: ReviewState, action: Action) -> Feedback:
     state.leave_mode()
     state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
     if _offer(state):
-        return Feedback(
-            "over sentence borders: many models leave such relations out" if far else ""
-        )
+        name = named(state.open_view.surface(head), 28)
+        warning = ", over sentence borders: many models leave such relations out" if far else ""
+        return Feedback(f"relate {name} to the mention with which letter?{warning}")
     name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
     more = "" if far else "; R looks in the whole abstract"
     if _offer(state, any_type=True):
@@ -220,7 +220,9 @@ def ask_cluster(state: ReviewState, action: Action) -> Feedback:
     state.leave_mode()
     state.mode, state.pending.head = Mode.CLUSTER, mention
     proposed = proposal(state)
-    return Feedback(f"Enter: {proposed.words}" if proposed else "")
+    name = named(state.open_view.surface(mention), 28)
+    enter = f"Enter: {proposed.words}" if proposed else "Enter: a new one"
+    return Feedback(f"{name} into which cluster? {enter}")
 
 
 def press_cluster(state: ReviewState, key: str) -> Feedback:

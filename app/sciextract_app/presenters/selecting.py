@@ -27,7 +27,7 @@ def jump(state: ReviewState, action: Action | None = None) -> Feedback:
         return problem("There is no other token to jump to")
     state.pending.hints = assign_hints(places)
     state.mode = Mode.JUMP
-    return Feedback()
+    return Feedback("jump to the token with which letters?")
 
 
 def press_jump(state: ReviewState, key: str) -> Feedback:
