@@ -125,7 +125,8 @@ class _Word(NamedTuple):
     kind: int
 
 
-_LONGEST_CACHED = 40
+_LONGEST_CACHED, _MOST_CACHED = 40, 10
+"""Characters of a word and words of a mention that are kept; longer ones hardly repeat."""
 
 
 def _word(text: str) -> _Word:
@@ -205,7 +206,14 @@ class _Phrase(NamedTuple):
     pronoun: bool
 
 
-def _phrase(words: Sequence[_Word]) -> _Phrase:
+def _phrase(texts: tuple[str, ...]) -> _Phrase:
+    """The mention; usual ones are kept, for they come again, in training once an epoch."""
+    usual = len(texts) <= _MOST_CACHED and all(len(text) <= _LONGEST_CACHED for text in texts)
+    return _cached_phrase(texts) if usual else _described(texts)
+
+
+def _described(texts: tuple[str, ...]) -> _Phrase:
+    words = [_word(text) for text in texts]
     content = [word for word in words if word.kind & _CONTENT]
     stems = [word.stem for word in words]
     bare = next((n for n, word in enumerate(words) if not word.kind & _LEADING), len(words))
@@ -229,6 +237,9 @@ def _phrase(words: Sequence[_Word]) -> _Phrase:
         head=head.kind if head else 0,
         pronoun=bool(words) and all(word.kind & _PRONOUN for word in words),
     )  # fmt: skip
+
+
+_cached_phrase = lru_cache(maxsize=1 << 14)(_described)
 
 
 def _head(words: Sequence[_Word]) -> _Word | None:
@@ -285,7 +296,8 @@ class MentionWords:
             ends: int64 (words,), index after the last word of each word's sentence.
         """
         words = [_word(text) for text in texts]
-        phrases = [_phrase(words[first : last + 1]) for first, last in spans.tolist()]
+        whole = tuple(texts)
+        phrases = [_phrase(whole[first : last + 1]) for first, last in spans.tolist()]
         names = _numbered([phrase.names for phrase in phrases], 6)
         sizes = [(each.length, len(each.content), len(each.numbers)) for each in phrases]
         kinds = np.array([0, 0, *[word.kind for word in words], 0, 0], dtype=np.int64)
