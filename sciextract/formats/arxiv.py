@@ -6,12 +6,13 @@ import codecs
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, family_first, year_of
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of, unwrapped
 from sciextract.formats.json_streams import JsonItem, read_items
 from sciextract.formats.json_values import unknown_fields
@@ -52,17 +53,12 @@ def _opened(source: Source) -> tuple[Source, bytes]:
 
 
 def _feed(source: Source) -> Iterator[ReadItem]:
-    number = 0
-    for number, (line, entry) in enumerate(numbered_elements(source, {"entry"}), start=1):
-        try:
-            yield _entry(entry, source, line, number)
-        except FormatError as error:
-            yield BadRecord(error)
-    if not number:
-        raise FormatError("the feed holds no entry", path=source.path)
+    nothing = FormatError("the feed holds no entry", path=source.path)
+    return read_each(numbered_elements(source, {"entry"}), partial(_entry, source=source), nothing)
 
 
-def _entry(entry: Element, source: Source, line: int, number: int) -> ReadItem:
+def _entry(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
+    line, entry = numbered
     url = _text(entry, f"{_ATOM}id")
     address = _ADDRESS.fullmatch(url)
     title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")

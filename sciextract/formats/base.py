@@ -7,11 +7,11 @@ import os
 import reprlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol, TypeAlias
+from typing import BinaryIO, Literal, Protocol, TypeAlias, TypeVar
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, UsageError
@@ -173,6 +173,27 @@ class Reader(Protocol):
 
     def __call__(self, source: Source, /) -> Iterator[ReadItem]:
         """Read ``source`` from its start."""
+
+
+_Record = TypeVar("_Record")
+
+
+def read_each(
+    records: Iterable[_Record], read: Callable[[_Record, int], ReadItem], nothing: FormatError
+) -> Iterator[ReadItem]:
+    """What ``read`` makes of each record and its number, from 1; one that it refuses becomes a bad record.
+
+    Raises:
+        FormatError: ``nothing``, where there are no records.
+    """
+    number = 0
+    for number, record in enumerate(records, start=1):
+        try:
+            yield read(record, number)
+        except FormatError as error:
+            yield BadRecord(error)
+    if not number:
+        raise nothing
 
 
 class Writer(Protocol):

@@ -9,7 +9,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.text.analyse import join_title, make_document
 
@@ -117,9 +117,22 @@ class TaggedRecord:
         self.parts.setdefault(tag, []).append([value.strip()])
         self.last = tag
 
-    def go_on(self, line: str) -> None:
-        """Go on with the last value."""
-        self.parts[self.last][-1].append(line.strip())
+    def take(self, line: str, tag: str, value: str | None, place: Place, allowed: str) -> None:
+        """Take a line: with a tag it begins a value, without one it goes on with the last.
+
+        Args:
+            line: The line.
+            tag: Its tag; empty if it has none.
+            value: What stands behind the tag.
+            place: Where the line stands.
+            allowed: What a record may begin with, for the error of one that begins with another line.
+        """
+        if tag:
+            self.add(tag, value or "")
+        elif self.last:
+            self.parts[self.last][-1].append(line.strip())
+        else:
+            self.error = self.error or place.error(f"{shown(line)} found, allowed is {allowed}")
 
     def tags(self) -> Tags:
         """The values that are not empty, wrapped lines joined by one space."""
@@ -134,18 +147,18 @@ class TaggedRecord:
         return [line for parts in self.parts.get(tag, []) for line in parts if line]
 
 
-def documents_of(
+def read_tagged(
     records: Iterable[TaggedRecord],
-    document: Callable[[TaggedRecord, int], AnnotatedDocument],
+    document: Callable[[TaggedRecord, Source, int], AnnotatedDocument],
     source: Source,
     kind: str,
     first_line: str,
 ) -> Iterator[ReadItem]:
-    """The documents of tagged records, numbered from 1; a record with an error becomes a bad record.
+    """The documents of tagged records; a record with an error becomes a bad record.
 
     Args:
         records: The records of a file.
-        document: The document of a record and its number; may raise :class:`FormatError`.
+        document: The document of a record, the file and its number; may raise :class:`FormatError`.
         source: The file.
         kind: What the file should hold, for the error that it holds none.
         first_line: How a record begins.
@@ -153,14 +166,17 @@ def documents_of(
     Raises:
         FormatError: There is no record.
     """
-    number = 0
-    for number, record in enumerate(records, start=1):
-        try:
-            if record.error is not None:
-                raise record.error
-            yield document(record, number)
-        except FormatError as error:
-            yield BadRecord(error)
-    if not number:
-        hint = f"a record begins with: {first_line}"
-        raise FormatError(f"the file holds no {kind} record", path=source.path, hint=hint)
+
+    def read(record: TaggedRecord, number: int) -> AnnotatedDocument:
+        if record.error is not None:
+            raise record.error
+        return document(record, source, number)
+
+    nothing = no_record(kind, first_line, source)
+    return read_each(records, read, nothing)
+
+
+def no_record(kind: str, first_line: str, source: Source) -> FormatError:
+    """The error of a file that holds no record."""
+    hint = f"a record begins with: {first_line}"
+    return FormatError(f"the file holds no {kind} record", path=source.path, hint=hint)

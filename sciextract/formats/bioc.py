@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +21,7 @@ from sciextract.formats.bioc_documents import Collection, other_fields, parse_do
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.json_values import Record, dump_line, parse_object
 from sciextract.formats.safe_xml import local_name, numbered_elements, xml_safe
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 
 
 def read_bioc_json(source: Source) -> Iterator[ReadItem]:
@@ -161,17 +160,12 @@ _LIST = re.compile(r"[ \t\r\n]*\[")
 _DOCUMENTS = re.compile(r'"documents"[ \t\r\n]*:[ \t\r\n]*\[')
 
 
-class BiocJsonWriter:
+class BiocJsonWriter(LineWriter):
     """Writes a BioC JSON collection, one document a line; what was read from BioC goes back."""
 
     def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream.
-
-        Raises:
-            OutputError: The file cannot be opened.
-        """
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        super().__init__(destination)
         self._separator = ""
         self._collection = Collection(self.losses)
 
@@ -267,20 +261,15 @@ def _append(record: Record, name: str, item: Any) -> None:
     record[name].append(item)
 
 
-class BiocXmlWriter:
+class BiocXmlWriter(LineWriter):
     """Writes a BioC collection, one document a line.
 
     What was read from BioC goes back. Characters that XML cannot hold become visible ones and are counted.
     """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream.
-
-        Raises:
-            OutputError: The file cannot be opened.
-        """
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        super().__init__(destination)
         self._collection = Collection(self.losses)
         self._is_open = False
 

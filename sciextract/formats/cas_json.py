@@ -5,18 +5,15 @@ Layers mean the same as in XMI. Reading does not go through ``dkpro-cassis``, fo
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import OutputError
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record
 from sciextract.formats.records import list_at, object_at
-from sciextract.formats.sink import FileNames, new_folder
+from sciextract.formats.sink import FolderWriter
 from sciextract.formats.standoff import encodable
 from sciextract.formats.xmi import (
     FRAME,
@@ -124,22 +121,12 @@ def _types(record: Record, place: Place) -> TypeSystem:
     return TypeSystem(supertypes, features)
 
 
-class CasJsonWriter:
+class CasJsonWriter(FolderWriter):
     """Writes ``KEY.json`` for each document, with its types; the layers are those of the XMI writer.
 
     A span has one range in UIMA, so discontinuous entities are lost and counted, with the relations and
     mentions that hang on them.
     """
-
-    def __init__(self, destination: Path | str) -> None:
-        """Write into a folder that is new or empty.
-
-        Raises:
-            OutputError: It holds files, or cannot be made.
-        """
-        self.losses: Counter[str] = Counter()
-        self._folder = new_folder(destination)
-        self._names = FileNames()
 
     def write(self, document: AnnotatedDocument) -> None:
         """Write one document to a file of its own.
@@ -148,11 +135,5 @@ class CasJsonWriter:
             OutputError: An entity lies outside the text, or the disk is full.
         """
         cas = CasBuilder(document, self.losses, encodable).cas
-        path = self._folder / f"{self._names.name_of(document.document.doc_key)}.json"
-        try:
-            path.write_text(cas.to_json() or "", encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
-
-    def close(self) -> None:
-        """Nothing is open between documents."""
+        name = self._names.name_of(document.document.doc_key)
+        self._save(f"{name}.json", cas.to_json() or "")

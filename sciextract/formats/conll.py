@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_values import dump_line, parse_object
-from sciextract.formats.layers import token_layers
+from sciextract.formats.layers import entity_layers
 from sciextract.formats.records import list_at, span_at, string_at
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.formats.standoff import LINE_BREAKS, LabelNames, live_entities, without_surrogates
 from sciextract.formats.token_tags import TAG, TaggedRange, flat, tagged_ranges, tags_of
 from sciextract.text.tokenizer import from_token_lists, unescape
@@ -121,12 +121,8 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    found = False
-    for block in _blocks(source):
-        found = True
-        yield _item(block, source)
-    if not found:
-        raise FormatError("the file is empty: it holds no tokens", path=source.path)
+    nothing = FormatError("the file is empty: it holds no tokens", path=source.path)
+    return read_each(_blocks(source), partial(_document, source=source), nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -206,16 +202,9 @@ def _row(line: str, place: Place) -> _Row:
     return _Row(cells, place.line or 0)
 
 
-def _item(block: _Block, source: Source) -> ReadItem:
-    try:
-        if block.error:
-            raise block.error
-        return _document(block, source)
-    except FormatError as error:
-        return BadRecord(error)
-
-
-def _document(block: _Block, source: Source) -> AnnotatedDocument:
+def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
+    if block.error:
+        raise block.error
     sentences = [rows for rows in block.sentences if rows]
     rows = [row for sentence in sentences for row in sentence]
     given = block.given or {}
@@ -314,7 +303,7 @@ def _warnings(rows: Sequence[_Row], block: _Block) -> tuple[str, ...]:
 _REFUSED_IN_LABELS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-class ConllWriter:
+class ConllWriter(LineWriter):
     """Writes the layout of CoNLL-2003: ``-DOCSTART- -X- O O``, then token, two other columns and tag between blanks.
 
     Tags hold neither nested, overlapping, discontinuous and untyped entities nor relations and clusters;
@@ -326,9 +315,8 @@ class ConllWriter:
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
+        super().__init__(destination)
         self._labels = LabelNames(_REFUSED_IN_LABELS)
-        self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -337,9 +325,7 @@ class ConllWriter:
             OutputError: The file cannot be written, or an entity leaves the text.
         """
         live_entities(document)
-        layers = token_layers(_entities_only(document))
-        self.losses.update(layers.losses)
-        self._count(document.annotations)
+        layers = entity_layers(document, self.losses)
         chosen = [self._flat(sentence) for sentence in layers.ner]
         if self._EXACT:
             self._sink.write_line(
@@ -350,15 +336,6 @@ class ConllWriter:
             self._sink.write_line(PLAIN_START)
         self._sink.write_line("")
         self._write_rows(document.document, layers.table, chosen)
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
-
-    def _count(self, annotations: Annotations) -> None:
-        relations, clusters = live(annotations.relations), live(annotations.clusters)
-        counts = {"relation": len(relations), "cluster": len(clusters)}
-        self.losses.update({kind: count for kind, count in counts.items() if count})
 
     def _count_plain(
         self, document: Document, table: TokenTable, chosen: list[list[TaggedRange]]
@@ -414,10 +391,6 @@ class ExactConllWriter(ConllWriter):
     """Writes the same rows, with key and exact text in the ``-DOCSTART-`` line, so that nothing but annotations is lost."""
 
     _EXACT = True
-
-
-def _entities_only(document: AnnotatedDocument) -> AnnotatedDocument:
-    return replace(document, annotations=Annotations(document.annotations.entities))
 
 
 def _shifted(each: TaggedRange, first: int) -> TaggedRange:

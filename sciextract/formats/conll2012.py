@@ -7,9 +7,10 @@ speaker, names, any number of predicate arguments, coreference.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,11 +18,11 @@ from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, live
 from sciextract.formats.layers import TokenLayers, token_layers
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.formats.standoff import LabelNames, without_surrogates
 from sciextract.formats.token_tags import flat
 from sciextract.text.tokenizer import from_token_lists
@@ -55,18 +56,9 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all, or no document begins in it.
     """
-    found = False
-    for block in _blocks(source):
-        found = True
-        try:
-            if block.error:
-                raise block.error
-            yield _document(block, source)
-        except FormatError as error:
-            yield BadRecord(error)
-    if not found:
-        problem = "no document begins: there is no line '#begin document (NAME); part 000'"
-        raise FormatError(problem, path=source.path)
+    problem = "no document begins: there is no line '#begin document (NAME); part 000'"
+    nothing = FormatError(problem, path=source.path)
+    return read_each(_blocks(source), partial(_document, source=source), nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -110,7 +102,9 @@ def _add_row(block: _Block, cells: list[str], place: Place) -> None:
         block.sentences[-1].append((cells, place.line or 0))
 
 
-def _document(block: _Block, source: Source) -> AnnotatedDocument:
+def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
+    if block.error:
+        raise block.error
     sentences = [rows for rows in block.sentences if rows]
     rows = [row for sentence in sentences for row in sentence]
     place = Place(source.path, block.line, block.key)
@@ -188,7 +182,7 @@ def _other_columns(rows: list[tuple[list[str], int]]) -> list[list[str]]:
     return kept if any(cell not in _EMPTY for cells in kept for cell in cells) else []
 
 
-class Conll2012Writer:
+class Conll2012Writer(LineWriter):
     """Writes names and coreference; counts in ``losses`` what brackets in columns cannot hold.
 
     Of names that overlap, the longest is written. Other columns come back while the tokens are the same.
@@ -196,9 +190,8 @@ class Conll2012Writer:
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
+        super().__init__(destination)
         self._labels = LabelNames(_REFUSED_IN_LABELS)
-        self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -219,10 +212,6 @@ class Conll2012Writer:
         for row in self._rows(document.document, layers, key):
             self._sink.write_line(row)
         self._sink.write_line("#end document")
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
 
     def _rows(self, document: Document, layers: TokenLayers, key: str) -> Iterator[str]:
         table = layers.table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -17,11 +16,11 @@ from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import span_layers
 from sciextract.formats.records import key_of, label_at, list_at, object_at, string_at
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse
 
 
-class DoccanoWriter:
+class DoccanoWriter(LineWriter):
     """Writes one object a line; counts in ``losses`` what spans and relations cannot hold.
 
     Offsets count code points. Ids of entities and relations are unique in the file. doccano refuses spans
@@ -30,8 +29,7 @@ class DoccanoWriter:
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
+        super().__init__(destination)
         self._entity_count = self._relation_count = 0
 
     def write(self, document: AnnotatedDocument) -> None:
@@ -41,10 +39,6 @@ class DoccanoWriter:
             OutputError: An entity is not a range of the document's text.
         """
         self._sink.write_line(dump_line(self._record(document)))
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
 
     def _record(self, annotated: AnnotatedDocument) -> Record:
         layers = span_layers(annotated, untyped=False)

@@ -9,16 +9,17 @@ from typing import Any
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
-    documents_of,
     keep_unusable,
     make_record,
+    read_tagged,
     text_lines,
 )
 
+_ALLOWED = "a percent sign, one character and a space"
 _TAG = re.compile(r"(%\S)(?:[ \t](.*))?$", re.DOTALL)
 _TYPE = "%0"
 _VENUES = ("%J", "%B")
@@ -31,11 +32,7 @@ def read_endnote(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-
-    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
-        return _document(record, source, number)
-
-    return documents_of(_records(source), document, source, "EndNote", "%0 Journal Article")
+    return read_tagged(_records(source), _document, source, "EndNote", "%0 Journal Article")
 
 
 def _records(source: Source) -> Iterator[TaggedRecord]:
@@ -55,7 +52,8 @@ def _records(source: Source) -> Iterator[TaggedRecord]:
             record = None
         gap = False
         record = record or TaggedRecord(number)
-        _add(record, found, line, Place(source.path, number))
+        tag, value = (found[1], found[2]) if found else ("", "")
+        record.take(line, tag, value, Place(source.path, number), _ALLOWED)
     if record:
         yield record
 
@@ -66,17 +64,6 @@ def _begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
     return (tag == _TYPE and (_TYPE in record.parts or record.error is not None)) or (
         gap and not typed_first
     )
-
-
-def _add(record: TaggedRecord, found: re.Match[str] | None, line: str, place: Place) -> None:
-    if found:
-        record.add(found[1], found[2] or "")
-    elif record.last:
-        record.go_on(line)
-    else:
-        record.error = record.error or place.error(
-            f"{shown(line)} found, allowed is a percent sign, one character and a space"
-        )
 
 
 def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:

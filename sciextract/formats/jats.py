@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.base import Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import make_record, unwrapped
 from sciextract.formats.safe_xml import local_name, numbered_elements
 
@@ -32,18 +33,13 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
             holds no article.
     """
-    number = 0
-    for number, (line, front) in enumerate(numbered_elements(source, {"front"}), start=1):
-        try:
-            yield _record(front, source, line, number)
-        except FormatError as error:
-            yield BadRecord(error)
-    if not number:
-        problem = "the file holds no article: there is no element 'front'"
-        raise FormatError(problem, path=source.path)
+    problem = "the file holds no article: there is no element 'front'"
+    nothing = FormatError(problem, path=source.path)
+    return read_each(numbered_elements(source, {"front"}), partial(_record, source=source), nothing)
 
 
-def _record(front: Element, source: Source, line: int, number: int) -> ReadItem:
+def _record(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
+    line, front = numbered
     ids = {
         each.get("pub-id-type", ""): _text(each)
         for each in front.findall(f"{_META}/{{*}}article-id")

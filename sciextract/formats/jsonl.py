@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
@@ -26,7 +25,7 @@ from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import TokenLayers, token_layers
 from sciextract.formats.records import key_of, list_at, object_at, span_at, string_at, text_of
 from sciextract.formats.scierc import layer_fields, sentence_strings
-from sciextract.formats.sink import ArraySink, LineSink
+from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.analyse import analyse, make_document
 
 #: Every field that the format itself defines, in the order in which they are written.
@@ -37,7 +36,7 @@ OWN_FIELDS = (
 )
 
 
-class JsonlWriter:
+class JsonlWriter(LineWriter):
     """Writes one exchange record a line; nothing is lost, so ``losses`` stays empty."""
 
     def __init__(self, destination: Path | str | TextIO, *, candidates: bool = False) -> None:
@@ -47,17 +46,18 @@ class JsonlWriter:
             destination: Where the lines go.
             candidates: Whether to write what the model considered, too.
         """
-        self.losses: Counter[str] = Counter()
+        super().__init__(destination)
         self._candidates = candidates
-        self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document."""
         self._sink.write_line(encode(document, self._candidates))
 
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
+
+class JsonWriter(JsonlWriter):
+    """Writes exchange records as an array, one a line. Nothing is lost."""
+
+    _SINK = ArraySink
 
 
 def encode(document: AnnotatedDocument, candidates: bool = False, *, split: bool = True) -> str:
@@ -351,29 +351,6 @@ def read_json(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or not UTF-8 text at all.
     """
     return read_objects(source, _documents, numbered=True)
-
-
-class JsonWriter:
-    """Writes exchange records as an array, one a line. Nothing is lost."""
-
-    def __init__(self, destination: Path | str | TextIO, *, candidates: bool = False) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream.
-
-        Args:
-            destination: Where to.
-            candidates: Whether to write what the model considered, too.
-        """
-        self.losses: Counter[str] = Counter()
-        self._candidates = candidates
-        self._sink = ArraySink(destination)
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document."""
-        self._sink.write_element(encode(document, self._candidates))
-
-    def close(self) -> None:
-        """End the array, flush, and close the file that was opened here."""
-        self._sink.close()
 
 
 def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedDocument]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import SpanLayers, span_layers
 from sciextract.formats.records import key_of, list_at, object_at, string_at
-from sciextract.formats.sink import ArraySink
+from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.analyse import analyse
 
 LABELS_NAME, TEXT_NAME = "label", "text"
@@ -188,17 +187,18 @@ def _offsets(result: _Result) -> tuple[object, object] | None:
     return value.get("start"), value.get("end")
 
 
-class LabelStudioWriter:
+class LabelStudioWriter(LineWriter):
     """Writes tasks; counts in ``losses`` what regions and relations cannot hold.
 
     Items that nobody has decided on become a prediction of the task, all others an annotation. Offsets count code
     points, as current releases of Label Studio do, and each region repeats its text.
     """
 
+    _SINK = ArraySink
+
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = ArraySink(destination)
+        super().__init__(destination)
         self._count = 0
 
     def write(self, document: AnnotatedDocument) -> None:
@@ -210,11 +210,7 @@ class LabelStudioWriter:
         layers = span_layers(document)
         self.losses.update(layers.losses)
         self._count += 1
-        self._sink.write_element(dump_line(_task(document, layers, self._count)))
-
-    def close(self) -> None:
-        """End the array, flush, and close the file that was opened here."""
-        self._sink.close()
+        self._sink.write_line(dump_line(_task(document, layers, self._count)))
 
 
 def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Record:

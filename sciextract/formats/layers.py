@@ -73,6 +73,25 @@ def token_layers(
     return builder.layers
 
 
+def entity_layers(
+    annotated: AnnotatedDocument, losses: Counter[str], *, keep_given: bool = False
+) -> TokenLayers:
+    """The entities in token offsets, for formats without relations and clusters: these are counted in ``losses``.
+
+    Args:
+        annotated: The document.
+        losses: Where what does not fit is counted.
+        keep_given: As in :func:`token_layers`.
+    """
+    given = annotated.annotations
+    only = replace(annotated, annotations=Annotations(given.entities))
+    layers = token_layers(only, keep_given=keep_given)
+    losses.update(layers.losses)
+    counts = {"relation": len(live(given.relations)), "cluster": len(live(given.clusters))}
+    losses.update({kind: count for kind, count in counts.items() if count})
+    return layers
+
+
 class _TokenLayersBuilder:
     def __init__(self, annotated: AnnotatedDocument, split: bool) -> None:
         entities = annotated.annotations.entities

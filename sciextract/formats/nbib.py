@@ -9,16 +9,17 @@ from typing import Any
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
-    documents_of,
     keep_unusable,
     make_record,
+    read_tagged,
     text_lines,
 )
 
+_ALLOWED = "a tag of four characters, a hyphen and a space"
 _TAG = re.compile(r"([A-Z][A-Z0-9 ]{3})-(?: (.*))?$", re.DOTALL)
 _DOI = re.compile(r"(\S+) \[doi\]")
 _VENUES = ("JT", "TA", "BTI")
@@ -31,11 +32,7 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-
-    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
-        return _document(record, source, number)
-
-    return documents_of(_records(source), document, source, "nbib", "PMID- 12345")
+    return read_tagged(_records(source), _document, source, "nbib", "PMID- 12345")
 
 
 def _records(source: Source) -> Iterator[TaggedRecord]:
@@ -54,24 +51,14 @@ def _records(source: Source) -> Iterator[TaggedRecord]:
         if not line.strip() or not started:
             continue
         record = record or TaggedRecord(number)
-        _add(record, found, line, Place(source.path, number))
+        tag, value = (found[1].rstrip(), found[2]) if found else ("", "")
+        record.take(line, tag, value, Place(source.path, number), _ALLOWED)
     if record:
         yield record
 
 
 def _is_pmid(found: re.Match[str] | None) -> bool:
     return found is not None and found[1] == "PMID"
-
-
-def _add(record: TaggedRecord, found: re.Match[str] | None, line: str, place: Place) -> None:
-    if found:
-        record.add(found[1].rstrip(), found[2] or "")
-    elif record.last:
-        record.go_on(line)
-    else:
-        record.error = record.error or place.error(
-            f"{shown(line)} found, allowed is a tag of four characters, a hyphen and a space"
-        )
 
 
 def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:

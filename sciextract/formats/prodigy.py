@@ -6,11 +6,9 @@ last token of their head and child and repeat their spans. Tasks with the same t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from sciextract.documents.annotations import Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
@@ -28,7 +26,7 @@ from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import SpanLayers, span_layers, token_layers
 from sciextract.formats.records import key_of, list_at, object_at, span_at, string_at
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse, split_at
 from sciextract.text.sentences import split_sentences
 
@@ -38,17 +36,12 @@ FIELD = "prodigy"
 TASK = ("tokens", "spans", "relations")
 
 
-class ProdigyWriter:
+class ProdigyWriter(LineWriter):
     """Writes one task a line; counts in ``losses`` what spans and relations cannot hold.
 
     Prodigy itself adds the hashes. A document that nobody has decided on, or not in all, gets no ``answer``;
     a task that was rejected or ignored comes back as it was, unless somebody has worked on it since.
     """
-
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one task.
@@ -59,10 +52,6 @@ class ProdigyWriter:
         layers = span_layers(document, repeated=False)
         self.losses.update(layers.losses)
         self._sink.write_line(dump_line(_task(document, layers)))
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
 
 
 def _task(annotated: AnnotatedDocument, layers: SpanLayers) -> Record:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.base import Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import make_record, unwrapped
 from sciextract.formats.safe_xml import numbered_elements
 
@@ -54,18 +55,13 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.iter_elements`), or
             holds no record.
     """
-    number = 0
-    for number, (line, element) in enumerate(numbered_elements(source, _RECORDS), start=1):
-        try:
-            yield _record(element, source, line, number)
-        except FormatError as error:
-            yield BadRecord(error)
-    if not number:
-        allowed = ", ".join(sorted(_RECORDS))
-        raise FormatError(f"the file holds no record; elements read: {allowed}", path=source.path)
+    allowed = ", ".join(sorted(_RECORDS))
+    nothing = FormatError(f"the file holds no record; elements read: {allowed}", path=source.path)
+    return read_each(numbered_elements(source, _RECORDS), partial(_record, source=source), nothing)
 
 
-def _record(element: Element, source: Source, line: int, number: int) -> ReadItem:
+def _record(numbered: tuple[int, Element], number: int, source: Source) -> ReadItem:
+    line, element = numbered
     found = element.find("MedlineCitation")
     citation = element.find("BookDocument") if found is None else found
     citation = element if citation is None else citation

@@ -6,18 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, TextIO
+from functools import partial
+from typing import Any
 from urllib.parse import quote, unquote
 
 from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, live
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.formats.standoff import encodable, live_entities, one_line, repeats
 from sciextract.text.analyse import analyse
 
@@ -177,17 +177,8 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
     """
-    found = False
-    for block in _blocks(source):
-        found = True
-        try:
-            if block.error:
-                raise block.error
-            yield _document(block, source)
-        except FormatError as error:
-            yield BadRecord(error)
-    if not found:
-        raise FormatError("the file is empty: it holds blank lines only", path=source.path)
+    nothing = FormatError("the file is empty: it holds blank lines only", path=source.path)
+    return read_each(_blocks(source), partial(_document, source=source), nothing)
 
 
 def _blocks(source: Source) -> Iterator[_Block]:
@@ -234,7 +225,9 @@ def _add(
         block.error = block.error or error
 
 
-def _document(block: _Block, source: Source) -> AnnotatedDocument:
+def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
+    if block.error:
+        raise block.error
     place = Place(source.path, block.first_line, block.doc_key)
     title, abstract = block.passages.get("t"), block.passages.get("a", "")
     if title is None:
@@ -348,17 +341,12 @@ _LINE_END = re.compile(r"[\r\n]")
 _UNTYPED = "Mention"
 
 
-class PubtatorWriter:
+class PubtatorWriter(LineWriter):
     """Writes one document after the other, an empty line between them.
 
     The first line of a text is the title, the rest the abstract. What has no place in a line is counted
     in ``losses``; further line ends become blanks, so that offsets stay right.
     """
-
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -382,10 +370,6 @@ class PubtatorWriter:
             self._sink.write_line("\t".join([key, *columns]))
         self._sink.write_line("")
         self.losses.update(lines.losses)
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
 
 
 class _Lines:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rispy import RisParser
 from rispy.config import TAG_KEY_MAPPING
 
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source
-from sciextract.formats.bibliographic import keep_unusable, make_record, text_lines
+from sciextract.formats.base import Place, ReadItem, Source, read_each
+from sciextract.formats.bibliographic import keep_unusable, make_record, no_record, text_lines
 
 CUT = "the record has no ER line: it may be cut"
 _TITLES = ("TI", "T1", "BT", "CT")
@@ -41,16 +43,12 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no ``TY`` line.
     """
-    number = 0
     parser = RisParser(
         mapping=_NAMES, list_tags=list(_NAMES), delimiter_tags_mapping={}, enforce_list_tags=False
     )
     records = (each for each in _records(source) if not each.is_stray)
-    for number, record in enumerate(records, start=1):
-        yield _item(record, parser, source, number)
-    if not number:
-        hint = "a record begins with: TY  - JOUR"
-        raise FormatError("the file holds no RIS record", path=source.path, hint=hint)
+    read = partial(_document, parser=parser, source=source)
+    return read_each(records, read, no_record("RIS", "TY  - JOUR", source))
 
 
 @dataclass(slots=True)
@@ -112,22 +110,19 @@ def _is_loose(first_line: str) -> bool:
     return first_line[2:4] == " -"
 
 
-def _item(record: _Record, parser: RisParser, source: Source, number: int) -> ReadItem:
+def _document(record: _Record, number: int, parser: RisParser, source: Source) -> AnnotatedDocument:
     place = Place(source.path, record.first_line)
     if record.error is not None:
-        return BadRecord(record.error)
+        raise record.error
     if not record.typed:
-        return BadRecord(place.error("the record does not begin with a TY line"))
+        raise place.error("the record does not begin with a TY line")
     tags = _tags(record, parser)
     doi = bare_doi(tags.get("DO")) or bare_doi(tags.get("UR"))
     key = next(iter(tags.get("ID", [])), "") or doi or f"{source.stem}:{number}"
     title, abstract = _text(tags, _TITLES), _text(tags, _ABSTRACTS)
     warnings = () if record.ended else (CUT,)
-    try:
-        place = Place(source.path, record.first_line, key)
-        return make_record(place, title, abstract, _fields(tags, doi), warnings)
-    except FormatError as error:
-        return BadRecord(error)
+    place = Place(source.path, record.first_line, key)
+    return make_record(place, title, abstract, _fields(tags, doi), warnings)
 
 
 def _tags(record: _Record, parser: RisParser) -> Tags:
@@ -178,7 +173,7 @@ def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
     }
     used = {*_INTERPRETED, venue, next((name for name in _TITLES if name in tags), "")}
     used |= {next((name for name in _ABSTRACTS if name in tags), "")}
-    used |= _told(tags, found)
+    used |= _fully_held(tags, found)
     keep_unusable(found, {"doi": " ".join(tags.get("DO", []))}, "ris")
     return found | {
         tag: lines[0] if len(lines) == 1 else lines
@@ -187,7 +182,7 @@ def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
     }
 
 
-def _told(tags: Tags, found: Mapping[str, Any]) -> set[str]:
+def _fully_held(tags: Tags, found: Mapping[str, Any]) -> set[str]:
     """The tags whose whole content a field holds."""
     whole = {"PY": str(found["year"]), "DO": found["doi"], "UR": found["url"], "AN": found["pmid"]}
     return {tag for tag, value in whole.items() if tags.get(tag) == [value] or tag == "DO"}

@@ -6,7 +6,6 @@ unescaped tokens joined by one space; the tokens themselves are kept and written
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
@@ -26,7 +25,7 @@ from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import TokenLayers, token_layers, with_split_tokens
 from sciextract.formats.records import Bounds, key_of, label_at, list_at, range_at
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.text.tokenizer import from_token_lists
 
 LAYERS = ("ner", "relations", "clusters")
@@ -265,7 +264,7 @@ def _trailing_score(values: list[Any]) -> float | None:
     return None
 
 
-class SciercWriter:
+class SciercWriter(LineWriter):
     """Writes one object a line; counts in ``losses`` what token offsets cannot hold."""
 
     def __init__(
@@ -278,9 +277,8 @@ class SciercWriter:
             gold: Gives the gold of the document that is written next; the document's own annotations are
                 then its predictions, in ``predicted_*`` fields.
         """
-        self.losses: Counter[str] = Counter()
+        super().__init__(destination)
         self._gold = gold
-        self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document."""
@@ -297,10 +295,6 @@ class SciercWriter:
             self.losses.update(layers.losses)
             record |= {f"{prefix}{name}": value for name, value in layer_fields(layers).items()}
         self._sink.write_line(dump_line(record))
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
 
 
 def sentence_strings(table: TokenTable, text: str) -> list[list[str]]:

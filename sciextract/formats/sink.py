@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 from sciextract.errors import OutputError
 from sciextract.formats.base import STDIN
@@ -59,7 +60,7 @@ class LineSink:
         return OutputError(f"{self._name}: cannot be written: {error.strerror}")
 
 
-class ArraySink:
+class ArraySink(LineSink):
     """Writes JSON objects as an array with one element a line, as a stream."""
 
     def __init__(self, destination: Path | str | TextIO) -> None:
@@ -68,17 +69,17 @@ class ArraySink:
         Raises:
             OutputError: The file cannot be opened, or its name says that it is packed.
         """
-        self._sink = LineSink(destination)
+        super().__init__(destination)
         self._first = True
         self._waiting = "["
 
-    def write_element(self, line: str) -> None:
+    def write_line(self, line: str) -> None:
         """Append an element; its line goes out once it is known whether another follows.
 
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
-        self._sink.write_line(self._waiting if self._first else self._waiting + ",")
+        super().write_line(self._waiting if self._first else self._waiting + ",")
         self._first, self._waiting = False, line
 
     def close(self) -> None:
@@ -88,10 +89,65 @@ class ArraySink:
             OutputError: The disk is full, or the file cannot be written.
         """
         if self._waiting:
-            self._sink.write_line(self._waiting)
-            self._sink.write_line("]")
+            super().write_line(self._waiting)
+            super().write_line("]")
             self._waiting = ""
+        super().close()
+
+
+class LineWriter:
+    """What writers to one file or stream share; a subclass has ``write``.
+
+    Attributes:
+        losses: What the format could not hold so far, by kind.
+    """
+
+    _SINK: ClassVar[type[LineSink]] = LineSink
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream.
+
+        Raises:
+            OutputError: The file cannot be opened, or its name says that it is packed.
+        """
+        self.losses: Counter[str] = Counter()
+        self._sink = self._SINK(destination)
+
+    def close(self) -> None:
+        """Write what is left, flush, and close the file that was opened here.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
         self._sink.close()
+
+
+class FolderWriter:
+    """What writers of a folder with a file for each document share; a subclass has ``write``.
+
+    Attributes:
+        losses: What the format could not hold so far, by kind.
+    """
+
+    def __init__(self, destination: Path | str) -> None:
+        """Write into a folder that is new or empty.
+
+        Raises:
+            OutputError: It holds files, or cannot be made.
+        """
+        self.losses: Counter[str] = Counter()
+        self._folder = new_folder(destination)
+        self._names = FileNames()
+
+    def close(self) -> None:
+        """Nothing is open between documents."""
+
+    def _save(self, name: str, content: str) -> None:
+        path = self._folder / name
+        try:
+            path.write_text(content, encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def _opened(destination: Path | str | TextIO) -> tuple[str, TextIO, bool]:

@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import TextIO
 
 from sciextract.documents.annotations import Annotations, Entity
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -21,7 +18,7 @@ from sciextract.formats.json_values import Record, dump_line, unknown_fields
 from sciextract.formats.layers import token_layers
 from sciextract.formats.records import key_of, label_at, list_at, object_at
 from sciextract.formats.scierc import sentences_at
-from sciextract.formats.sink import ArraySink
+from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.tokenizer import from_token_lists
 
 _KEY = "orig_id"
@@ -86,25 +83,18 @@ def _entity_at(
     raise place.error(problem, field=f"{field}.{name}")
 
 
-class SpertWriter:
+class SpertWriter(LineWriter):
     """Writes a record a sentence; counts in ``losses`` what it cannot hold.
 
     Records of a document of several sentences are called ``KEY_0``, ``KEY_1`` and so on.
     """
 
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = ArraySink(destination)
+    _SINK = ArraySink
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append the sentences of one document."""
         for record in self._records(document):
-            self._sink.write_element(dump_line(record))
-
-    def close(self) -> None:
-        """End the array, flush, and close the file that was opened here."""
-        self._sink.close()
+            self._sink.write_line(dump_line(record))
 
     def _records(self, annotated: AnnotatedDocument) -> list[Record]:
         given = annotated.annotations

@@ -13,7 +13,7 @@ from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import OutputError
 from sciextract.formats.items import live
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.text.characters import BLANK
 
 #: A formula, also behind what spreadsheets drop and in full width; apostrophes that stand there already.
@@ -125,7 +125,7 @@ FIELDS = ("doi", "pmid", "title", "year")
 Row = dict[str, str]
 
 
-class TableWriter:
+class TableWriter(LineWriter):
     """Writes a header with the first document, then a row an item; rejected items are left out.
 
     Subclasses say how a row becomes a line.
@@ -133,8 +133,7 @@ class TableWriter:
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
+        super().__init__(destination)
         self._started = False
 
     def write(self, document: AnnotatedDocument) -> None:
@@ -148,10 +147,6 @@ class TableWriter:
             self._started = True
         for row in rows_of(document, self.losses):
             self._sink.write_line(self._line([row.get(column, "") for column in COLUMNS]))
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
 
     def _line(self, cells: Iterable[str]) -> str:
         raise NotImplementedError

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TextIO
 
-from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, shown
-from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import Record, dump_line, unknown_fields
-from sciextract.formats.layers import token_layers
+from sciextract.formats.layers import entity_layers
 from sciextract.formats.records import key_of
 from sciextract.formats.scierc import sentences_at
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.formats.token_tags import OUTSIDE, TaggedRange, flat, tagged_ranges, tags_of
 from sciextract.text.tokenizer import from_token_lists
 
@@ -114,22 +110,12 @@ def _with_prefix(tag: str) -> str:
     return tag if prefix in "BIELSU" else f"I-{label}"
 
 
-class TaggedTokensWriter:
+class TaggedTokensWriter(LineWriter):
     """Writes a row a document with IOB2 tags as strings; counts in ``losses`` what flat tags cannot hold."""
-
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document."""
-        given = document.annotations
-        only = replace(document, annotations=Annotations(given.entities))
-        layers = token_layers(only, keep_given=True)
-        self.losses.update(layers.losses)
-        counts = {"relation": len(live(given.relations)), "cluster": len(live(given.clusters))}
-        self.losses.update({kind: count for kind, count in counts.items() if count})
+        layers = entity_layers(document, self.losses, keep_given=True)
         chosen = [each for sentence in layers.ner for each in flat(sentence, self.losses)]
         ranges = [TaggedRange(tokens, entity.label) for tokens, entity in chosen]
         row = {
@@ -138,7 +124,3 @@ class TaggedTokensWriter:
             TAG_COLUMNS[0]: tags_of(len(layers.table), ranges),
         }
         self._sink.write_line(dump_line(row))
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()

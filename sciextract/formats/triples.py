@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
@@ -10,7 +9,7 @@ from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.items import live
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import LineWriter
 from sciextract.formats.tables import (
     cell_of,
     field_cell,
@@ -26,7 +25,7 @@ COLUMNS = (
 )
 
 
-class TriplesWriter:
+class TriplesWriter(LineWriter):
     """Writes a header with the first document, then a line a relation; rejected items are left out.
 
     ``losses`` counts entities without a relation, and clusters.
@@ -34,8 +33,7 @@ class TriplesWriter:
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        self.losses: Counter[str] = Counter()
-        self._sink = LineSink(destination)
+        super().__init__(destination)
         self._started = False
 
     def write(self, document: AnnotatedDocument) -> None:
@@ -52,10 +50,6 @@ class TriplesWriter:
         for relation in relations:
             self._sink.write_line(tsv_row(_cells(relation, entities, document.document)))
         self._count_left_out(document, entities, relations)
-
-    def close(self) -> None:
-        """Flush, and close the file that was opened here."""
-        self._sink.close()
 
     def _count_left_out(
         self, document: AnnotatedDocument, entities: dict[str, Entity], relations: list[Relation]

@@ -11,17 +11,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import Path
 
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.documents.spans import TokenRange
-from sciextract.errors import FormatError, OutputError
+from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import live
 from sciextract.formats.layers import token_layers
-from sciextract.formats.sink import FileNames, new_folder
+from sciextract.formats.sink import FolderWriter
 from sciextract.formats.standoff import encodable, live_entities
 from sciextract.formats.xmi import CasReading, FeatureStructure, FeatureStructures
 from sciextract.formats.xmi_types import (
@@ -320,22 +319,12 @@ def _add(
     made.add(structure, (str(begin), str(end)), elsewhere=False)
 
 
-class WebannoWriter:
+class WebannoWriter(FolderWriter):
     """Writes ``KEY.tsv`` for each document, with the layers of the XMI writer; counts losses.
 
     Tokens are cut at the edges of entities. Of the text only the sentences are written, so white space
     between them comes back as blanks and a line end of the same length.
     """
-
-    def __init__(self, destination: Path | str) -> None:
-        """Write into a folder that is new or empty.
-
-        Raises:
-            OutputError: It holds files, or cannot be made.
-        """
-        self.losses: Counter[str] = Counter()
-        self._folder = new_folder(destination)
-        self._names = FileNames()
 
     def write(self, document: AnnotatedDocument) -> None:
         """Write one document to a file of its own.
@@ -356,14 +345,7 @@ class WebannoWriter:
         counted["document key with other characters"] += name != key
         lines = _Rows(document, layers.table, counted).lines()
         self.losses.update(+counted)
-        path = self._folder / f"{name}.tsv"
-        try:
-            path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
-
-    def close(self) -> None:
-        """Nothing is open between documents."""
+        self._save(f"{name}.tsv", "\n".join(lines) + "\n")
 
 
 class _Rows:

@@ -9,17 +9,18 @@ from typing import Any
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
-    documents_of,
     keep_unusable,
     make_record,
+    read_tagged,
     text_lines,
 )
 
 CUT = "the record has no ER line: it may be cut"
+_ALLOWED = "a tag of two characters and a space"
 _TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?$", re.DOTALL)
 #: Lines of the file, not of a record.
 _OF_FILE = frozenset({"FN", "VR", "EF"})
@@ -36,11 +37,7 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-
-    def document(record: TaggedRecord, number: int) -> AnnotatedDocument:
-        return _document(record, source, number)
-
-    return documents_of(_records(source), document, source, "Web of Science", "PT J")
+    return read_tagged(_records(source), _document, source, "Web of Science", "PT J")
 
 
 def _records(source: Source) -> Iterator[TaggedRecord]:
@@ -60,20 +57,10 @@ def _records(source: Source) -> Iterator[TaggedRecord]:
         if not line.strip() or tag == "ER" or (record is None and tag in _OF_FILE):
             continue
         record = record or TaggedRecord(number)
-        _add(record, found, line, Place(source.path, number))
+        tag, value = (found[1], found[2]) if found else ("", "")
+        record.take(line, tag, value, Place(source.path, number), _ALLOWED)
     if record:
         yield record
-
-
-def _add(record: TaggedRecord, found: re.Match[str] | None, line: str, place: Place) -> None:
-    if found:
-        record.add(found[1], found[2] or "")
-    elif record.last:
-        record.go_on(line)
-    else:
-        record.error = record.error or place.error(
-            f"{shown(line)} found, allowed is a tag of two characters and a space"
-        )
 
 
 def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:

@@ -17,10 +17,9 @@ from cassis import Cas, TypeSystem
 from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.errors import OutputError
 from sciextract.formats.items import live
 from sciextract.formats.safe_xml import xml_safe
-from sciextract.formats.sink import FileNames, new_folder
+from sciextract.formats.sink import FolderWriter
 from sciextract.formats.standoff import live_entities
 from sciextract.formats.xmi_types import (
     CHAIN,
@@ -62,7 +61,7 @@ _TYPES: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
 )
 
 
-class XmiWriter:
+class XmiWriter(FolderWriter):
     """Writes ``KEY.xmi`` for each document, and ``TypeSystem.xml``.
 
     A span has one range in UIMA, so discontinuous entities are lost and counted, with the relations and
@@ -75,10 +74,8 @@ class XmiWriter:
         Raises:
             OutputError: It holds files, or cannot be made.
         """
-        self.losses: Counter[str] = Counter()
-        self._folder = new_folder(destination)
-        self._names = FileNames()
-        self._save(self._folder / "TypeSystem.xml", _type_system().to_xml())
+        super().__init__(destination)
+        self._save("TypeSystem.xml", _type_system().to_xml())
 
     def write(self, document: AnnotatedDocument) -> None:
         """Write one document to a file of its own.
@@ -88,16 +85,7 @@ class XmiWriter:
         """
         cas = CasBuilder(document, self.losses).cas
         name = self._names.name_of(document.document.doc_key)
-        self._save(self._folder / f"{name}.xmi", cas.to_xmi())
-
-    def close(self) -> None:
-        """Nothing is open between documents."""
-
-    def _save(self, path: Path, content: str) -> None:
-        try:
-            path.write_text(content, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        self._save(f"{name}.xmi", cas.to_xmi())
 
 
 @cache
