@@ -8,8 +8,8 @@ from typing import Any, TextIO
 
 from sciextract.formats.base import BadRecord, FieldChoice, ReadItem, Writer
 from sciextract.formats.inputs import read_inputs
-from sciextract.formats.kept import EVERYTHING, CountingWriter
 from sciextract.formats.registry import get_format
+from sciextract.formats.sink import EVERYTHING, CountingWriter
 
 __all__ = ["BadRecord", "ReadItem", "Writer", "open_writer", "read"]
 

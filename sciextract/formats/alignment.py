@@ -12,7 +12,7 @@ from sciextract.documents.document import TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, shown
-from sciextract.formats.records import span_at
+from sciextract.formats.json_values import span_at
 from sciextract.text.analyse import analyse, split_at
 from sciextract.text.offsets import OffsetMap
 from sciextract.text.tokenizer import unescape

@@ -35,9 +35,8 @@ from sciextract.formats.bioc_passages import (
     unused,
 )
 from sciextract.formats.items import UNLABELLED, CorpusItems, live, warnings_of
-from sciextract.formats.json_values import Record, unknown_fields
-from sciextract.formats.records import list_at, object_at
-from sciextract.formats.standoff import live_entities
+from sciextract.formats.json_values import Record, list_at, object_at, unknown_fields
+from sciextract.formats.layers import live_entities
 
 OWN_SOURCE = "sciextract"
 """The source that our own collections name; what they say about themselves is not kept."""

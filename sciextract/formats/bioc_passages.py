@@ -10,8 +10,7 @@ from typing import Any
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, shown
-from sciextract.formats.json_values import Record
-from sciextract.formats.records import list_at, object_at, string_at
+from sciextract.formats.json_values import Record, list_at, object_at, string_at
 from sciextract.text.offsets import OffsetMap
 
 _WIDEST_GAP = 100_000

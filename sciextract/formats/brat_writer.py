@@ -13,12 +13,22 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import ANY_TYPE, LabelSchema, RelationType
 from sciextract.documents.spans import Span
 from sciextract.errors import OutputError
-from sciextract.formats.brat import FIELD, AnnLines, event_of, ids_of, references
-from sciextract.formats.brat_notes import NOTES_FILE, SCHEMA_FILE, DocumentPaths, joined, pieces_of
+from sciextract.formats.brat import (
+    FIELD,
+    NOTES_FILE,
+    SCHEMA_FILE,
+    AnnLines,
+    DocumentPaths,
+    event_of,
+    ids_of,
+    joined,
+    pieces_of,
+    references,
+)
 from sciextract.formats.items import CorpusItems, live
 from sciextract.formats.json_values import dump_line
+from sciextract.formats.layers import LabelNames, encodable, live_entities
 from sciextract.formats.sink import LineSink, new_folder
-from sciextract.formats.standoff import LabelNames, encodable, live_entities
 
 COREFERENCE = "COREF"
 

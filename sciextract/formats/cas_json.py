@@ -11,18 +11,18 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.json_streams import read_objects
-from sciextract.formats.json_values import Record
-from sciextract.formats.records import list_at, object_at
+from sciextract.formats.json_values import Record, list_at, object_at
+from sciextract.formats.layers import encodable
 from sciextract.formats.sink import FolderWriter
-from sciextract.formats.standoff import encodable
 from sciextract.formats.xmi import (
     FRAME,
     INITIAL_VIEW,
     CasReading,
     FeatureStructure,
     FeatureStructures,
+    TypeSystem,
+    find_type_system,
 )
-from sciextract.formats.xmi_types import TypeSystem, find_type_system
 from sciextract.formats.xmi_writer import CasBuilder
 
 _SOFA = "uima.cas.Sofa"

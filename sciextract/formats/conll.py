@@ -18,12 +18,16 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems
-from sciextract.formats.json_values import dump_line, parse_object
-from sciextract.formats.layers import entity_layers
-from sciextract.formats.records import list_at, span_at, string_at
+from sciextract.formats.json_values import dump_line, list_at, parse_object, span_at, string_at
+from sciextract.formats.layers import (
+    LINE_BREAKS,
+    LabelNames,
+    entity_layers,
+    live_entities,
+    without_surrogates,
+)
 from sciextract.formats.sink import LineWriter
-from sciextract.formats.standoff import LINE_BREAKS, LabelNames, live_entities, without_surrogates
-from sciextract.formats.token_tags import TAG, TaggedRange, flat, tagged_ranges, tags_of
+from sciextract.formats.tagged_tokens import TAG, TaggedRange, flat, tagged_ranges, tags_of
 from sciextract.text.tokenizer import from_token_lists, unescape
 
 FIELD = "conll"

@@ -21,10 +21,9 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, live
-from sciextract.formats.layers import TokenLayers, token_layers
+from sciextract.formats.layers import LabelNames, TokenLayers, token_layers, without_surrogates
 from sciextract.formats.sink import LineWriter
-from sciextract.formats.standoff import LabelNames, without_surrogates
-from sciextract.formats.token_tags import flat
+from sciextract.formats.tagged_tokens import flat
 from sciextract.text.tokenizer import from_token_lists
 
 FIELD = "conll2012"

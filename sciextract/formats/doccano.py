@@ -13,9 +13,17 @@ from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.items import ImportedItems, bibliographic, title_length_of
 from sciextract.formats.json_streams import read_objects
-from sciextract.formats.json_values import Record, dump_line, unknown_fields
+from sciextract.formats.json_values import (
+    Record,
+    dump_line,
+    key_of,
+    label_at,
+    list_at,
+    object_at,
+    string_at,
+    unknown_fields,
+)
 from sciextract.formats.layers import span_layers
-from sciextract.formats.records import key_of, label_at, list_at, object_at, string_at
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse
 

@@ -18,8 +18,15 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.spans import Span
 from sciextract.formats.base import Place, shown
-from sciextract.formats.json_values import Record
-from sciextract.formats.records import label_at, list_at, number_at, object_at, span_at, string_at
+from sciextract.formats.json_values import (
+    Record,
+    label_at,
+    list_at,
+    number_at,
+    object_at,
+    span_at,
+    string_at,
+)
 
 SCHEMA_VERSION = 1
 _STATES = {state.value: state for state in State}

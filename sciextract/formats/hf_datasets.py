@@ -24,9 +24,8 @@ from datasets.table import MemoryMappedTable
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer
+from sciextract.formats.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer, documents_of
 from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, shown
-from sciextract.formats.foreign_rows import documents_of
 from sciextract.formats.sink import new_folder
 from sciextract.formats.urls import HUB_DATASET
 

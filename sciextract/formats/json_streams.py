@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -18,8 +19,13 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import MAX_LINE_BYTES, BadRecord, Place, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_lines, refuse_binary
-from sciextract.formats.json_values import Record, finite_number, parse_object, refuse_constant
-from sciextract.formats.records import KEY_FIELDS
+from sciextract.formats.json_values import (
+    KEY_FIELDS,
+    Record,
+    finite_number,
+    parse_object,
+    refuse_constant,
+)
 
 ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
 """The document of an object, its file and its line."""
@@ -147,6 +153,7 @@ class _Scanner:
     def __init__(self, path: str) -> None:
         self._path = path
         self._stack: list[str] = []
+        self._open: Counter[str] = Counter()  # the marks on the stack
         self._outer = -1  # how many brackets are open around the object; -1 outside of objects
         self._parts: list[str] = []
         self._first_line = self._line = self._count = 0
@@ -207,14 +214,17 @@ class _Scanner:
             self._indent = before
             self._count += 1
         self._stack.append(mark)
+        self._open[mark] += 1
         return False
 
     def _closes(self, mark: str) -> bool:
         """Note a closing bracket; whether the object ends with it. It closes what was left open inside."""
-        inner = self._stack[max(self._outer, 0) :]
-        if _CLOSING[mark] in inner:
-            while self._stack.pop() != _CLOSING[mark]:
-                pass
+        opening, around = _CLOSING[mark], self._stack[: max(self._outer, 0)]  # at most one mark
+        if self._open[opening] > around.count(opening):
+            closed = ""
+            while closed != opening:
+                closed = self._stack.pop()
+                self._open[closed] -= 1
         return 0 <= self._outer >= len(self._stack)
 
     def _finished(self, rest: str) -> tuple[int, Record | FormatError]:
@@ -227,6 +237,7 @@ class _Scanner:
             return line, FormatError(problem, path=self._path, line=line)
 
     def _close_object(self) -> None:
+        self._open.subtract(self._stack[self._outer :])
         del self._stack[self._outer :]
         self._outer = -1
         self._parts = []

@@ -21,9 +21,18 @@ from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.exchange import SCHEMA_VERSION, annotations_from, candidates_from
 from sciextract.formats.json_streams import read_lines, read_objects
-from sciextract.formats.json_values import Record, dump_line, unknown_fields
+from sciextract.formats.json_values import (
+    Record,
+    dump_line,
+    key_of,
+    list_at,
+    object_at,
+    span_at,
+    string_at,
+    text_of,
+    unknown_fields,
+)
 from sciextract.formats.layers import TokenLayers, token_layers
-from sciextract.formats.records import key_of, list_at, object_at, span_at, string_at, text_of
 from sciextract.formats.scierc import layer_fields, sentence_strings
 from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.analyse import analyse, make_document

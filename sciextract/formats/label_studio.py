@@ -25,9 +25,16 @@ from sciextract.formats.items import (
     warnings_of,
 )
 from sciextract.formats.json_streams import read_objects
-from sciextract.formats.json_values import Record, dump_line, unknown_fields
+from sciextract.formats.json_values import (
+    Record,
+    dump_line,
+    key_of,
+    list_at,
+    object_at,
+    string_at,
+    unknown_fields,
+)
 from sciextract.formats.layers import SpanLayers, span_layers
-from sciextract.formats.records import key_of, list_at, object_at, string_at
 from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.analyse import analyse
 

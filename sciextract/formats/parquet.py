@@ -13,9 +13,14 @@ import pyarrow.parquet as pq
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
-from sciextract.formats.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer
+from sciextract.formats.arrow_rows import (
+    ARROW_ERRORS,
+    SCHEMA,
+    RowBuffer,
+    class_features,
+    documents_of,
+)
 from sciextract.formats.base import STDIN, ReadItem, Source
-from sciextract.formats.foreign_rows import class_features, documents_of
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.urls import is_url

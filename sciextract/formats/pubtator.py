@@ -17,8 +17,8 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.layers import encodable, live_entities, one_line, repeats
 from sciextract.formats.sink import LineWriter
-from sciextract.formats.standoff import encodable, live_entities, one_line, repeats
 from sciextract.text.analyse import analyse
 
 FIELD = "pubtator"

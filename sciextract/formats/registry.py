@@ -56,8 +56,8 @@ class FormatSpec:
         title: What it is, for help texts.
         suffixes: File name ends, lower case, with the dot.
         kind: Whether one source is a file or a whole folder.
-        reader: ``module:function``, a :class:`~sciextract.formats.base.Reader`; empty if write-only.
-        writer: ``module:callable`` that makes a :class:`~sciextract.formats.base.Writer` of a
+        reader: ``MODULE:FUNCTION``, a :class:`~sciextract.formats.base.Reader`; empty if write-only.
+        writer: ``MODULE:CALLABLE`` that makes a :class:`~sciextract.formats.base.Writer` of a
             destination; empty if read-only.
         opening: Regular expression that the first non-blank line matches when a file of any name is
             of this format; empty when content alone cannot tell. Where that line is not enough to tell (see
@@ -67,7 +67,7 @@ class FormatSpec:
         options: Keyword arguments that the writer takes, of ``candidates``, ``gold`` and ``schema``.
         holds: Fields of a document that the writer has a place for, as names or ``FIELD.KEY``; ``*`` for all.
         extra: The extra of the package that its libraries come with; empty for the core's own.
-        record: ``module:function`` that parses one line, where every line is a record of its own; what
+        record: ``MODULE:FUNCTION`` that parses one line, where every line is a record of its own; what
             :mod:`sciextract.formats.lazy` leaves for later.
     """
 
@@ -80,8 +80,8 @@ class FormatSpec:
     opening: str = ""
     binary: bool = False
     output: Literal["stream", "file", "folder"] = "stream"
-    options: frozenset[str] = frozenset()
-    holds: frozenset[str] = frozenset()
+    options: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
     extra: str = ""
     record: str = ""
 
@@ -118,7 +118,7 @@ class FormatSpec:
     def _load(self, reference: str) -> Callable[..., Any]:
         module, _, name = reference.partition(":")
         try:
-            return cast(Callable[..., Any], getattr(import_module(module), name))
+            return cast(Callable[..., Any], getattr(import_module(module, __package__), name))
         except ModuleNotFoundError as error:
             if not self.extra:
                 raise
@@ -128,13 +128,10 @@ class FormatSpec:
 _CELL = r"[\"']?[\w .-]{1,40}[\"']?"
 _TEXT_CELL = r"[\"']?(?:text|abstract|abstract note|summary|ab)[\"']?"
 _OTHER_CELL = r"[\"']?(?:doc_key|id|key|pmid|doi|ut|eid|(?:article |document )?title|ti|year)[\"']?"
-_HERE = "sciextract.formats"
 
 #: What may stand before the first row of a file in columns.
 _COMMENTS = r"(?:#\s*(?:newdoc|newpar|[\w.:-]+ = ).*\n)*"
 
-_SCHEMA = frozenset({"schema"})
-_EVERYTHING = frozenset({"*"})
 # Our own exchange records keep the fields of any format that they were made from.
 _NOT_OWN = r"(?!\s*\{\s*\"schema_version\"\s*:)"
 
@@ -147,345 +144,134 @@ def _inside(*signs: str) -> str:
 #: Of several formats with one suffix, the one of a file whose content is not recognised (because it is broken).
 USUAL = {".json": "jsonl", ".jsonl": "jsonl", ".xml": "pubmed-xml"}
 
+# fmt: off
 #: What knows itself by its content comes first: the order is the order in which content is tried.
 FORMATS: list[FormatSpec] = [
-    FormatSpec(
-        "labelstudio",
-        "Label Studio JSON export: tasks with annotations",
-        (".json",),
-        reader=f"{_HERE}.label_studio:read_labelstudio",
-        writer=f"{_HERE}.label_studio:LabelStudioWriter",
-        opening=r"\s*(?:\["
-        + _inside(r'"(?:annotations|completions|predictions)"\s*:\s*\[')
-        + r"|\{"
-        + _inside(r'"result"\s*:\s*\[')
-        + ")",
-    ),
-    FormatSpec(
-        "prodigy",
-        "Prodigy JSONL: tasks with spans, relations and an answer",
-        (".jsonl", ".json"),
-        reader=f"{_HERE}.prodigy:read_prodigy",
-        writer=f"{_HERE}.prodigy:ProdigyWriter",
-        opening=_NOT_OWN
-        + r"\s*[\[{]"
-        + _inside(
-            r'"_(?:input|task)_hash"\s*:',
-            r'"answer"\s*:\s*"(?:accept|reject|ignore)"',
-            r'"ws"\s*:\s*(?:true|false)',
-        ),
-        holds=frozenset({"meta", "prodigy"}),
-    ),
-    FormatSpec(
-        "spert",
-        "SpERT JSON: sentences with tokens, entities and relations by numbers",
-        (".json", ".jsonl"),
-        reader=f"{_HERE}.spert:read_spert",
-        writer=f"{_HERE}.spert:SpertWriter",
-        opening=_NOT_OWN
-        + r"\s*[\[{]"
-        + _inside(r'"tokens"\s*:\s*\[\s*"')
-        + _inside(r'"entities"\s*:\s*\[\s*(?:\{[^{}]*"start"\s*:|\]\s*,\s*"relations"\s*:)'),
-    ),
-    FormatSpec(
-        "hf-jsonl",
-        "Hugging Face token classification as JSON lines: tokens and ner_tags",
-        (".jsonl", ".json"),
-        reader=f"{_HERE}.tagged_tokens:read_tagged_tokens",
-        writer=f"{_HERE}.tagged_tokens:TaggedTokensWriter",
-        opening=_NOT_OWN
-        + r"\s*\{"
-        + _inside(r'"tokens"\s*:\s*\[\s*"')
-        + _inside(r'"(?:ner_)?tags"\s*:\s*\['),
-    ),
-    FormatSpec(
-        "doccano",
-        "doccano JSONL: labels, or entities and relations, as character offsets",
-        (".jsonl", ".json"),
-        reader=f"{_HERE}.doccano:read_doccano",
-        writer=f"{_HERE}.doccano:DoccanoWriter",
-        opening=_NOT_OWN
-        + r"\s*[\[{]"
-        + _inside(
-            r'"labels?"\s*:\s*\[\s*\[\s*\d',
-            r'"start_offset"\s*:',
-            r'"Comments"\s*:\s*\[',
-            r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:',
-        ),
-    ),
-    FormatSpec(
-        "cas-json",
-        "UIMA CAS JSON, one document a file",
-        (".json",),
-        reader=f"{_HERE}.cas_json:read_cas_json",
-        writer=f"{_HERE}.cas_json:CasJsonWriter",
+    FormatSpec("labelstudio", "Label Studio JSON export: tasks with annotations",
+        (".json",), reader=".label_studio:read_labelstudio", writer=".label_studio:LabelStudioWriter",
+        opening=r"\s*(?:\[" + _inside(r'"(?:annotations|completions|predictions)"\s*:\s*\[')
+        + r"|\{" + _inside(r'"result"\s*:\s*\[') + ")"),
+    FormatSpec("prodigy", "Prodigy JSONL: tasks with spans, relations and an answer",
+        (".jsonl", ".json"), reader=".prodigy:read_prodigy", writer=".prodigy:ProdigyWriter",
+        opening=_NOT_OWN + r"\s*[\[{]"
+        + _inside(r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"', r'"ws"\s*:\s*(?:true|false)'),
+        holds=("meta", "prodigy")),
+    FormatSpec("spert", "SpERT JSON: sentences with tokens, entities and relations by numbers",
+        (".json", ".jsonl"), reader=".spert:read_spert", writer=".spert:SpertWriter",
+        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"tokens"\s*:\s*\[\s*"')
+        + _inside(r'"entities"\s*:\s*\[\s*(?:\{[^{}]*"start"\s*:|\]\s*,\s*"relations"\s*:)')),
+    FormatSpec("hf-jsonl", "Hugging Face token classification as JSON lines: tokens and ner_tags",
+        (".jsonl", ".json"), reader=".tagged_tokens:read_tagged_tokens", writer=".tagged_tokens:TaggedTokensWriter",
+        opening=_NOT_OWN + r"\s*\{" + _inside(r'"tokens"\s*:\s*\[\s*"')
+        + _inside(r'"(?:ner_)?tags"\s*:\s*\[')),
+    FormatSpec("doccano", "doccano JSONL: labels, or entities and relations, as character offsets",
+        (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
+        opening=_NOT_OWN + r"\s*[\[{]"
+        + _inside(r'"labels?"\s*:\s*\[\s*\[\s*\d', r'"start_offset"\s*:', r'"Comments"\s*:\s*\[', r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:')),
+    FormatSpec("cas-json", "UIMA CAS JSON, one document a file",
+        (".json",), reader=".cas_json:read_cas_json", writer=".cas_json:CasJsonWriter",
         opening=r"\s*\{" + _inside(r'"%(?:TYPES|FEATURE_STRUCTURES|HEADER)"\s*:'),
-        output="folder",
-        extra="formats",
-    ),
-    FormatSpec(
-        "bioc-json",
-        "BioC JSON: a collection of documents with passages",
-        (".json",),
-        reader=f"{_HERE}.bioc:read_bioc_json",
-        writer=f"{_HERE}.bioc:BiocJsonWriter",
+        output="folder", extra="formats"),
+    FormatSpec("bioc-json", "BioC JSON: a collection of documents with passages",
+        (".json",), reader=".bioc:read_bioc_json", writer=".bioc:BiocJsonWriter",
         opening=r"\s*[\[{]" + _inside(r'"passages"\s*:\s*\[', r'"documents"\s*:\s*\[\s*$'),
-        extra="formats",
-        holds=frozenset({"bioc"}),
-    ),
-    FormatSpec(
-        "arxiv",
-        "arXiv records: the API's Atom feed, or the metadata snapshot as JSON lines",
-        (".atom", ".xml", ".json", ".jsonl"),
-        reader=f"{_HERE}.arxiv:read_arxiv",
-        opening=r"\s*(?:(?=<)"
-        + _inside("http://arxiv.org/schemas/atom")
-        + r"|\{"
-        + _inside(r'"submitter"\s*:')
-        + ")",
-    ),
-    FormatSpec(
-        "s2",
-        "Semantic Scholar records: JSON, or JSON lines",
-        (".json", ".jsonl"),
-        reader=f"{_HERE}.semantic_scholar:read_semantic_scholar",
-        opening=r"\s*[\[{]" + _inside(r'"(?:paperId|corpusId|corpusid)"\s*:'),
-    ),
-    FormatSpec(
-        "csl",
-        "CSL JSON, as Zotero exports it",
-        (".json",),
-        reader=f"{_HERE}.csl:read_csl",
-        opening=r"\s*\[\s*\{" + _inside(r'"(?:container-title|citation-key|issued|DOI)"\s*:'),
-    ),
-    FormatSpec(
-        "pubmed-xml",
-        "PubMed XML (efetch)",
-        (".xml",),
-        reader=f"{_HERE}.pubmed_xml:read_pubmed_xml",
-        opening=r"\s*(?=<)" + _inside(r"<(?:PubmedArticle|PubmedArticleSet|MedlineCitation)\b"),
-    ),
-    FormatSpec(
-        "jats",
-        "JATS XML: articles of PubMed Central, publishers and preprint servers",
-        (".xml", ".nxml"),
-        reader=f"{_HERE}.jats:read_jats",
+        extra="formats", holds=("bioc",)),
+    FormatSpec("arxiv", "arXiv records: the API's Atom feed, or the metadata snapshot as JSON lines",
+        (".atom", ".xml", ".json", ".jsonl"), reader=".arxiv:read_arxiv",
+        opening=r"\s*(?:(?=<)" + _inside("http://arxiv.org/schemas/atom") + r"|\{"
+        + _inside(r'"submitter"\s*:') + ")"),
+    FormatSpec("s2", "Semantic Scholar records: JSON, or JSON lines",
+        (".json", ".jsonl"), reader=".semantic_scholar:read_semantic_scholar",
+        opening=r"\s*[\[{]" + _inside(r'"(?:paperId|corpusId|corpusid)"\s*:')),
+    FormatSpec("csl", "CSL JSON, as Zotero exports it",
+        (".json",), reader=".csl:read_csl",
+        opening=r"\s*\[\s*\{" + _inside(r'"(?:container-title|citation-key|issued|DOI)"\s*:')),
+    FormatSpec("pubmed-xml", "PubMed XML (efetch)",
+        (".xml",), reader=".pubmed_xml:read_pubmed_xml",
+        opening=r"\s*(?=<)" + _inside(r"<(?:PubmedArticle|PubmedArticleSet|MedlineCitation)\b")),
+    FormatSpec("jats", "JATS XML: articles of PubMed Central, publishers and preprint servers",
+        (".xml", ".nxml"), reader=".jats:read_jats",
         opening=r"\s*(?=<)"
-        + _inside(
-            r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b"
-        ),
-    ),
-    FormatSpec(
-        "xmi",
-        "UIMA CAS XMI, one document a file, with its type system beside it",
-        (".xmi",),
-        reader=f"{_HERE}.xmi:read_xmi",
-        writer=f"{_HERE}.xmi_writer:XmiWriter",
+        + _inside(r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b")),
+    FormatSpec("xmi", "UIMA CAS XMI, one document a file, with its type system beside it",
+        (".xmi",), reader=".xmi:read_xmi", writer=".xmi_writer:XmiWriter",
         opening=r"\s*(?=<)" + _inside(r"<xmi:XMI\b", r"<typeSystemDescription\b"),
-        output="folder",
-        extra="formats",
-    ),
-    FormatSpec(
-        "bioc",
-        "BioC XML: a collection of documents with passages",
-        (".xml",),
-        reader=f"{_HERE}.bioc:read_bioc_xml",
-        writer=f"{_HERE}.bioc:BiocXmlWriter",
+        output="folder", extra="formats"),
+    FormatSpec("bioc", "BioC XML: a collection of documents with passages",
+        (".xml",), reader=".bioc:read_bioc_xml", writer=".bioc:BiocXmlWriter",
         opening=r"\s*(?=<)" + _inside(r"<collection\b"),
-        extra="formats",
-        holds=frozenset({"bioc"}),
-    ),
-    FormatSpec(
-        "bibtex",
-        "BibTeX with `abstract` fields",
-        (".bib", ".bibtex"),
-        reader=f"{_HERE}.bibtex:read_bibtex",
-        opening=r"\s*(?:%.*\n\s*)*@[A-Za-z]+\s*[{(]",
-    ),
-    FormatSpec(
-        "ris",
-        "RIS, as reference managers export it",
-        (".ris",),
-        reader=f"{_HERE}.ris:read_ris",
-        opening=r"(?:1\.\s+)?TY  ?- ?",
-    ),
-    FormatSpec(
-        "nbib",
-        "MEDLINE/nbib, PubMed's own text export",
-        (".nbib", ".medline"),
-        reader=f"{_HERE}.nbib:read_nbib",
-        opening=r"(?:PMID|PMC |OWN |STAT)- ",
-    ),
-    FormatSpec(
-        "wos",
-        "Web of Science, tagged export (savedrecs.txt)",
-        (".ciw",),
-        reader=f"{_HERE}.wos:read_wos",
-        opening=r"FN .*(?:Web of Science|Clarivate|Thomson|ISI\b)|PT [A-Z]\s*$",
-    ),
-    FormatSpec(
-        "endnote",
-        "EndNote, tagged export (refer)",
-        (".enw",),
-        reader=f"{_HERE}.endnote:read_endnote",
-        opening=r"%0[ \t]+[A-Z]",
-    ),
-    FormatSpec(
-        "pubtator",
-        "PubTator: title and abstract lines, annotations below",
-        (".pubtator",),
-        reader=f"{_HERE}.pubtator:read_pubtator",
-        writer=f"{_HERE}.pubtator:PubtatorWriter",
+        extra="formats", holds=("bioc",)),
+    FormatSpec("bibtex", "BibTeX with `abstract` fields",
+        (".bib", ".bibtex"), reader=".bibtex:read_bibtex",
+        opening=r"\s*(?:%.*\n\s*)*@[A-Za-z]+\s*[{(]"),
+    FormatSpec("ris", "RIS, as reference managers export it",
+        (".ris",), reader=".ris:read_ris",
+        opening=r"(?:1\.\s+)?TY  ?- ?"),
+    FormatSpec("nbib", "MEDLINE/nbib, PubMed's own text export",
+        (".nbib", ".medline"), reader=".nbib:read_nbib",
+        opening=r"(?:PMID|PMC |OWN |STAT)- "),
+    FormatSpec("wos", "Web of Science, tagged export (savedrecs.txt)",
+        (".ciw",), reader=".wos:read_wos",
+        opening=r"FN .*(?:Web of Science|Clarivate|Thomson|ISI\b)|PT [A-Z]\s*$"),
+    FormatSpec("endnote", "EndNote, tagged export (refer)",
+        (".enw",), reader=".endnote:read_endnote",
+        opening=r"%0[ \t]+[A-Z]"),
+    FormatSpec("pubtator", "PubTator: title and abstract lines, annotations below",
+        (".pubtator",), reader=".pubtator:read_pubtator", writer=".pubtator:PubtatorWriter",
         opening=r"[^|\s]{1,80}\|[ta]\|",
-        holds=frozenset({"pubtator"}),
-    ),
-    FormatSpec(
-        "webanno",
-        "WebAnno TSV 3, as WebAnno and INCEpTION export it, one document a file",
-        (".tsv",),
-        reader=f"{_HERE}.webanno:read_webanno",
-        writer=f"{_HERE}.webanno:WebannoWriter",
-        output="folder",
+        holds=("pubtator",)),
+    FormatSpec("webanno", "WebAnno TSV 3, as WebAnno and INCEpTION export it, one document a file",
+        (".tsv",), reader=".webanno:read_webanno", writer=".webanno:WebannoWriter",
         opening=r"#FORMAT=WebAnno TSV 3",
-    ),
-    FormatSpec(
-        "conll2012",
-        "CoNLL-2012 (OntoNotes) columns with names and coreference",
-        (".v4_gold_conll", ".v4_auto_conll"),
-        reader=f"{_HERE}.conll2012:read_conll2012",
-        writer=f"{_HERE}.conll2012:Conll2012Writer",
+        output="folder"),
+    FormatSpec("conll2012", "CoNLL-2012 (OntoNotes) columns with names and coreference",
+        (".v4_gold_conll", ".v4_auto_conll"), reader=".conll2012:read_conll2012", writer=".conll2012:Conll2012Writer",
         opening=r"#\s*begin document \(",
-        holds=frozenset({"conll2012"}),
-    ),
-    FormatSpec(
-        "conll",
-        "CoNLL columns with IOB1, IOB2 or BILOU tags",
-        (".conll", ".iob", ".iob2", ".bio"),
-        reader=f"{_HERE}.conll:read_conll",
-        writer=f"{_HERE}.conll:ConllWriter",
+        holds=("conll2012",)),
+    FormatSpec("conll", "CoNLL columns with IOB1, IOB2 or BILOU tags",
+        (".conll", ".iob", ".iob2", ".bio"), reader=".conll:read_conll", writer=".conll:ConllWriter",
         opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
-        holds=frozenset({"conll.columns"}),
-    ),
-    FormatSpec(
-        "conll-exact",
-        "CoNLL columns with document keys and exact texts",
-        (".conll",),
-        reader=f"{_HERE}.conll:read_conll",
-        writer=f"{_HERE}.conll:ExactConllWriter",
-        holds=frozenset({"conll.columns"}),
-    ),
-    FormatSpec(
-        "brat",
-        "brat standoff: a folder of .txt and .ann files",
-        (".ann",),
-        kind="folder",
-        reader=f"{_HERE}.brat:read_brat",
-        writer=f"{_HERE}.brat_writer:BratWriter",
-        output="folder",
-        options=_SCHEMA,
-        holds=frozenset({"brat"}),
-    ),
-    FormatSpec(
-        "hf",
-        "Hugging Face datasets: a folder (save_to_disk), or hf://datasets/OWNER/NAME",
-        ("dataset_info.json", "dataset_dict.json"),
-        kind="folder",
-        reader=f"{_HERE}.hf_datasets:read_datasets",
-        writer=f"{_HERE}.hf_datasets:DatasetsWriter",
-        output="folder",
-        extra="datasets",
-        holds=_EVERYTHING,
-    ),
-    FormatSpec(
-        "parquet",
-        "Parquet, one row a document",
-        (".parquet",),
-        reader=f"{_HERE}.parquet:read_parquet",
-        writer=f"{_HERE}.parquet:ParquetWriter",
-        binary=True,
-        output="file",
-        extra="formats",
-        holds=_EVERYTHING,
-    ),
-    FormatSpec(
-        "docbin",
-        "spaCy DocBin",
-        (".spacy",),
-        reader=f"{_HERE}.docbin:read_docbin",
-        writer=f"{_HERE}.docbin:DocBinWriter",
-        binary=True,
-        output="file",
-        extra="spacy",
-        holds=_EVERYTHING,
-    ),
-    FormatSpec(
-        "json",
-        "a JSON array of the records of jsonl, or one such record spread over lines",
-        (".json",),
-        reader=f"{_HERE}.jsonl:read_json",
-        writer=f"{_HERE}.jsonl:JsonWriter",
-        options=frozenset({"candidates"}),
+        holds=("conll.columns",)),
+    FormatSpec("conll-exact", "CoNLL columns with document keys and exact texts",
+        (".conll",), reader=".conll:read_conll", writer=".conll:ExactConllWriter",
+        holds=("conll.columns",)),
+    FormatSpec("brat", "brat standoff: a folder of .txt and .ann files",
+        (".ann",), reader=".brat:read_brat", writer=".brat_writer:BratWriter",
+        kind="folder", output="folder", options=("schema",), holds=("brat",)),
+    FormatSpec("hf", "Hugging Face datasets: a folder (save_to_disk), or hf://datasets/OWNER/NAME",
+        ("dataset_info.json", "dataset_dict.json"), reader=".hf_datasets:read_datasets", writer=".hf_datasets:DatasetsWriter",
+        kind="folder", output="folder", extra="datasets", holds=("*",)),
+    FormatSpec("parquet", "Parquet, one row a document",
+        (".parquet",), reader=".parquet:read_parquet", writer=".parquet:ParquetWriter",
+        binary=True, output="file", extra="formats", holds=("*",)),
+    FormatSpec("docbin", "spaCy DocBin",
+        (".spacy",), reader=".docbin:read_docbin", writer=".docbin:DocBinWriter",
+        binary=True, output="file", extra="spacy", holds=("*",)),
+    FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
+        (".json",), reader=".jsonl:read_json", writer=".jsonl:JsonWriter",
         opening=r"\s*(?:\[\s*(?:[{\]]|$)|\{\s*$)",
-        holds=_EVERYTHING,
-    ),
-    FormatSpec(
-        "jsonl",
-        "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
-        (".jsonl", ".json", ".ndjson"),
-        reader=f"{_HERE}.jsonl:read_jsonl",
-        record=f"{_HERE}.jsonl:parse_record",
-        writer=f"{_HERE}.jsonl:JsonlWriter",
-        options=frozenset({"candidates"}),
+        options=("candidates",), holds=("*",)),
+    FormatSpec("jsonl", "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
+        (".jsonl", ".json", ".ndjson"), reader=".jsonl:read_jsonl", writer=".jsonl:JsonlWriter", record=".jsonl:parse_record",
         opening=r"\s*[\[{]\s*(?:[\"{}\]]|$)",
-        holds=_EVERYTHING,
-    ),
-    FormatSpec(
-        "scierc",
-        "SciERC or DyGIE++ JSONL: tokens with token offsets",
-        (".jsonl", ".json"),
-        reader=f"{_HERE}.scierc:read_scierc",
-        record=f"{_HERE}.scierc:parse_record",
-        writer=f"{_HERE}.scierc:SciercWriter",
-        options=frozenset({"gold"}),
-        holds=frozenset({"dataset"}),
-    ),
-    FormatSpec(
-        "tsv",
-        "tab-separated table with a header row; written with one row an item",
-        (".tsv", ".tab"),
-        reader=f"{_HERE}.tabular:read_table",
-        writer=f"{_HERE}.tables:TsvWriter",
-        opening=r"(?i)kind\tdoc_key\tid\t|head_text\trelation\t|"
-        rf"(?=.*\t)(?:{_CELL}\t)*{_TEXT_CELL}(?:\t{_CELL})*\s*$",
-    ),
-    FormatSpec(
-        "csv",
-        "comma- or semicolon-separated table with a header row; written with one row an item",
-        (".csv",),
-        reader=f"{_HERE}.tabular:read_table",
-        writer=f"{_HERE}.tables:CsvWriter",
-        opening=rf"(?i)kind,doc_key,id,|(?=(?:.*[,;])?{_OTHER_CELL}(?:[,;]|\s*$))"
-        rf"(?:{_CELL}[,;])*{_TEXT_CELL}(?:[,;]{_CELL})*\s*$",
-    ),
-    FormatSpec(
-        "text",
-        "plain text, one abstract a file",
-        (".txt", ".text"),
-        reader=f"{_HERE}.plain:read_text",
-    ),
-    FormatSpec(
-        "paragraphs",
-        "plain text, one abstract a paragraph, blank lines between them",
-        (".txt", ".text"),
-        reader=f"{_HERE}.plain:read_paragraphs",
-    ),
-    FormatSpec(
-        "triples",
-        "tab-separated triples: head, relation, tail and where they stand",
-        (".triples",),
-        writer=f"{_HERE}.triples:TriplesWriter",
-    ),
+        options=("candidates",), holds=("*",)),
+    FormatSpec("scierc", "SciERC or DyGIE++ JSONL: tokens with token offsets",
+        (".jsonl", ".json"), reader=".scierc:read_scierc", writer=".scierc:SciercWriter", record=".scierc:parse_record",
+        options=("gold",), holds=("dataset",)),
+    FormatSpec("tsv", "tab-separated table with a header row; written with one row an item",
+        (".tsv", ".tab"), reader=".tables:read_table", writer=".tables:TsvWriter",
+        opening=r"(?i)kind\tdoc_key\tid\t|head_text\trelation\t|" rf"(?=.*\t)(?:{_CELL}\t)*{_TEXT_CELL}(?:\t{_CELL})*\s*$"),
+    FormatSpec("csv", "comma- or semicolon-separated table with a header row; written with one row an item",
+        (".csv",), reader=".tables:read_table", writer=".tables:CsvWriter",
+        opening=rf"(?i)kind,doc_key,id,|(?=(?:.*[,;])?{_OTHER_CELL}(?:[,;]|\s*$))" rf"(?:{_CELL}[,;])*{_TEXT_CELL}(?:[,;]{_CELL})*\s*$"),
+    FormatSpec("text", "plain text, one abstract a file",
+        (".txt", ".text"), reader=".plain:read_text"),
+    FormatSpec("paragraphs", "plain text, one abstract a paragraph, blank lines between them",
+        (".txt", ".text"), reader=".plain:read_paragraphs"),
+    FormatSpec("triples", "tab-separated triples: head, relation, tail and where they stand",
+        (".triples",), writer=".tables:TriplesWriter"),
 ]
+# fmt: on
 
 #: What people have beside the formats above, and would otherwise become one abstract of markup.
 UNREAD: list[UnreadSpec] = [

@@ -22,9 +22,17 @@ from sciextract.documents.document import AnnotatedDocument, Document, TokenTabl
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.base import FieldChoice, Place, ReadItem, Source, shown
 from sciextract.formats.json_streams import read_lines
-from sciextract.formats.json_values import Record, dump_line, unknown_fields
+from sciextract.formats.json_values import (
+    Bounds,
+    Record,
+    dump_line,
+    key_of,
+    label_at,
+    list_at,
+    range_at,
+    unknown_fields,
+)
 from sciextract.formats.layers import TokenLayers, token_layers, with_split_tokens
-from sciextract.formats.records import Bounds, key_of, label_at, list_at, range_at
 from sciextract.formats.sink import LineWriter
 from sciextract.text.tokenizer import from_token_lists
 

@@ -14,9 +14,16 @@ from sciextract.documents.spans import TokenRange
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.items import CorpusItems, live
 from sciextract.formats.json_streams import read_objects
-from sciextract.formats.json_values import Record, dump_line, unknown_fields
+from sciextract.formats.json_values import (
+    Record,
+    dump_line,
+    key_of,
+    label_at,
+    list_at,
+    object_at,
+    unknown_fields,
+)
 from sciextract.formats.layers import token_layers
-from sciextract.formats.records import key_of, label_at, list_at, object_at
 from sciextract.formats.scierc import sentences_at
 from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.tokenizer import from_token_lists

@@ -1,19 +1,26 @@
-"""Writers of tables for spreadsheets and statistics: one row an entity, relation or mention in a cluster."""
+"""Tables with a header row, read as abstracts and written with a row an item; triples for knowledge graphs."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.errors import OutputError
+from sciextract.documents.spans import Span, TokenRange
+from sciextract.errors import FormatError, OutputError
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source
+from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import live
+from sciextract.formats.json_values import text_of
 from sciextract.formats.sink import LineWriter
+from sciextract.text.analyse import make_document
 from sciextract.text.characters import BLANK
 
 #: A formula, also behind what spreadsheets drop and in full width; apostrophes that stand there already.
@@ -260,3 +267,223 @@ def _made(item: Entity | Relation | Cluster) -> Row:
 def _count(losses: Counter[str], kind: str, number: int) -> None:
     if number:
         losses[kind] += number
+
+
+#: Column names by meaning, in order of preference; compared without case, spaces, dots and hyphens.
+COLUMN_NAMES = {
+    "key": ("doc_key", "id", "key", "pmid", "doi", "ut", "eid"),
+    "title": ("title", "article title", "document title", "ti"),
+    "text": ("text",),
+    "abstract": ("abstract", "abstract note", "summary", "ab"),
+}
+_DELIMITERS = ",;\t"
+_LARGEST_CELL = 2**31 - 1
+
+
+def read_table(source: Source) -> Iterator[ReadItem]:
+    """Read a table; its header row determines the delimiter and the columns.
+
+    Raises:
+        FormatError: The file is empty, not UTF-8 text, or has no column with a text.
+    """
+    csv.field_size_limit(_LARGEST_CELL)
+    lines = _Lines(source)
+    header_line = next((line for line in lines if line.strip()), "")
+    delimiter = max(_DELIMITERS, key=lambda each: _score(_cells(header_line, each)))
+    columns = _columns(_cells(header_line, delimiter), source, lines.number)
+    # Web of Science quotes no cell, and its titles may begin with a quotation mark.
+    quotes = None if header_line.startswith("PT\tAU\t") else '"'
+    rows = csv.reader(lines, delimiter=delimiter, strict=True, quotechar=quotes)
+    while True:
+        first = lines.number + 1
+        try:
+            cells = next(rows, None)
+            if cells is None:
+                return
+            if any(cell.strip() for cell in cells):
+                yield _item(cells, columns, source, first)
+        except FormatError as error:
+            yield BadRecord(error)
+        except csv.Error as error:
+            yield BadRecord(_broken_row(error, source, first))
+
+
+class _Lines:
+    """Decoded lines for the CSV parser; it goes on after the line that raised an error."""
+
+    def __init__(self, source: Source) -> None:
+        self.number = 0
+        self._lines = decoded_lines(source)
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        self.number, line = next(self._lines)
+        if isinstance(line, FormatError):
+            raise line
+        return line
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The table's column names, unique, and the index of each column by meaning."""
+
+    names: tuple[str, ...]
+    by_meaning: dict[str, int]
+
+
+def _item(cells: list[str], columns: _Columns, source: Source, line: int) -> ReadItem:
+    values = dict(zip(columns.names, cells, strict=False))
+    known = {
+        meaning: cells[index] or None
+        for meaning, index in columns.by_meaning.items()
+        if index < len(cells)
+    }
+    key = known.pop("key", None) or f"{source.stem}:{line}"
+    place = Place(source.path, line, key)
+    if any(cell.strip() for cell in cells[len(columns.names) :]):
+        hint = "quote cells that hold the delimiter"
+        found = f"the row has {len(cells)} cells, the header {len(columns.names)}"
+        raise place.error(found, hint=hint)
+    if not any(known.values()):
+        raise place.error("the row has no text")
+    text, title_length, used = text_of(known, place)
+    hidden = {columns.by_meaning.get(meaning) for meaning in ("key", *used)}
+    fields = {
+        name: values[name]
+        for index, name in enumerate(columns.names)
+        if index not in hidden and name in values
+    }
+    return AnnotatedDocument(make_document(key, text, fields, title_length=title_length))
+
+
+def _columns(header: list[str], source: Source, line: int) -> _Columns:
+    plain = [plain_name(name) for name in header]
+    by_meaning = {
+        meaning: plain.index(found)
+        for meaning, names in COLUMN_NAMES.items()
+        if (found := next((plain_name(name) for name in names if plain_name(name) in plain), None))
+    }
+    if "text" not in by_meaning and "abstract" not in by_meaning:
+        allowed = ", ".join((*COLUMN_NAMES["text"], *COLUMN_NAMES["abstract"]))
+        shown_names = ", ".join(repr(name) for name in header[:20])
+        problem = f"no column with a text; columns found: {shown_names}; allowed names: {allowed}"
+        hint = "the first row must name the columns"
+        raise FormatError(problem, path=source.path, line=line, hint=hint)
+    return _Columns(_unique(header), by_meaning)
+
+
+def _unique(header: list[str]) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    seen: Counter[str] = Counter()
+    for index, name in enumerate(header, start=1):
+        plain = free = name.strip() or f"column {index}"
+        while free in names:
+            seen[plain] += 1
+            free = f"{plain} (again{'' if seen[plain] == 1 else f' {seen[plain]}'})"
+        names[free] = None
+    return tuple(names)
+
+
+def _cells(header_line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([header_line], delimiter=delimiter))
+    except csv.Error:
+        return [header_line]
+
+
+def _score(header: list[str]) -> tuple[int, int]:
+    """How many columns are understood, then how many there are."""
+    known = {plain_name(name) for names in COLUMN_NAMES.values() for name in names}
+    return sum(plain_name(name) in known for name in header), len(header)
+
+
+def plain_name(name: str) -> str:
+    """A column's name as it is compared.
+
+    >>> plain_name("Article Title"), plain_name("doc_key")
+    ('articletitle', 'dockey')
+    """
+    return "".join(letter for letter in name.lower() if letter not in " .-_")
+
+
+def _broken_row(error: csv.Error, source: Source, line: int) -> FormatError:
+    if "unexpected end of data" in str(error):
+        problem = "a quotation mark opened in this row is never closed"
+        return FormatError(problem, path=source.path, line=line)
+    return FormatError(f"broken row: {error}", path=source.path, line=line)
+
+
+TRIPLE_COLUMNS = (
+    *("head_text", "relation", "tail_text", "head_label", "tail_label"),
+    *("doc_key", "doi", "pmid", "year", "score", "sentence"),
+)
+
+
+class TriplesWriter(LineWriter):
+    """Writes a header with the first document, then a line a relation; rejected items are left out.
+
+    ``losses`` counts entities without a relation, and clusters.
+    """
+
+    def __init__(self, destination: Path | str | TextIO) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+        super().__init__(destination)
+        self._started = False
+
+    def write(self, document: AnnotatedDocument) -> None:
+        """Append the relations of one document.
+
+        Raises:
+            OutputError: An entity lies outside the text, or the destination cannot be written.
+        """
+        if not self._started:
+            self._sink.write_line(tsv_row(TRIPLE_COLUMNS))
+            self._started = True
+        entities = live_entities(document)
+        relations = live_relations(document, entities, self.losses)
+        for relation in relations:
+            self._sink.write_line(tsv_row(_triples_cells(relation, entities, document.document)))
+        self._count_left_out(document, entities, relations)
+
+    def _count_left_out(
+        self, document: AnnotatedDocument, entities: dict[str, Entity], relations: list[Relation]
+    ) -> None:
+        related = {end for relation in relations for end in (relation.head, relation.tail)}
+        left_out = {
+            "entity without a relation": len(entities.keys() - related),
+            "cluster": len(live(document.annotations.clusters)),
+        }
+        self.losses.update({kind: number for kind, number in left_out.items() if number})
+
+
+def _triples_cells(
+    relation: Relation, entities: dict[str, Entity], document: Document
+) -> list[str]:
+    head, tail = entities[relation.head], entities[relation.tail]
+    return [
+        mention_text(head, document),
+        relation.label,
+        mention_text(tail, document),
+        head.label,
+        tail.label,
+        document.doc_key,
+        *[field_cell(document.fields, name) for name in ("doi", "pmid", "year")],
+        cell_of(relation.score),
+        _sentence(head, tail, document),
+    ]
+
+
+def _sentence(head: Entity, tail: Entity, document: Document) -> str:
+    """The text from the first to the last sentence that the two mentions touch."""
+    start = min(head.span.char_start, tail.span.char_start)
+    end = max(head.span.char_end, tail.span.char_end)
+    table = document.tokens
+    tokens = table.covering(Span(start, end))
+    if tokens is None:
+        return Span(start, end).of(document.text)
+    first = table.sentences[table.sentence_of(tokens.token_start)]
+    last = table.sentences[table.sentence_of(tokens.token_end - 1)]
+    whole = table.char_span(TokenRange(first.token_start, last.token_end))
+    return whole.of(document.text)

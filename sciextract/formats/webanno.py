@@ -19,17 +19,18 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import live
-from sciextract.formats.layers import token_layers
+from sciextract.formats.layers import encodable, live_entities, token_layers
 from sciextract.formats.sink import FolderWriter
-from sciextract.formats.standoff import encodable, live_entities
-from sciextract.formats.xmi import CasReading, FeatureStructure, FeatureStructures
-from sciextract.formats.xmi_types import (
+from sciextract.formats.xmi import (
     CHAIN,
     LINK,
     RELATION_LAYER,
     SENTENCE,
     SPAN_LAYER,
     TOKEN,
+    CasReading,
+    FeatureStructure,
+    FeatureStructures,
     TypeSystem,
 )
 from sciextract.text.offsets import OffsetMap

@@ -18,10 +18,10 @@ from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.formats.items import live
+from sciextract.formats.layers import live_entities
 from sciextract.formats.safe_xml import xml_safe
 from sciextract.formats.sink import FolderWriter
-from sciextract.formats.standoff import live_entities
-from sciextract.formats.xmi_types import (
+from sciextract.formats.xmi import (
     CHAIN,
     LINK,
     METADATA,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
-from sciextract.formats.brat_notes import DocumentPaths, joined, pieces_of
-from sciextract.formats.standoff import LINE_BREAKS
+from sciextract.formats.brat import DocumentPaths, joined, pieces_of
+from sciextract.formats.layers import LINE_BREAKS
 from tests.strategies import PIECES, annotated_documents, fragments, texts
 from tests.tiers import examples
 

@@ -17,7 +17,7 @@ from sciextract.documents.spans import TokenRange
 from sciextract.formats import open_writer
 from sciextract.formats.base import Source
 from sciextract.formats.conll import read_conll
-from sciextract.formats.token_tags import TaggedRange, tagged_ranges, tags_of
+from sciextract.formats.tagged_tokens import TaggedRange, tagged_ranges, tags_of
 from tests.strategies import PIECES, annotated_documents
 from tests.tiers import examples
 

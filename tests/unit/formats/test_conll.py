@@ -14,7 +14,7 @@ from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem
-from sciextract.formats.token_tags import tagged_ranges
+from sciextract.formats.tagged_tokens import tagged_ranges
 from sciextract.text.analyse import make_document
 from tests.shared_data import shared_path
 

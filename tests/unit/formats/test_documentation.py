@@ -11,7 +11,7 @@ import jsonschema
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
 from sciextract.formats.registry import FORMATS
-from sciextract.formats.tabular import COLUMN_NAMES
+from sciextract.formats.tables import COLUMN_NAMES
 from tests.shared_data import ROOT
 
 PAGE = (ROOT / "docs" / "formats.md").read_text("utf-8")

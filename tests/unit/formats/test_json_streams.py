@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -117,3 +118,15 @@ def test_objects_come_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Source, "lines", endless)
     items = json_objects(Source("endless.json"))
     assert [next(items), next(items)] == [(2, {"a": 1}), (3, {"a": 1})]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[" * 100_000 + "]" * 100_000, '[{"a":' + '{"b":' * 50_000 + "]" * 50_000],
+    ids=["closed", "closed by other brackets"],
+)
+def test_deep_nesting_takes_no_longer_than_its_length(content: str, tmp_path: Path) -> None:
+    start = process_time()
+    [problem] = found(tmp_path / "deep.json", content)
+    assert str(problem).startswith("1: record 1: ")
+    assert process_time() - start < 5  # once 25 seconds, and minutes

@@ -22,6 +22,7 @@ from sciextract.errors import FormatError, OutputError
 from sciextract.formats import open_writer, read
 from sciextract.formats.tables import (
     COLUMNS,
+    TRIPLE_COLUMNS,
     csv_row,
     escaped,
     guarded,
@@ -29,7 +30,6 @@ from sciextract.formats.tables import (
     unescaped,
     unguarded,
 )
-from sciextract.formats.triples import COLUMNS as TRIPLE_COLUMNS
 from sciextract.text.analyse import make_document
 
 TEXT = "Tree kernels\nrank proteins. They, the kernels, are fast."
