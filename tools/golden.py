@@ -19,10 +19,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from sciextract.formats.registry import writable
 from sciextract.store import open_project
+from sciextract.store.maintenance.rebuild import all_numbers, rebuild
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "sample_data"
@@ -52,6 +54,7 @@ def main(folder: Path) -> None:
         predictions(folder / "annotate", work)
         evaluations(folder / "evaluate", work)
         project(folder / "project", work)
+        earlier_projects(folder / "migrated", work)
 
 
 def predictions(folder: Path, work: Path) -> None:
@@ -101,6 +104,19 @@ def project(folder: Path, work: Path) -> None:
         found = re.sub(rb'("free_bytes": )\d+', rb"\g<1>0", printed)
         write(folder / f"{command}.json", found.replace(str(work).encode(), b"<work>"))
     write(folder / "state.sql", "\n".join(state_of(path)).encode())
+
+
+def earlier_projects(folder: Path, work: Path) -> None:
+    """The state and the export of project files of every schema version, once today's code has migrated and rebuilt them."""
+    for script in sorted((ROOT / "tests" / "fixtures" / "projects").glob("*.sql")):
+        path = work / f"{script.stem}.sciextract"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(script.read_text("utf-8"))
+        with open_project(path, author="golden") as opened:
+            rebuild(opened, all_numbers(opened.connection))
+        write(folder / f"{script.stem}.sql", "\n".join(state_of(path)).encode())
+        words = ("--format", "jsonl", "--undecided", "--project", str(path))
+        write(folder / f"{script.stem}.jsonl", run(work, "export", *words))
 
 
 def writable_names() -> list[str]:

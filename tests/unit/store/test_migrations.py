@@ -17,6 +17,8 @@ from sciextract.store import migrations, open_project
 from sciextract.store.connection import problems, read_header
 from sciextract.store.maintenance import backup
 from sciextract.store.maintenance.doctor import Severity, examine
+from sciextract.store.maintenance.rebuild import all_numbers, rebuild
+from tests.unit.store.earlier import load, scripts, state_of
 from tests.unit.store.later import STEPS, later_release
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
@@ -97,6 +99,21 @@ def test_a_project_of_version_1_goes_on_with_its_log(path: Path) -> None:
     with sqlite3.connect(path) as second:
         assert _version(second) == header.VERSION
         assert second.execute("SELECT count(hash) FROM event").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("version", range(1, header.VERSION + 1))
+def test_state_of_a_file_of_every_version(version: int, tmp_path: Path) -> None:
+    """The state after the migration, and the one that the log rebuilds, are those of the day when the file was made."""
+    script = scripts()[version]
+    expected = script.with_suffix(".state.jsonl").read_text("utf-8")
+    path = load(script, tmp_path / "old.sciextract")
+    with open_project(path, "ann") as project:
+        assert state_of(project) == expected
+        project.connection.execute("UPDATE entity SET label = 'Wrong'")
+        rebuild(project, all_numbers(project.connection))
+        assert state_of(project) == expected
+        assert project.actions.note(2, "goes on").event_id == len(project.log())
+    assert examine(path).sound
 
 
 def test_doctor_tells_of_an_earlier_version(path: Path) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
-from sciextract.scale.interface import ChunkResult, WorkerRefusedError, WorkersFailedError
+from sciextract.scale import processes, worker_pool
+from sciextract.scale.interface import ChunkResult, Work, WorkerRefusedError, WorkersFailedError
 from sciextract.scale.processes import ProcessEngine
+from sciextract.scale.worker_process import WorkerProcess
 from tests.unit.workflows.scale.support import expected, given, lines, work_of
 
 
@@ -28,7 +30,10 @@ def children() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("workers", "ordered"), [(1, True), (3, True), (2, False)])
-def test_the_same_bytes_as_one_process(tmp_path: Path, workers: int, ordered: bool) -> None:
+def test_the_same_bytes_as_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, ordered: bool
+) -> None:
+    monkeypatch.setattr(worker_pool, "START_CHARACTERS", 100)
     bad = '{"id": "torn", \n'
     work = work_of([given(tmp_path / "in.jsonl", lines(30) + bad + lines(5))], ordered=ordered)
     results = list(ProcessEngine(workers).results(work, {}))
@@ -38,6 +43,28 @@ def test_the_same_bytes_as_one_process(tmp_path: Path, workers: int, ordered: bo
     if ordered:
         assert [result.key for result in results] == sorted(result.key for result in results)
     assert not list(children())
+
+
+@pytest.mark.parametrize(
+    ("records", "isolated", "most"), [(20, False, 0), (20, True, 1), (100, False, 3)]
+)
+def test_processes_start_as_far_as_the_text_pays_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, records: int, isolated: bool, most: int
+) -> None:
+    """A process costs as much as some dozens of abstracts: twenty take none, or one that protects this process."""
+    started: list[WorkerProcess] = []
+
+    def counted(work: Work) -> WorkerProcess:
+        started.append(WorkerProcess(work))
+        return started[-1]
+
+    monkeypatch.setattr(worker_pool, "WorkerProcess", counted)
+    for module in (worker_pool, processes):
+        monkeypatch.setattr(module, "START_CHARACTERS", 2_000)
+    work = work_of([given(tmp_path / "in.jsonl", lines(records, "SLOW"))], "poisoned")
+    results = [*ProcessEngine(3, isolated=isolated).results(work, {})]
+    assert b"".join(result.data for result in results) == expected(work)
+    assert len(started) == most
 
 
 def test_poison_is_quarantined_and_costs_nothing_else(tmp_path: Path) -> None:
