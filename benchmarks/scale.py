@@ -1,10 +1,11 @@
 """Many abstracts: workers against each other, what they weigh, how cost grows; prints a Markdown table.
 
 Usage: ``python benchmarks/scale.py [--texts FILE.jsonl[.gz]] [--model NAME|DIR] [--workers 2] [--documents 300]
-[--rounds 3] [--weigh N] [--sizes N ...] [--ray] [--json PATH]``.
+[--rounds 3] [--few N ...] [--weigh N] [--sizes N ...] [--ray] [--json PATH]``.
 
 All contenders of a ratio take turns on the same abstracts within one run; a ratio is the median over the rounds, of
-seconds an abstract once the models are loaded. ``--weigh`` watches the memory of the workers over so many abstracts;
+seconds an abstract once the models are loaded. ``--few`` runs the command on so many abstracts, from start to end, with
+``--workers`` and without, in turns. ``--weigh`` watches the memory of the workers over so many abstracts;
 ``--sizes`` runs so many from start to end each. Without ``--texts`` the packaged sample abstracts are repeated.
 """
 
@@ -26,11 +27,20 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPAT
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 from benchmarks.rows import Row, machine, markdown, told, write_report
-from benchmarks.scale_runs import Weight, contenders, engine_clock, seconds_per_abstract
+from benchmarks.scale_runs import (
+    Weight,
+    command_seconds,
+    contenders,
+    engine_clock,
+    seconds_per_abstract,
+)
 from sciextract.formats.packing import open_bytes
 from sciextract.inference.model_folder import DEFAULT_MODEL
 from sciextract.resources import data_root
 from sciextract.scale.processes import ProcessEngine
+
+FEW_ROUNDS = 5
+"""Turns of ``--few``: a whole command is short, and varies more than a long run."""
 
 
 def main() -> None:
@@ -56,6 +66,8 @@ class Bench:
     def rows(self) -> Iterator[Row]:
         if self.options.rounds:
             yield from self._ratios()
+        for count in self.options.few:
+            yield self._few(count)
         if self.options.weigh:
             yield from self._weights()
         for size in self.options.sizes:
@@ -91,6 +103,24 @@ class Bench:
             for name in names:
                 seconds[name].append(seconds_per_abstract(found[name](path)))
         return seconds
+
+    def _few(self, count: int) -> Row:
+        """The command on a few abstracts: what ``--workers`` costs there, process start and model included."""
+        path, model = self._file(count), self.options.model
+        ratios = []
+        for _ in range(FEW_ROUNDS):
+            alone, alone_lines = command_seconds(path, model)
+            several, several_lines = command_seconds(path, model, self.options.workers)
+            if several_lines != alone_lines:
+                raise SystemExit(
+                    f"{self.options.workers} workers write other lines than one process"
+                )
+            ratios.append(several / alone)
+        self.measured.setdefault("few", {})[count] = ratios
+        ratio = statistics.median(ratios)
+        value = f"{ratio:.2f} of the time ({min(ratios):.2f} to {max(ratios):.2f})"
+        what = f"{count} abstracts, {self.options.workers} workers against one process"
+        return Row(what, value, "<= 1.10", ratio <= 1.10)
 
     def _weights(self) -> Iterator[Row]:
         path = self._file(self.options.weigh)
@@ -134,6 +164,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--documents", type=int, default=300, help="abstracts of a round")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--few", type=int, nargs="*", default=[], metavar="N", help="abstracts of whole commands"
+    )
     parser.add_argument(
         "--weigh", type=int, default=0, metavar="N", help="abstracts to watch memory over"
     )

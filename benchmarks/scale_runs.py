@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -49,6 +51,15 @@ def engine_clock(engine: Engine, path: Path, model: str, chunk_size: int = 1) ->
         done += result.counts.documents
         clock.append((time.perf_counter(), done))
     return clock
+
+
+def command_seconds(path: Path, model: str, workers: int = 0) -> tuple[float, bytes]:
+    """What ``sciextract annotate`` takes from its start to its end, and the lines that it writes."""
+    words = [sys.executable, "-m", "sciextract", "annotate", str(path), "--model", model]
+    words += ["--export", "jsonl", "--quiet", *(["--workers", str(workers)] if workers else [])]
+    started = time.perf_counter()
+    done = subprocess.run(words, capture_output=True, check=True)
+    return time.perf_counter() - started, done.stdout
 
 
 def threads_clock(threads: int, path: Path, model: str) -> Clock:

@@ -127,7 +127,7 @@ def _annotate_files(sources: list[str], options: AnnotateOptions) -> ExitCode:
         input_format=options.input_format,
         schema=options.schema,
         given=options.given_entities,
-        beside=options.predicted,
+        keep_gold=options.predicted,
     )
     to_file = job.target.path is not None
     progress = _progress_wanted(options, results_on_stdout=not to_file)
@@ -208,7 +208,8 @@ def _engine(options: AnnotateOptions, listener: RunListener) -> Engine:
     from sciextract.inference.batching import usable_cores
 
     workers = options.workers or usable_cores()
-    return ProcessEngine(workers, timeout, listener.note, listener.under_way)
+    isolated = options.workers == 1 or options.timeout is not None
+    return ProcessEngine(workers, timeout, listener.note, listener.under_way, isolated=isolated)
 
 
 def _workers_interrupted(options: AnnotateOptions, documents: int) -> tuple[str, str]:

@@ -167,6 +167,11 @@ class Task:
     items: Sequence[LazyItem]
     attempts: int = 0
 
+    @property
+    def characters(self) -> int:
+        """Length of all records."""
+        return sum(item.characters for item in self.items)
+
     def seconds(self, timeout: float) -> float:
         """What it may take: for each record ``timeout``, and as much for every ``LONG_TEXT`` characters more."""
         return sum(timeout * (1 + item.characters // LONG_TEXT) for item in self.items)

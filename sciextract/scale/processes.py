@@ -1,17 +1,20 @@
 """The engine of one machine: worker processes, each with one thread for its model.
 
-This process reads; a record of a line format is parsed by the worker that predicts it.
+This process reads; a record of a line format is parsed by the worker that predicts it. Inputs too small to pay for the
+start of a worker are predicted here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
 
-from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Results, Work
-from sciextract.scale.predicting import Done, Outcome, chunk_result, tasks_of
+from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Results, Shard, Work
+from sciextract.scale.predicting import Done, Outcome, RecordPredictor, chunk_result, tasks_of
 from sciextract.scale.shards import Pass, remaining_chunks
-from sciextract.scale.worker_pool import Pool
+from sciextract.scale.worker_pool import START_CHARACTERS, Pool
 
 
 @dataclass(slots=True)
@@ -47,10 +50,10 @@ class Assembly:
 
     def add(self, done: Done) -> None:
         """Some records of a chunk are done."""
-        found = self._open[done.task.chunk]
+        under_way = self._open[done.task.chunk]
         end = done.task.start + len(done.outcomes)
-        found.outcomes[done.task.start : end] = done.outcomes
-        found.missing -= len(done.outcomes)
+        under_way.outcomes[done.task.start : end] = done.outcomes
+        under_way.missing -= len(done.outcomes)
         self.finished += len(done.outcomes)
 
     def complete(self) -> Iterator[ChunkResult]:
@@ -85,6 +88,8 @@ class ProcessEngine:
         note: Called when a worker was replaced.
         under_way: Called with the number of records that are done and whose chunks have not been given back.
         through: What records go through before they are cut into chunks.
+        isolated: Whether workers predict even inputs that do not pay for the start of one, so that a record
+            that crashes or hangs the network never takes this process with it.
     """
 
     workers: int
@@ -92,10 +97,17 @@ class ProcessEngine:
     note: Callable[[str], None] = lambda _: None
     under_way: Callable[[int], None] = lambda _: None
     through: Pass = iter
+    isolated: bool = True
 
     def results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
         """The result of every chunk that is not done: see :class:`~sciextract.scale.interface.Engine`."""
         chunks = remaining_chunks(work, done, self.through)
+        if not self.isolated and all(_is_at_hand(shard) for shard in work.shards):
+            first, small = _first_chunks(chunks)
+            if small:
+                yield from _predicted_here(first, work)
+                return
+            chunks = chain(first, chunks)
         with Pool(work, self.workers, self.timeout, self.note) as pool:
             yield from self._scheduled(chunks, pool, work)
 
@@ -119,3 +131,29 @@ class ProcessEngine:
         assembly.add(pool.take())
         yield from assembly.complete()
         self.under_way(assembly.finished)
+
+
+def _is_at_hand(shard: Shard) -> bool:
+    """Whether reading ahead never waits: files and folders, but neither pipes nor URLs."""
+    paths = [Path(path) for path in shard.paths]
+    return all(path.is_file() or path.is_dir() for path in paths)
+
+
+def _first_chunks(chunks: Iterator[Chunk]) -> tuple[list[Chunk], bool]:
+    """Chunks up to the text that pays for the start of a worker, and whether they are all there are."""
+    first, characters = [], 0
+    for chunk in chunks:
+        first.append(chunk)
+        characters += sum(item.characters for item in chunk.items)
+        if characters > START_CHARACTERS:
+            return first, False
+    return first, True
+
+
+def _predicted_here(chunks: Iterable[Chunk], work: Work) -> Iterator[ChunkResult]:
+    """The results of a few chunks, predicted with all cores of this process."""
+    predictor = None
+    for chunk in chunks:
+        if chunk.items and predictor is None:
+            predictor = RecordPredictor(replace(work, choice=replace(work.choice, threads=None)))
+        yield chunk_result(chunk, predictor.outcomes(chunk.items) if predictor else [])

@@ -238,17 +238,22 @@ class Worker(threading.Thread):
         return "the process was ended because it took too long" if overdue else ""
 
 
+START_CHARACTERS = 80_000
+"""Text that must wait for each process at work before one more is started: some 64 abstracts, which take as long as a start."""
+
 _CHECK_SECONDS = 0.1
 _PAUSE_SECONDS = 1.0
 """A check that is so late means that the whole run was stopped meanwhile, or that the machine slept."""
 
 
 class Pool:
-    """Workers that share a queue; each starts its process with its first task; all are ended on leaving.
+    """Workers that share a queue; all are ended on leaving.
+
+    The first task starts a worker; a further one starts when enough text waits to pay for it.
 
     Args:
         work: What the workers do.
-        workers: How many.
+        workers: How many at most.
         timeout: Seconds that a record may take.
         note: Called with notes, in the thread that takes results.
     """
@@ -261,14 +266,14 @@ class Pool:
         self._note = note
         self._left = threading.Event()
         limits = FailureLimits()
-        self._workers = [
+        self._idle = [
             Worker(lambda: WorkerProcess(work), self._tasks, self._results, timeout, limits)
             for _ in range(workers)
         ]
+        self._workers: list[Worker] = []
+        self._waiting_characters = 0
 
     def __enter__(self) -> Self:
-        for worker in self._workers:
-            worker.start()
         threading.Thread(target=self._watch, daemon=True).start()
         return self
 
@@ -288,6 +293,12 @@ class Pool:
     def submit(self, task: Task) -> None:
         """Have a task done."""
         self._tasks.put(task)
+        self._waiting_characters += task.characters
+        while self._idle and (
+            not self._workers or self._waiting_characters > START_CHARACTERS * len(self._workers)
+        ):
+            self._workers.append(self._idle.pop())
+            self._workers[-1].start()
 
     def take(self) -> Done:
         """Wait for a task that is done, whichever it is.
@@ -299,6 +310,7 @@ class Pool:
         while True:
             result = self._results.get()
             if isinstance(result, Done):
+                self._waiting_characters -= result.task.characters
                 return result
             if isinstance(result, Exception):
                 raise result
@@ -314,5 +326,5 @@ class Pool:
             now = time.monotonic()
             paused = now - checked - _CHECK_SECONDS
             checked = now
-            for worker in self._workers:
+            for worker in [*self._workers]:
                 worker.check(now, paused if paused > _PAUSE_SECONDS else 0.0)
