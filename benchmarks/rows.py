@@ -10,9 +10,13 @@ import sqlite3
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,25 @@ def milliseconds(seconds: Sequence[float]) -> str:
     """Median and 95th percentile."""
     p50, p95 = (1000 * percentile(seconds, share) for share in (50, 95))
     return f"p50 {p50:.1f} ms, p95 {p95:.1f} ms"
+
+
+@contextmanager
+def svg_figure(
+    path: Path, rows: int = 1, columns: int = 1, *, font_size: float = 10, **settings: Any
+) -> Iterator[tuple[Figure, Any]]:
+    """A figure and its panels, to be drawn into; written as SVG, the same bytes for the same drawing."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams.update(
+        {"svg.hashsalt": "sciextract", "svg.fonttype": "none", "font.size": font_size}
+    )
+    from matplotlib import pyplot as plt
+
+    figure, panels = plt.subplots(rows, columns, layout="constrained", **settings)
+    yield figure, panels
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
 
 
 def write_report(

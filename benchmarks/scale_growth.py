@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from benchmarks.rows import machine
+from benchmarks.rows import machine, svg_figure
 
 COLOURS = ("#0072B2", "#D55E00")
 
@@ -135,27 +135,20 @@ def markdown(found: Sequence[Growth]) -> str:
 
 def draw(found: Sequence[Growth], path: Path) -> None:
     """Seconds against abstracts, both logarithmic; the thin lines grow in proportion."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "sciextract", "svg.fonttype": "none", "font.size": 9})
-    from matplotlib import pyplot as plt
-
-    figure, panel = plt.subplots(figsize=(6, 4), layout="constrained")
-    sizes = [each.abstracts for each in found]
-    series = {
-        "annotate --workers 2": [each.annotate_s for each in found],
-        "graph build --workers 2": [each.graph_s for each in found],
-    }
-    for (name, seconds), colour in zip(series.items(), COLOURS, strict=True):
-        panel.loglog(sizes, seconds, "o-", color=colour, label=name)
-        in_proportion = [seconds[-1] * size / sizes[-1] for size in sizes]
-        panel.loglog(sizes, in_proportion, color=colour, linewidth=0.6, linestyle="dotted")
-    panel.set_xlabel("abstracts")
-    panel.set_ylabel("seconds")
-    panel.grid(True, which="both", linewidth=0.3)
-    panel.legend()
-    figure.savefig(path, metadata={"Date": None})
+    with svg_figure(path, figsize=(6, 4), font_size=9) as (_, panel):
+        sizes = [each.abstracts for each in found]
+        series = {
+            "annotate --workers 2": [each.annotate_s for each in found],
+            "graph build --workers 2": [each.graph_s for each in found],
+        }
+        for (name, seconds), colour in zip(series.items(), COLOURS, strict=True):
+            panel.loglog(sizes, seconds, "o-", color=colour, label=name)
+            in_proportion = [seconds[-1] * size / sizes[-1] for size in sizes]
+            panel.loglog(sizes, in_proportion, color=colour, linewidth=0.6, linestyle="dotted")
+        panel.set_xlabel("abstracts")
+        panel.set_ylabel("seconds")
+        panel.grid(True, which="both", linewidth=0.3)
+        panel.legend()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.annotate_process import peak_memory
-from benchmarks.rows import machine
+from benchmarks.rows import machine, svg_figure
 from sciextract import Extractor, formats
 from sciextract.documents.document import Document
 from sciextract.errors import InputMissingError, SciextractError
@@ -213,21 +213,13 @@ PUBLISHED = (
 
 def draw(points: Sequence[Point], path: Path) -> None:
     """A panel a task as SVG; dashed lines are published scores on test, points ours on dev."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "sciextract", "svg.fonttype": "none", "font.size": 9})
-    from matplotlib import pyplot as plt
-
-    figure, panels = plt.subplots(1, len(TASKS), figsize=(10, 4), layout="constrained")
-    for panel, (task, title) in zip(panels, TASKS.items(), strict=True):
-        _panel(panel, points, task)
-        panel.set_title(title)
-    panels[0].set_ylabel("F1")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    with svg_figure(path, 1, len(TASKS), figsize=(10, 4), font_size=9) as (figure, panels):
+        for panel, (task, title) in zip(panels, TASKS.items(), strict=True):
+            _panel(panel, points, task)
+            panel.set_title(title)
+        panels[0].set_ylabel("F1")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
 
 
 def _panel(panel: Axes, points: Sequence[Point], task: str) -> None:

@@ -25,7 +25,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import Row, machine, markdown, told, write_report
+from benchmarks.rows import Row, machine, markdown, svg_figure, told, write_report
 from research.simulations.learning_curves import STYLES
 from sciextract import Extractor, formats
 from sciextract.documents.document import AnnotatedDocument
@@ -89,21 +89,13 @@ def table(points: Sequence[Point]) -> str:
 
 def draw(points: Sequence[Point], path: Path) -> None:
     """The curve as SVG: abstracts corrected to the right, F1 upwards."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "sciextract", "svg.fonttype": "none"})
-    from matplotlib import pyplot as plt
-
-    figure, panel = plt.subplots(figsize=(7, 4), layout="constrained")
-    corrected = [each.corrected for each in points]
-    for (key, words), (colour, marker) in zip(SHOWN.items(), STYLES, strict=False):
-        values = [each.scores[key] for each in points]
-        panel.plot(corrected, values, color=colour, marker=marker, label=words)
-    panel.set(xlabel="abstracts corrected", ylabel="F1 on dev")
-    panel.legend(ncols=4, loc="lower center")
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    with svg_figure(path, figsize=(7, 4)) as (_, panel):
+        corrected = [each.corrected for each in points]
+        for (key, words), (colour, marker) in zip(SHOWN.items(), STYLES, strict=False):
+            values = [each.scores[key] for each in points]
+            panel.plot(corrected, values, color=colour, marker=marker, label=words)
+        panel.set(xlabel="abstracts corrected", ylabel="F1 on dev")
+        panel.legend(ncols=4, loc="lower center")
 
 
 LONGEST_MINUTES = 10.0

@@ -9,6 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.rows import svg_figure
+
 SHARE = 0.95
 """Of the F1 of all documents: what counts as having learned."""
 SCORES = {"mean": "mean of the three", "entity": "entities", "relation": "relations",
@@ -69,31 +71,23 @@ def needed(
 
 def draw(curves: Sequence[Curve], path: Path) -> None:
     """The curves as SVG: a panel for each score, documents to the right, F1 upwards, the range of the seeds shaded."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "sciextract", "svg.fonttype": "none"})
-    from matplotlib import pyplot as plt
-
-    figure, panels = plt.subplots(2, 2, figsize=(9, 6.5), sharex=True, layout="constrained")
-    for panel, (score, words) in zip(panels.flat, SCORES.items(), strict=True):
-        for strategy, (colour, marker) in zip(_strategies(curves), STYLES, strict=False):
-            points = mean_points(curves, strategy)
-            documents = [each["documents"] for each in points]
-            panel.plot(
-                documents, [each[score] for each in points], color=colour, marker=marker,
-                markersize=4, linewidth=1.2, label=strategy,
-            )  # fmt: skip
-            low, high = zip(*_ranges(curves, strategy, score), strict=True)
-            panel.fill_between(documents, low, high, color=colour, alpha=0.12, linewidth=0)
-        panel.set_title(words)
-        panel.set_ylabel("F1 on dev")
-        panel.grid(alpha=0.3)
-    for panel in panels[1]:
-        panel.set_xlabel("documents labelled")
-    panels[0][0].legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    with svg_figure(path, 2, 2, figsize=(9, 6.5), sharex=True) as (_, panels):
+        for panel, (score, words) in zip(panels.flat, SCORES.items(), strict=True):
+            for strategy, (colour, marker) in zip(_strategies(curves), STYLES, strict=False):
+                points = mean_points(curves, strategy)
+                documents = [each["documents"] for each in points]
+                panel.plot(
+                    documents, [each[score] for each in points], color=colour, marker=marker,
+                    markersize=4, linewidth=1.2, label=strategy,
+                )  # fmt: skip
+                low, high = zip(*_ranges(curves, strategy, score), strict=True)
+                panel.fill_between(documents, low, high, color=colour, alpha=0.12, linewidth=0)
+            panel.set_title(words)
+            panel.set_ylabel("F1 on dev")
+            panel.grid(alpha=0.3)
+        for panel in panels[1]:
+            panel.set_xlabel("documents labelled")
+        panels[0][0].legend(frameon=False)
 
 
 def _ranges(curves: Sequence[Curve], strategy: str, score: str) -> Iterator[tuple[float, float]]:

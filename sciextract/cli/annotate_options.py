@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from sciextract.cli.console import InputFormatOption, argument, flag, given_options, option
 from sciextract.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,123 +21,86 @@ class AnnotateOptions:
 
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[INPUT...|-]",
-            help="Files, folders, or - for standard input.",
-            show_default=False,
-        ),
+        argument("[INPUT...|-]", "Files, folders, or - for standard input.", show_default=False),
     ] = None
     export: Annotated[
         str | None,
-        typer.Option(
-            metavar="FORMAT", help="Write data, not the readable view: jsonl, scierc, brat, csv..."
-        ),
+        option("FORMAT", "Write data, not the readable view: jsonl, scierc, brat, csv..."),
     ] = None
-    output: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Write to a file; implies --export jsonl."),
-    ] = None
-    input_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="F", help="Format of the input (default: its content)."),
-    ] = None
+    output: Annotated[str | None, option("PATH", "Write to a file; implies --export jsonl.")] = None
+    input_format: InputFormatOption = None
     project: Annotated[
         str | None,
-        typer.Option(
-            metavar="DB",
-            help="Import INPUT into this project, predict what it needs, and export the project.",
+        option(
+            "DB", "Import INPUT into this project, predict what it needs, and export the project."
         ),
     ] = None
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME|DIR",
-            help="sci, bio, auto (the words of each abstract choose), a model folder or hub id.",
+        option(
+            "NAME|DIR",
+            "sci, bio, auto (the words of each abstract choose), a model folder or hub id.",
         ),
     ] = None
     schema: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help="Label schema for colours; its labels must be the model's."
-        ),
+        str | None, option("NAME|FILE", "Label schema for colours; its labels must be the model's.")
     ] = None
     candidates: Annotated[
-        bool, typer.Option("--candidates", help="Export what stayed below the thresholds, too.")
+        bool, flag("Export what stayed below the thresholds, too.", "--candidates")
     ] = False
     given_entities: Annotated[
         bool,
-        typer.Option(
+        flag(
+            "Keep the entities of the input, and predict only what relates them.",
             "--given-entities",
-            help="Keep the entities of the input, and predict only what relates them.",
         ),
     ] = False
     predicted: Annotated[
         bool,
-        typer.Option(
+        flag(
+            "With --export scierc: the input's annotations as ner..., predictions as predicted_ner...",
             "--predicted",
-            help="With --export scierc: the input's annotations as ner..., predictions as predicted_ner...",
         ),
     ] = False
     threshold: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TASK=P",
-            help="Least probability for entity, relation or coreference, without exception; may be repeated.",
+        option(
+            "TASK=P",
+            "Least probability for entity, relation or coreference, without exception; may be repeated.",
         ),
     ] = None
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL,...", help="Entity labels to look for (default: all the model's)."
-        ),
+        option("LABEL,...", "Entity labels to look for (default: all the model's)."),
     ] = None
     batch_size: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Abstracts a call, for fp32 and fp16 models."),
+        int | None, option("N", "Abstracts a call, for fp32 and fp16 models.", min=1)
     ] = None
     batch_tokens: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Word pieces a call, for fp32 and fp16 models."),
+        int | None, option("N", "Word pieces a call, for fp32 and fp16 models.", min=1)
     ] = None
-    threads: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Threads (default: all cores).")
-    ] = None
+    threads: Annotated[int | None, option("N", "Threads (default: all cores).", min=1)] = None
     workers: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=1024,
-            help="Predict in N processes beside this one, for many abstracts.",
-        ),
+        option("N", "Predict in N processes beside this one, for many abstracts.", min=1, max=1024),
     ] = None
     parts: Annotated[
         str | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write a folder of parts (jsonl or parquet); the same command again goes on.",
+        option(
+            "FOLDER", "Write a folder of parts (jsonl or parquet); the same command again goes on."
         ),
     ] = None
-    unordered: Annotated[
-        bool, typer.Option("--unordered", help="With --workers: lines in any order.")
-    ] = False
+    unordered: Annotated[bool, flag("With --workers: lines in any order.", "--unordered")] = False
     timeout: Annotated[
         float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.1,
-            help="With --workers: most time for one abstract (default: 60).",
-        ),
+        option("SECONDS", "With --workers: most time for one abstract (default: 60).", min=0.1),
     ] = None
     engine: Annotated[
         Literal["processes", "ray"] | None,
         typer.Option(help="What the workers are: processes (default), or Ray of the extra scale."),
     ] = None
     address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="auto|HOST:PORT", help="With --engine ray: the cluster (default: its own)."
-        ),
+        str | None, option("auto|HOST:PORT", "With --engine ray: the cluster (default: its own).")
     ] = None
     precision: Annotated[
         Literal["int8", "int4", "fp32", "fp16"] | None,
@@ -146,17 +110,15 @@ class AnnotateOptions:
         Literal["cpu", "cuda", "auto"],
         typer.Option(help="Where it runs: the processor, a GPU, or a GPU if there is one."),
     ] = "cpu"
-    as_json: Annotated[bool, typer.Option("--json", help="End with a JSON summary.")] = False
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where the file of --output ends.")
-    ] = False
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file of --output.")] = False
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Annotate the sample abstracts that come along.")
-    ] = False
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Neither progress nor a summary in words.")
-    ] = False
+    as_json: Annotated[bool, flag("End with a JSON summary.", "--json")] = False
+    resume: Annotated[bool, flag("Go on where the file of --output ends.", "--resume")] = False
+    force: Annotated[bool, flag("Overwrite the file of --output.", "--force")] = False
+    sample: Annotated[bool, flag("Annotate the sample abstracts that come along.", "--sample")] = (
+        False
+    )
+    quiet: Annotated[bool, flag("Neither progress nor a summary in words.", "--quiet", "-q")] = (
+        False
+    )
 
     @property
     def export_format(self) -> str | None:
@@ -200,20 +162,12 @@ class AnnotateOptions:
         Raises:
             UsageError: One of them is given.
         """
-        _refuse(
+        self._refuse(
             "is not for projects",
             "leave it out, or name files instead of a project",
-            resume=self.resume,
-            candidates=self.candidates,
-            schema=self.schema is not None,
-            sample=self.sample,
-            given_entities=self.given_entities,
-            only=bool(self.only),
-            workers=self.workers is not None,
-            parts=self.parts is not None,
-            engine=self.engine is not None,
-            predicted=self.predicted,
-        )
+            "resume", "candidates", "schema", "sample", "given_entities", "only", "workers", "parts",
+            "engine", "predicted",
+        )  # fmt: skip
 
     def uses_workers(self) -> bool:
         """Whether several processes predict.
@@ -222,12 +176,8 @@ class AnnotateOptions:
             UsageError: Options of such a run are given without one, or it does not take another option.
         """
         if self.workers is None and self.parts is None and self.engine is None:
-            _refuse(
-                "is for several workers",
-                "add --workers N",
-                unordered=self.unordered,
-                timeout=bool(self.timeout),
-                address=bool(self.address),
+            self._refuse(
+                "is for several workers", "add --workers N", "unordered", "timeout", "address"
             )
             return False
         if self.predicted:
@@ -240,18 +190,16 @@ class AnnotateOptions:
         if self.address is not None and self.engine != "ray":
             raise UsageError("--address names a Ray cluster", "add --engine ray")
         if self.parts is not None:
-            _refuse(
+            self._refuse(
                 "and --parts exclude each other",
                 "--parts FOLDER is the output, fills up in any order, and the same command goes on",
-                output=self.output_path is not None,
-                resume=self.resume,
-                force=self.force,
-                unordered=self.unordered,
+                *(["output"] if self.output_path is not None else []),
+                "resume",
+                "force",
+                "unordered",
             )
         return True
 
-
-def _refuse(reason: str, hint: str, **options: bool) -> None:
-    for name, given in options.items():
-        if given:
-            raise UsageError(f"--{name.replace('_', '-')} {reason}", hint)
+    def _refuse(self, reason: str, hint: str, *names: str) -> None:
+        for word in given_options(self, *names):
+            raise UsageError(f"{word} {reason}", hint)

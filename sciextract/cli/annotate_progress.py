@@ -153,10 +153,10 @@ def count_records(paths: Sequence[str], format_id: str | None = None) -> int | N
     """
     total = 0
     try:
-        found = expand_inputs(paths)
+        expanded = expand_inputs(paths)
     except InputMissingError:
         return None
-    for path in found:
+    for path in expanded:
         if not os.path.isfile(path) and not os.path.isdir(path):
             return None
         for file in _files(path):
@@ -189,12 +189,12 @@ def _files(path: str) -> Iterator[str]:
 def _records_in(file: str, format_id: str | None) -> int | None:
     if has_suffix(file, (".zip",)):
         return None
-    found = format_id or recognise(unpacked_name(file), _first_line(file)).id
-    if found == "text":
+    format_name = format_id or recognise(unpacked_name(file), _first_line(file)).id
+    if format_name == "text":
         return 1
-    if found in ("jsonl", "scierc"):
+    if format_name in ("jsonl", "scierc"):
         return _lines_in(file)
-    if found in ("csv", "tsv"):
+    if format_name in ("csv", "tsv"):
         return _rows_in(file)
     return None
 
@@ -202,8 +202,8 @@ def _records_in(file: str, format_id: str | None) -> int | None:
 def _first_line(file: str) -> str:
     with open_bytes(file) as stream:
         lines = (stream.readline(_BLOCK_BYTES) for _ in range(_FIRST_LINES))
-        found = next((line for line in lines if line.strip()), b"")
-    return found.decode("utf-8-sig", "replace")
+        first = next((line for line in lines if line.strip()), b"")
+    return first.decode("utf-8-sig", "replace")
 
 
 def _lines_in(file: str) -> int:

@@ -7,11 +7,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import wraps
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TextIO, TypeVar, get_type_hints
 
 import typer
 
@@ -20,6 +20,15 @@ from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from sciextract.store import Project
+
+
+class Reportable(Protocol):
+    """A report that JSON can hold."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
 
 
 _REDRAW_SECONDS = 0.1
@@ -241,24 +250,70 @@ def command_with(
     return decorate
 
 
+def given_options(options: object, *names: str) -> list[str]:
+    """Those of some options, fields of a dataclass, that the command line holds: ``--like-this``."""
+    values = ((name, getattr(options, name)) for name in names)
+    given = [name for name, value in values if value not in (None, []) and value is not False]
+    return [f"--{name.replace('_', '-')}" for name in given]
+
+
+def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
+    """An option that takes a value; it is called after its parameter, unless ``names`` say otherwise."""
+    return typer.Option(*names, metavar=metavar, help=help, **settings)
+
+
+def flag(help: str, *names: str) -> Any:
+    """An option without a value."""
+    return typer.Option(*names, help=help)
+
+
+def argument(metavar: str, help: str, **settings: Any) -> Any:
+    """A positional argument."""
+    return typer.Argument(metavar=metavar, help=help, **settings)
+
+
 ProjectOption = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "DB",
+        "The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here).",
         "--project",
-        metavar="DB",
-        help="The project file (default: $SCIEXTRACT_PROJECT, or the only *.sciextract file here).",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print a JSON summary.")]
 AuthorOption = Annotated[
     str | None,
-    typer.Option(
-        "--author", metavar="NAME", help="Who acts (default: $SCIEXTRACT_USER, or the login name)."
-    ),
+    option("NAME", "Who acts (default: $SCIEXTRACT_USER, or the login name).", "--author"),
 ]
-QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Neither progress nor a summary in words.")
+InputFormatOption = Annotated[
+    str | None, option("F", "Format of the input (default: its content).", "--format")
 ]
+JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json")]
+JsonLinesOption = Annotated[bool, flag("One JSON object a line.", "--json")]
+JsonEventsOption = Annotated[bool, flag("Print progress as JSON lines.", "--json")]
+QuietOption = Annotated[bool, flag("Neither progress nor a summary in words.", "--quiet", "-q")]
+ForceOption = Annotated[bool, flag("Replace what is at --output.", "--force")]
+StrictOption = Annotated[
+    bool, flag("Fail, and write nothing, if anything would be lost.", "--strict")
+]
+
+
+def command_group(name: str, **texts: Any) -> typer.Typer:
+    """A group of commands; its help comes from ``help=``, or from its callback."""
+    settings = {"help_option_names": ["-h", "--help"]}
+    return typer.Typer(name=name, context_settings=settings, rich_markup_mode=None, **texts)
+
+
+def opened_project(named: str | None, author: str | None = None, *, read: bool = False) -> Project:
+    """The project that a command means, opened.
+
+    Raises:
+        ProjectError: There is none, it cannot be opened, or not be written.
+        UsageError: Several are here and none is named.
+    """
+    from sciextract.store import open_project
+    from sciextract.workflows.project_choice import find_project
+
+    return open_project(find_project(named), author, read=read)
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -282,7 +337,14 @@ def warn_of_network(project: Path) -> None:
         )
 
 
-def report(summary: dict[str, Any], words: str, *, as_json: bool, aside: bool, quiet: bool) -> None:
+def report(
+    summary: dict[str, Any],
+    words: str,
+    as_json: bool,
+    *,
+    aside: bool = False,
+    quiet: bool = False,
+) -> None:
     """The end of a command: JSON or a sentence.
 
     Args:
@@ -296,3 +358,18 @@ def report(summary: dict[str, Any], words: str, *, as_json: bool, aside: bool, q
         typer.echo(json.dumps(summary), err=aside)
     elif not quiet:
         say("", words)
+
+
+def print_report(report: Reportable, lines: Iterable[str], as_json: bool) -> None:
+    """Print what a command tells: one JSON object, or lines for people."""
+    if as_json:
+        typer.echo(json.dumps(report.to_json()))
+        return
+    for line in lines:
+        typer.echo(visible(line))
+
+
+def print_rows(rows: Iterable[tuple[Mapping[str, Any], str]], as_json: bool) -> None:
+    """Print the entries of a list, each as a JSON object or as a line for people."""
+    for values, line in rows:
+        typer.echo(json.dumps(values) if as_json else visible(line))

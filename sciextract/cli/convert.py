@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import JsonOption, QuietOption, counted, is_terminal, report, say
+from sciextract.cli.console import (
+    ForceOption,
+    InputFormatOption,
+    JsonOption,
+    QuietOption,
+    StrictOption,
+    argument,
+    counted,
+    is_terminal,
+    option,
+    report,
+    say,
+)
 
 if TYPE_CHECKING:
     from sciextract.workflows.convert import ConvertReport
@@ -15,26 +27,16 @@ if TYPE_CHECKING:
 
 def convert(
     inputs: Annotated[
-        list[str],
-        typer.Argument(metavar="IN...", help="Files, folders, zip archives, or - for a pipe."),
+        list[str], argument("IN...", "Files, folders, zip archives, or - for a pipe.")
     ],
-    to: Annotated[str, typer.Option("--to", metavar="F", help="Format to write, e.g. brat.")],
+    to: Annotated[str, option("F", "Format to write, e.g. brat.", "--to")],
     output: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="File or folder (default: standard output)."),
+        str | None, option("PATH", "File or folder (default: standard output).")
     ] = None,
-    input_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="F", help="Format of the input (default: its content)."),
-    ] = None,
-    rename: Annotated[
-        str,
-        typer.Option(metavar="OLD=NEW,...", help="New labels for entities and relations."),
-    ] = "",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail, and write nothing, if anything would be lost.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    input_format: InputFormatOption = None,
+    rename: Annotated[str, option("OLD=NEW,...", "New labels for entities and relations.")] = "",
+    strict: StrictOption = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -66,7 +68,7 @@ def convert(
         screen.end()
     for label in (label for label, count in done.renamed.items() if not count):
         say("Warning", f"--rename: nothing has the label {label!r}")
-    report(done.to_json(), _converted(done), as_json=as_json, aside=aside, quiet=quiet)
+    report(done.to_json(), _converted(done), as_json, aside=aside, quiet=quiet)
     raise typer.Exit(done.exit_code)
 
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import command_with
+from sciextract.cli.console import argument, command_with, flag, option
 from sciextract.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from sciextract.metrics.report import PRF, EvaluationReport, Interval
     from sciextract.workflows.evaluate import Evaluation
 
@@ -33,33 +31,29 @@ _NUMBERS = ("P", "R", "F1", "95 % of F1", "gold", "found", "right")
 class EvaluateOptions:
     """One field for each word of the command line; its help text says what it means."""
 
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Annotated documents, or -.")]
+    gold: Annotated[str, argument("GOLD", "Annotated documents, or -.")]
     predicted: Annotated[
-        str | None,
-        typer.Argument(metavar="[PREDICTED]", help="The same documents, predicted; or -."),
+        str | None, argument("[PREDICTED]", "The same documents, predicted; or -.")
     ] = None
     model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|DIR", help="Model that predicts when there is no PREDICTED."),
+        str | None, option("NAME|DIR", "Model that predicts when there is no PREDICTED.")
     ] = None
     schema: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Label schema that says which relations are symmetric "
+        option(
+            "NAME|FILE",
+            "Label schema that says which relations are symmetric "
             "(default: the model's, else scierc).",
         ),
     ] = None
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL,...",
-            help="Entity labels that count (default: all); relations and mentions of others are left out.",
+        option(
+            "LABEL,...",
+            "Entity labels that count (default: all); relations and mentions of others are left out.",
         ),
     ] = None
-    singletons: Annotated[
-        bool, typer.Option("--singletons", help="Count clusters of one mention, too.")
-    ] = False
+    singletons: Annotated[bool, flag("Count clusters of one mention, too.", "--singletons")] = False
     fields: Annotated[
         Literal["gold", "predicted"] | None,
         typer.Option(
@@ -67,7 +61,7 @@ class EvaluateOptions:
             "(default: predicted_ner... where a record has them)."
         ),
     ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not tables.")] = False
+    as_json: Annotated[bool, flag("Print JSON, not tables.", "--json")] = False
     bootstrap: Annotated[
         bool, typer.Option(help="Add 95 % intervals from resampled documents.")
     ] = True
@@ -110,7 +104,7 @@ def _evaluation(options: EvaluateOptions) -> Evaluation:
             )
         choice = ModelChoice(options.model, only=wanted)
         annotator = choice.load()
-        _print_messages(filter(None, [choice.told()]))
+        _print_messages(filter(None, [choice.message()]))
         return workflow.evaluate_model(
             options.gold,
             annotator,
@@ -139,60 +133,38 @@ def _evaluation(options: EvaluateOptions) -> Evaluation:
 
 
 def _print_tables(report: EvaluationReport, singletons: bool) -> None:
-    from rich.console import Console
+    from sciextract.cli.score_tables import print_table
 
-    console = Console(highlight=False)
-    least = "one mention" if singletons else "two mentions"
-    console.print(
-        _table(
-            f"Scores, documents: {report.documents}", _scores(report), _LEGEND.format(least=least)
-        )
-    )
+    legend = _LEGEND.format(least="one mention" if singletons else "two mentions")
     labels = [*_labels("entity", report.ner.labels), *_labels("relation", report.relation.labels)]
+    print_table(f"Scores, documents: {report.documents}", _NUMBERS, _scores(report), legend, 0)
     if labels:
-        console.print(_table("By label (relations: ordered, not strict)", labels))
+        print_table("By label (relations: ordered, not strict)", _NUMBERS, labels, gap=0)
 
 
-_Row = tuple[str, "PRF", "Interval | None"]
+_Row = tuple[str, list[str]]
 
 
 def _scores(report: EvaluationReport) -> Iterator[_Row]:
     intervals = report.intervals
-    yield "entities", report.ner.all, intervals.get("ner.all")
-    yield "entities up to 8 tokens", report.ner.width8, None
+    yield "entities", _cells(report.ner.all, intervals.get("ner.all"))
+    yield "entities up to 8 tokens", _cells(report.ner.width8)
     for kind, title in _KINDS.items():
         for variant in _VARIANTS:
             score = getattr(getattr(report.relation, kind), variant)
             place = f"relation.{kind}.{variant}"
-            yield f"{title}, {variant}", score, intervals.get(place)
+            yield f"{title}, {variant}", _cells(score, intervals.get(place))
     for name, title in _COREFERENCE.items():
         score = getattr(report.coreference, name)
-        yield f"coreference {title}", score, intervals.get(f"coreference.{name}")
+        yield f"coreference {title}", _cells(score, intervals.get(f"coreference.{name}"))
 
 
 def _labels(kind: str, scores: Mapping[str, PRF]) -> Iterator[_Row]:
     for label, score in scores.items():
-        yield f"{kind} {label}", score, None
+        yield f"{kind} {label}", _cells(score)
 
 
-def _table(title: str, rows: Iterable[_Row], legend: str = "") -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    from sciextract.text.characters import visible
-
-    table = Table(title=title, caption=legend, box=SIMPLE_HEAD, padding=0)
-    table.title_justify = table.caption_justify = "left"
-    table.add_column("", overflow="fold")
-    for name in _NUMBERS:
-        table.add_column(name, justify="right", no_wrap=True)
-    for name, score, interval in rows:
-        table.add_row(Text(visible(name)), *_cells(score, interval))
-    return table
-
-
-def _cells(score: PRF, interval: Interval | None) -> list[str]:
+def _cells(score: PRF, interval: Interval | None = None) -> list[str]:
     counts = [str(number) for number in (score.gold, score.predicted, score.correct)]
     if not score.gold and not score.predicted:
         return ["-", "-", "-", "", *counts]

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from sciextract.cli.console import say
+from sciextract.cli.console import (
+    JsonEventsOption,
+    JsonLinesOption,
+    argument,
+    command_group,
+    flag,
+    print_rows,
+    say,
+)
 from sciextract.errors import as_command
 
 if TYPE_CHECKING:
-    from sciextract.retraining.remote.jobs import Line
+    from sciextract.retraining.remote.jobs import ListedJob
 
-jobs = typer.Typer(
-    name="jobs",
+jobs = command_group(
+    "jobs",
     help="List, attach to, cancel, fetch and clean trainings on other machines.\n\n"
     "`sciextract retrain --remote HOST` begins one. It runs on when the line breaks or this machine sleeps.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
 )
 
 _Job = Annotated[
-    str,
-    typer.Argument(
-        metavar="JOB", help="The job's name, or how it begins or ends.", show_default=False
-    ),
+    str, argument("JOB", "The job's name, or how it begins or ends.", show_default=False)
 ]
 
 
 @jobs.command("list")
 def list_(
     offline: Annotated[
-        bool, typer.Option("--offline", help="Only what this machine knows; ask no other one.")
+        bool, flag("Only what this machine knows; ask no other one.", "--offline")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List the jobs and how each one stands, newest first.
 
@@ -46,24 +46,21 @@ def list_(
     """
     from sciextract.retraining.remote.jobs import overview
 
-    found = overview(ask=not offline)
-    for line in found:
-        typer.echo(json.dumps(line.to_json()) if as_json else _line_of(line))
-    if not found and not as_json:
+    known = overview(ask=not offline)
+    print_rows(((job.to_json(), _line_of(job)) for job in known), as_json)
+    if not known and not as_json:
         say("", "no jobs", "sciextract retrain --remote HOST begins one")
 
 
-def _line_of(line: Line) -> str:
-    from sciextract.text.characters import visible
-
+def _line_of(line: ListedJob) -> str:
     share = "" if line.epochs == 0 else f"epoch {line.epoch}/{line.epochs}"
-    return visible(f"{line.name:<36}  {line.host:<20}  {line.state:<12}  {share}".rstrip())
+    return f"{line.name:<36}  {line.host:<20}  {line.state:<12}  {share}".rstrip()
 
 
 @jobs.command()
 def attach(
     job: _Job,
-    as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON lines.")] = False,
+    as_json: JsonEventsOption = False,
 ) -> None:
     """Follow a job to its end; then its model comes here, is compared with the old one, and used if better.
 
@@ -77,7 +74,7 @@ def attach(
 @jobs.command()
 def fetch(
     job: _Job,
-    as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON lines.")] = False,
+    as_json: JsonEventsOption = False,
 ) -> None:
     """Bring the model of a finished job here, compare and register it. A running job is refused.
 
@@ -86,12 +83,12 @@ def fetch(
         sciextract jobs fetch 4f2a
     """
     from sciextract.errors import RemoteError
-    from sciextract.retraining.remote.jobs import find_job, standing
+    from sciextract.retraining.remote.jobs import find_job, job_state
 
-    run, place = find_job(job)
-    if place.state == "started" and standing(place).runs:
+    run, location = find_job(job)
+    if location.state == "started" and job_state(location).runs:
         raise RemoteError(
-            f"{run.name} still runs on {place.host}",
+            f"{run.name} still runs on {location.host}",
             f"follow it: {as_command('sciextract', 'jobs', 'attach', run.name)}",
         )
     _attend(run.name, as_json=as_json)
@@ -120,11 +117,11 @@ def cancel(job: _Job) -> None:
     from sciextract.retraining.remote.jobs import find_job
     from sciextract.retraining.remote.trainer import cancel_job
 
-    run, place = find_job(job)
-    cancel_job(run, place)
+    run, location = find_job(job)
+    cancel_job(run, location)
     say(
         "",
-        f"{run.name} on {place.host} is stopped",
+        f"{run.name} on {location.host} is stopped",
         as_command("sciextract", "jobs", "clean", run.name),
     )
 
@@ -140,6 +137,6 @@ def clean(job: _Job) -> None:
     from sciextract.retraining.remote import results
     from sciextract.retraining.remote.jobs import find_job
 
-    run, place = find_job(job)
-    results.clean(run, place)
-    say("", f"{run.name} is removed from {place.host}")
+    run, location = find_job(job)
+    results.clean(run, location)
+    say("", f"{run.name} is removed from {location.host}")

@@ -10,7 +10,7 @@ import typer
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
-from sciextract.cli.console import framed
+from sciextract.cli.console import flag, framed
 from sciextract.cli.convert import convert
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 @app.callback(invoke_without_command=True)
 def _start(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[bool, flag("Show the version.", "--version")] = False,
 ) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import AuthorOption, JsonOption, ProjectOption, counted, report, say
+from sciextract.cli.console import (
+    AuthorOption,
+    JsonLinesOption,
+    JsonOption,
+    ProjectOption,
+    counted,
+    flag,
+    opened_project,
+    option,
+    print_report,
+    print_rows,
+    report,
+    say,
+)
 
 if TYPE_CHECKING:
     from sciextract.store import Project
+    from sciextract.store.context import Outcome
     from sciextract.store.events import Event
+    from sciextract.store.maintenance.backup import Backup
     from sciextract.store.maintenance.doctor import Repaired
     from sciextract.store.maintenance.findings import Findings
 
 
 def log(
     project: ProjectOption = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="At most so many events.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    limit: Annotated[int, option("N", "At most so many events.", min=1)] = 20,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List what was done to the project, newest first.
 
@@ -30,33 +44,28 @@ def log(
 
         sciextract log --limit 1000 --json
     """
-    import json
     from dataclasses import asdict
 
-    from sciextract.store import open_project
-    from sciextract.store.undo import describe
-    from sciextract.text.characters import visible
-    from sciextract.workflows.project_choice import find_project
+    with opened_project(project, read=True) as opened:
+        events = opened.log(limit)
+    print_rows(((asdict(event), _event_line(event)) for event in events), as_json)
 
-    with open_project(find_project(project), read=True) as opened:
-        found = opened.log(limit)
-    for event in found:
-        if as_json:
-            typer.echo(json.dumps(asdict(event)))
-            continue
-        mark = "undone " if event.undone else ""
-        target = f" of event {event.target}" if event.target else ""
-        line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
-        typer.echo(visible(f"{line}  [{counted(event.documents, 'abstract')}]"))
+
+def _event_line(event: Event) -> str:
+    from sciextract.store.undo import describe
+
+    mark = "undone " if event.undone else ""
+    target = f" of event {event.target}" if event.target else ""
+    line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
+    return f"{line}  [{counted(event.documents, 'abstract')}]"
 
 
 def undo(
     project: ProjectOption = None,
     event: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="This event of the log, not your latest one."),
+        int | None, option("N", "This event of the log, not your latest one.", min=1)
     ] = None,
-    steps: Annotated[int, typer.Option(metavar="N", min=1, help="How many actions.")] = 1,
+    steps: Annotated[int, option("N", "How many actions.", min=1)] = 1,
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -72,24 +81,17 @@ def undo(
         sciextract undo --event 118
     """
     from sciextract.errors import UsageError
-    from sciextract.store import open_project
-    from sciextract.store.undo import describe
-    from sciextract.workflows.project_choice import find_project
 
     if event is not None and steps > 1:
         raise UsageError("--event and --steps exclude each other", "leave one of them out")
-    with open_project(find_project(project), author) as opened:
+    with opened_project(project, author) as opened:
         for _ in range(steps):
-            undone, outcome = opened.undo(event)
-            _follow(opened, undone)
-            summary = {"event": undone.id, "kind": undone.kind, "documents": outcome.documents}
-            words = f"undone: {describe(undone)}, in {counted(outcome.documents, 'abstract')}"
-            report(summary, words, as_json=as_json, aside=False, quiet=False)
+            _report_turn("undone", opened, *opened.undo(event), as_json)
 
 
 def redo(
     project: ProjectOption = None,
-    steps: Annotated[int, typer.Option(metavar="N", min=1, help="How many actions.")] = 1,
+    steps: Annotated[int, option("N", "How many actions.", min=1)] = 1,
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -101,25 +103,31 @@ def redo(
 
         sciextract redo --steps 3
     """
-    from sciextract.store import open_project
-    from sciextract.store.undo import describe
-    from sciextract.workflows.project_choice import find_project
-
-    with open_project(find_project(project), author) as opened:
+    with opened_project(project, author) as opened:
         for _ in range(steps):
-            again, outcome = opened.redo()
-            _follow(opened, again)
-            summary = {"event": again.id, "kind": again.kind, "documents": outcome.documents}
-            words = f"done again: {describe(again)}, in {counted(outcome.documents, 'abstract')}"
-            report(summary, words, as_json=as_json, aside=False, quiet=False)
+            _report_turn("done again", opened, *opened.redo(), as_json)
+
+
+def _report_turn(
+    turned: str, opened: Project, event: Event, outcome: Outcome, as_json: bool
+) -> None:
+    """Say what was undone or redone; the lists of differences of merges and adjudications follow it."""
+    from sciextract.store.undo import describe
+
+    if event.kind in ("adjudicate", "merge project"):
+        from sciextract.workflows.adjudicate import follow
+
+        follow(opened, event)
+    summary = {"event": event.id, "kind": event.kind, "documents": outcome.documents}
+    words = f"{turned}: {describe(event)}, in {counted(outcome.documents, 'abstract')}"
+    report(summary, words, as_json)
 
 
 def backup(
     project: ProjectOption = None,
-    list_only: Annotated[bool, typer.Option("--list", help="List the backups, make none.")] = False,
+    list_only: Annotated[bool, flag("List the backups, make none.", "--list")] = False,
     restore: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Put this backup in the project's place."),
+        str | None, option("FILE", "Put this backup in the project's place.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -134,13 +142,11 @@ def backup(
 
         sciextract backup --list
     """
-    import json
     from pathlib import Path
 
     from sciextract.store import open_project
     from sciextract.store.connection import check_header
     from sciextract.store.maintenance import backup as backups
-    from sciextract.text.characters import visible
     from sciextract.workflows.project_choice import find_project
 
     path = find_project(project)
@@ -148,42 +154,31 @@ def backup(
         kept = backups.restore(Path(restore), path)
         words = f"{path} is {restore} now" + (f"; what it was before is {kept}" if kept else "")
         summary = {"restored": restore, "kept": kept and str(kept)}
-        report(summary, words, as_json=as_json, aside=False, quiet=False)
+        report(summary, words, as_json)
         return
     if not list_only:
         with open_project(path) as opened:
             made = opened.backup(backups.MANUAL)
         words = f"{made.path} ({made.bytes:,} bytes)"
-        report(_plain(made), words, as_json=as_json, aside=False, quiet=False)
+        report(_backup_json(made), words, as_json)
         return
-    found = backups.list_backups(path)
-    for each in found:
+    made_before = backups.list_backups(path)
+    for each in made_before:
         words = f"{each.at}  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
-        typer.echo(json.dumps(_plain(each)) if as_json else visible(words))
-    if not found:
+        print_rows([(_backup_json(each), words)], as_json)
+    if not made_before:
         check_header(path)  # a missing project is an error; one that is gone still has its backups
         say("", f"{path} has no backups yet")
 
 
-def _follow(opened: Project, turned: Event) -> None:
-    """Merges and adjudications have lists of differences, which follow their undo and redo."""
-    if turned.kind in ("adjudicate", "merge project"):
-        from sciextract.workflows.adjudicate import follow
-
-        follow(opened, turned)
-
-
-def _plain(each: object) -> dict[str, object]:
-    return {name: str(getattr(each, name)) for name in ("path", "at", "reason")} | {
-        "bytes": getattr(each, "bytes")  # noqa: B009
-    }
+def _backup_json(made: Backup) -> dict[str, object]:
+    values = {"path": str(made.path), "at": str(made.at), "reason": str(made.reason)}
+    return {**values, "bytes": made.bytes}
 
 
 def doctor(
     project: ProjectOption = None,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Mend what can be mended, after a backup.")
-    ] = False,
+    repair: Annotated[bool, flag("Mend what can be mended, after a backup.", "--repair")] = False,
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -201,33 +196,29 @@ def doctor(
     from sciextract.errors import ExitCode
     from sciextract.store.maintenance.doctor import examine
     from sciextract.store.maintenance.doctor import repair as mend
-    from sciextract.text.characters import visible
     from sciextract.workflows.project_choice import find_project
 
     path = find_project(project)
     repaired = mend(path, author) if repair else None
-    found = repaired.after if repaired is not None else examine(path)
-    if as_json:
-        typer.echo(json.dumps((repaired or found).to_json()))
-    else:
-        for line in (*_lines(found), *(_mended(repaired) if repaired is not None else ())):
-            typer.echo(visible(line))
-    raise typer.Exit(ExitCode.DONE if found.sound else ExitCode.FAILED)
+    findings = repaired.after if repaired is not None else examine(path)
+    lines = [*_finding_lines(findings), *(_repair_lines(repaired) if repaired else ())]
+    print_report(repaired or findings, lines, as_json)
+    raise typer.Exit(ExitCode.DONE if findings.sound else ExitCode.FAILED)
 
 
-def _lines(found: Findings) -> Iterator[str]:
+def _finding_lines(findings: Findings) -> Iterator[str]:
     hint = ""
-    for finding in found.findings:
+    for finding in findings.findings:
         if hint and finding.hint != hint:
             yield f"         {hint}"
         yield f"{finding.severity.value:<8} {finding.check}: {finding.message}"
         hint = finding.hint
     if hint:
         yield f"         {hint}"
-    yield "the project is sound" if found.sound else "the project has errors"
+    yield "the project is sound" if findings.sound else "the project has errors"
 
 
-def _mended(repaired: Repaired) -> Iterator[str]:
+def _repair_lines(repaired: Repaired) -> Iterator[str]:
     """What was mended, in words."""
     if repaired.kept is not None:
         yield f"the file as it was: {repaired.kept}"

@@ -10,23 +10,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import AuthorOption, JsonOption, report, say
+from sciextract.cli.console import (
+    AuthorOption,
+    JsonLinesOption,
+    JsonOption,
+    argument,
+    command_group,
+    flag,
+    option,
+    print_rows,
+    report,
+    say,
+)
 from sciextract.errors import ExitCode, UsageError, as_command
+from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
+    from sciextract.inference.model_config import ModelConfig
     from sciextract.store import Project
+    from sciextract.workflows.models import KnownModel
 
 
-models = typer.Typer(
-    name="models",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-)
+models = command_group("models")
 
-_Model = Annotated[str, typer.Argument(metavar="NAME|DIR", help="The model.", show_default=False)]
+_Model = Annotated[str, argument("NAME|DIR", "The model.", show_default=False)]
 _Project = Annotated[
-    str | None,
-    typer.Option("--project", metavar="DB", help="In this project (default: for you, everywhere)."),
+    str | None, option("DB", "In this project (default: for you, everywhere).", "--project")
 ]
 
 
@@ -46,7 +55,7 @@ def start(context: typer.Context) -> None:
 @models.command("list")
 def list_(
     project: _Project = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List the models, and mark the one that predicts.
 
@@ -56,21 +65,14 @@ def list_(
 
         sciextract models list --project parsing.sciextract --json
     """
-    from sciextract.cli.models_view import model_lines
     from sciextract.workflows.models import known_models
 
     with _opened(project, read=True) as opened:
         used, problem = _in_use(opened)
-    known = known_models()
-    if as_json:
-        for each in known:
-            typer.echo(json.dumps({**each.to_json(), "in_use": each.folder == used}))
-    else:
-        for line in model_lines(known, used):
-            typer.echo(line)
+    for each in known_models():
+        values = {**each.to_json(), "in_use": each.folder == used}
+        print_rows([(values, _model_line(each, each.folder == used))], as_json)
     if problem:
-        from sciextract.text.characters import visible
-
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 
 
@@ -78,11 +80,7 @@ def list_(
 def show(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[NAME|DIR]",
-            help="The model (default: the one that predicts).",
-            show_default=False,
-        ),
+        argument("[NAME|DIR]", "The model (default: the one that predicts).", show_default=False),
     ] = None,
     project: _Project = None,
     as_json: JsonOption = False,
@@ -95,28 +93,17 @@ def show(
 
         sciextract models show parsing-1a2b3c4d --json
     """
-    from sciextract.cli.models_view import shown
     from sciextract.workflows.models import current, find_model
 
     with _opened(project if name is None else None, read=True) as opened:
         model = current(opened) if name is None else find_model(name)
     folder = model.open()
-    if as_json:
-        config = folder.config
-        typer.echo(
-            json.dumps(
-                {
-                    **model.to_json(),
-                    "config": config.to_json(),
-                    "scores": config.scores,
-                    "origin": config.origin,
-                    "card": model.card(),
-                }
-            )
-        )
+    config = folder.config
+    if not as_json:
+        typer.echo("\n".join(_card_lines(model, config)))
         return
-    for line in shown(model, folder.config):
-        typer.echo(line)
+    parts = {"config": config.to_json(), "scores": config.scores, "origin": config.origin}
+    typer.echo(json.dumps({**model.to_json(), **parts, "card": model.card()}))
 
 
 @models.command()
@@ -145,7 +132,7 @@ def use(
     report(
         {"model": model.id, "project": project},
         f"{model.id} predicts {where}; sciextract models rollback takes that back",
-        **_plain(as_json),
+        as_json,
     )
 
 
@@ -164,28 +151,27 @@ def rollback(
     from sciextract.workflows.models import rollback as take_back
 
     with _opened(project, author) as opened:
-        found = take_back(opened)
+        current = take_back(opened)
     whose = {"project": "as chosen for the project before", "user": "as you chose"}
     report(
-        {"model": found.model.id, "by": found.by, "project": project},
-        f"{found.model.id} predicts again, {whose.get(found.by, 'the model in the package')}",
-        **_plain(as_json),
+        {"model": current.model.id, "by": current.by, "project": project},
+        f"{current.model.id} predicts again, {whose.get(current.by, 'the model in the package')}",
+        as_json,
     )
 
 
 @models.command()
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="The model before.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="The model after.")],
+    first: Annotated[str, argument("A", "The model before.")],
+    second: Annotated[str, argument("B", "The model after.")],
     data: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Gold that both predict (default: stated scores)."),
+        str | None, option("FILE", "Gold that both predict (default: stated scores).")
     ] = None,
     blind_gate: Annotated[
         bool,
-        typer.Option(
+        flag(
+            "With --data: show abstracts not corrected from a model's suggestions apart, too.",
             "--blind-gate",
-            help="With --data: show abstracts not corrected from a model's suggestions apart, too.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -201,30 +187,27 @@ def compare(
 
         sciextract models compare sci ./my-model --json
     """
-    from sciextract.cli.console import say
-    from sciextract.cli.models_view import comparison_table
-    from sciextract.workflows.models.compare import compare as held_together
+    from sciextract.cli.score_tables import comparison_table
+    from sciextract.workflows.models.compare import compare as compare_models
 
     if blind_gate and data is None:
         raise UsageError("--blind-gate is for --data FILE", "name the file to compare on")
-    found = held_together(first, second, data, blind=blind_gate)
+    comparison = compare_models(first, second, data, blind=blind_gate)
     if as_json:
-        typer.echo(json.dumps(found.to_json()))
+        typer.echo(json.dumps(comparison.to_json()))
     else:
-        comparison_table(found)
-    for error in found.bad_records:
+        comparison_table(comparison)
+    for error in comparison.bad_records:
         say("Bad record", error.message, error.hint)
-    if found.bad_records:
+    if comparison.bad_records:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
 @models.command()
 def export(
     name: _Model,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="What to write: a name in .tar or .zip.")
-    ],
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    file: Annotated[str, argument("FILE", "What to write: a name in .tar or .zip.")],
+    force: Annotated[bool, flag("Replace a file that is there.", "--force")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a model into one file, to hand on or to keep. The same model gives the same bytes.
@@ -242,17 +225,13 @@ def export(
     model = write(name, Path(file), force=force)
     bring = as_command("sciextract", "models", "import", file)
     words = f"{model.id} is in {file}; {bring} brings it in elsewhere"
-    report({"model": model.id, "file": file}, words, **_plain(as_json))
+    report({"model": model.id, "file": file}, words, as_json)
 
 
 @models.command("import")
 def import_(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE|DIR", help="A .tar or .zip of a model, or its folder.")
-    ],
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What to call it (default: its own name).")
-    ] = None,
+    file: Annotated[str, argument("FILE|DIR", "A .tar or .zip of a model, or its folder.")],
+    name: Annotated[str | None, option("NAME", "What to call it (default: its own name).")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Register a model from a file or folder, once every part of it has the hash of its manifest.
@@ -272,7 +251,32 @@ def import_(
     model = bring_in(Path(file), name)
     use = as_command("sciextract", "models", "use", model.id)
     words = f"{model.id} is registered; {use} lets it predict"
-    report({**model.to_json()}, words, **_plain(as_json))
+    report({**model.to_json()}, words, as_json)
+
+
+def _model_line(model: KnownModel, used: bool) -> str:
+    """A model; a star marks the one that predicts."""
+    words = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
+    if model.problem:
+        words = f"cannot be used: {model.problem}"
+    return f"{'*' if used else ' '} {model.id:<32}  {words}"
+
+
+def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
+    """A model's card and what the card does not say."""
+    from sciextract.workflows.models.compare import STATED, graph_scores
+
+    yield visible(f"{model.id}  ({model.folder})")
+    yield visible(f"hash {model.hash}")
+    if model.since:
+        yield f"registered {model.since}"
+    scores = graph_scores(config)
+    words = [f"{title} {scores[name]:.1f}" for name, title in STATED.items() if name in scores]
+    if words:
+        yield f"stated F1: {', '.join(words)}"
+    yield ""
+    card = model.card() or "\n".join(f"- {key}: {value}" for key, value in config.origin.items())
+    yield visible(card.rstrip(), keep="\n")
 
 
 @contextmanager
@@ -300,19 +304,11 @@ def _in_use(project: Project | None) -> tuple[object, str]:
         return None, f"{error.message}\n  {error.hint}"
 
 
-def _plain(as_json: bool) -> dict[str, bool]:
-    return {"as_json": as_json, "aside": False, "quiet": False}
-
-
 def curves(
-    name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The model that came of the training.")
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Its run folder, instead of a model.")
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "The model that came of the training.")] = None,
+    run: Annotated[str | None, option("DIR", "Its run folder, instead of a model.")] = None,
     output: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Where to write (default: the run folder).")
+        str | None, option("DIR", "Where to write (default: the run folder).")
     ] = None,
 ) -> None:
     """Draw how losses and dev scores went in a training, as curves.png and curves.svg.
@@ -327,12 +323,12 @@ def curves(
     from sciextract.retraining.curves import draw_curves, run_named
     from sciextract.workflows.output import reported_as
 
-    found = run_named(name, run)
+    training = run_named(name, run)
     folder = Path(output) if output else None
     if folder is not None:
         with reported_as(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
-    drawn = draw_curves(found, folder)
+    drawn = draw_curves(training, folder)
     if drawn.figure is None:
-        raise OutputError(drawn.problem, f"the run: {found.folder}")
+        raise OutputError(drawn.problem, f"the run: {training.folder}")
     say("", f"{drawn.figure} and {drawn.figure.with_suffix('.svg').name}")

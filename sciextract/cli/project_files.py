@@ -9,12 +9,18 @@ import typer
 
 from sciextract.cli.console import (
     AuthorOption,
+    ForceOption,
     JsonOption,
     ProgressLine,
     ProjectOption,
     QuietOption,
+    StrictOption,
+    argument,
     counted,
+    flag,
     is_terminal,
+    opened_project,
+    option,
     report,
     say,
     warn_of_network,
@@ -27,9 +33,9 @@ if TYPE_CHECKING:
 
 
 def init(
-    project: Annotated[str, typer.Argument(metavar="DB", help="The project file to make.")],
+    project: Annotated[str, argument("DB", "The project file to make.")],
     schema: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Label schema: a bundled name or a TOML file.")
+        str, option("NAME|FILE", "Label schema: a bundled name or a TOML file.")
     ] = "scierc",
     author: AuthorOption = None,
     as_json: JsonOption = False,
@@ -51,27 +57,25 @@ def init(
         "sciextract", "import", "FILES", "--project", project
     )
     warn_of_network(made.path)
-    report(summary, words, as_json=as_json, aside=False, quiet=False)
+    report(summary, words, as_json)
 
 
 def import_(
     paths: Annotated[
-        list[str],
-        typer.Argument(metavar="PATH...", help="Files, folders, zip archives, or - for a pipe."),
+        list[str], argument("PATH...", "Files, folders, zip archives, or - for a pipe.")
     ],
     project: ProjectOption = None,
     input_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="F", help="Format of the files (default: their content)."),
+        str | None, option("F", "Format of the files (default: their content).", "--format")
     ] = None,
     add_labels: Annotated[
-        bool, typer.Option("--add-labels", help="Add labels that the project's schema lacks.")
+        bool, flag("Add labels that the project's schema lacks.", "--add-labels")
     ] = False,
     done: Annotated[
         str,
-        typer.Option(
-            metavar="LAYERS",
-            help="Layers in which the files are complete: entities, relations, coreference, or all. "
+        option(
+            "LAYERS",
+            "Layers in which the files are complete: entities, relations, coreference, or all. "
             "What is not annotated there is not there; training takes it for negative.",
         ),
     ] = "",
@@ -101,12 +105,10 @@ def import_(
 
         sciextract import plmarker.json --fields predicted
     """
-    from sciextract.store import open_project
     from sciextract.workflows.import_files import import_files, layers_named
-    from sciextract.workflows.project_choice import find_project
 
     screen = ImportScreen(shown=not quiet and is_terminal(sys.stderr))
-    with open_project(find_project(project), author) as opened:
+    with opened_project(project, author) as opened:
         if not quiet:
             warn_of_network(opened.path)
         try:
@@ -121,42 +123,35 @@ def import_(
             )
         finally:
             screen.end()
-    report(imported.to_json(), _imported(imported), as_json=as_json, aside=False, quiet=quiet)
+    report(imported.to_json(), _imported(imported), as_json, quiet=quiet)
     raise typer.Exit(imported.exit_code)
 
 
 def export(
     export_format: Annotated[
-        str, typer.Option("--format", metavar="F", help="Format to write, such as jsonl or brat.")
+        str, option("F", "Format to write, such as jsonl or brat.", "--format")
     ],
     project: ProjectOption = None,
     output: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="File or folder (default: standard output)."),
+        str | None, option("PATH", "File or folder (default: standard output).")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail, and write nothing, if anything would be lost.")
-    ] = False,
-    undecided: Annotated[
-        bool, typer.Option("--undecided", help="Also what nobody has decided yet.")
-    ] = False,
+    strict: StrictOption = False,
+    undecided: Annotated[bool, flag("Also what nobody has decided yet.", "--undecided")] = False,
     source: Annotated[
-        str | None,
-        typer.Option(metavar="S", help="What one source said, e.g. model:sci, not what holds now."),
+        str | None, option("S", "What one source said, e.g. model:sci, not what holds now.")
     ] = None,
     with_base: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="A training set: this gold plus what you corrected."),
+        str | None, option("FILE", "A training set: this gold plus what you corrected.")
     ] = None,
     predicted: Annotated[
         bool,
-        typer.Option(
-            "--predicted",
-            help="With scierc: the latest predictions (or those of --source) as predicted_ner..., "
+        flag(
+            "With scierc: the latest predictions (or those of --source) as predicted_ner..., "
             "beside the current view as ner...",
+            "--predicted",
         ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -175,15 +170,13 @@ def export(
 
         sciextract export --format scierc --predicted --output for-pure.json
     """
-    from sciextract.store import open_project
     from sciextract.workflows.export_project import ExportJob
-    from sciextract.workflows.project_choice import find_project
 
     job = ExportJob(export_format, output, strict, undecided, source, force, with_base, predicted)
-    with open_project(find_project(project), read=True) as opened:
+    with opened_project(project, read=True) as opened:
         done = job.run(opened)
     aside = output in (None, "-")
-    report(done.to_json(), _exported(done), as_json=as_json, aside=aside, quiet=quiet)
+    report(done.to_json(), _exported(done), as_json, aside=aside, quiet=quiet)
     raise typer.Exit(done.exit_code)
 
 

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import JsonOption, ProjectOption, QuietOption, counted, report
+from sciextract.cli.console import (
+    JsonLinesOption,
+    JsonOption,
+    ProjectOption,
+    QuietOption,
+    argument,
+    command_group,
+    counted,
+    opened_project,
+    option,
+    print_rows,
+    report,
+)
 from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
     from sciextract.workflows.active.queues import MadeQueue
 
-queue = typer.Typer(
-    name="queue",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-)
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="The queue's name.", show_default=False)]
+queue = command_group("queue")
+_Name = Annotated[str, argument("NAME", "The queue's name.", show_default=False)]
 
 
 class OrderWord(StrEnum):
@@ -56,16 +63,14 @@ def make(
     ] = OrderWord.ENTROPY,
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME|DIR",
-            help="The model (default: the one that predicts); for a committee two or more times.",
+        option(
+            "NAME|DIR",
+            "The model (default: the one that predicts); for a committee two or more times.",
         ),
     ] = None,
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="At most so many abstracts.")] = 200,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What to call it (default: after --by).")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the random order.")] = 0,
+    most: Annotated[int, option("N", "At most so many abstracts.", min=1)] = 200,
+    name: Annotated[str | None, option("NAME", "What to call it (default: after --by).")] = None,
+    seed: Annotated[int, option("N", "Of the random order.", min=0)] = 0,
     project: ProjectOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -84,25 +89,23 @@ def make(
         sciextract queue make --by diversity --name "first round"
     """
     from sciextract.cli.console import ProgressLine, is_terminal
-    from sciextract.store import open_project
     from sciextract.workflows.active.queues import QueueOrder, make_queue
     from sciextract.workflows.active.ranking import By
-    from sciextract.workflows.project_choice import find_project
 
     order = QueueOrder(By(by.value), tuple(model or ()), most, name or "", seed)
     line = ProgressLine(not quiet and is_terminal(sys.stderr))
-    with open_project(find_project(project)) as opened:
+    with opened_project(project) as opened:
         try:
             made = make_queue(opened, order, line.update)
         finally:
             line.clear()
-    report(made.to_json(), _in_words(made), as_json=as_json, aside=False, quiet=quiet)
+    report(made.to_json(), _in_words(made), as_json, quiet=quiet)
 
 
 @queue.command("list")
 def list_(
     project: ProjectOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List the saved queues.
 
@@ -113,16 +116,12 @@ def list_(
         sciextract queue list --json
     """
     from sciextract.cli.console import say
-    from sciextract.store import open_project
     from sciextract.store.queries import queue_lengths
-    from sciextract.text.characters import visible
-    from sciextract.workflows.project_choice import find_project
 
-    with open_project(find_project(project), read=True) as opened:
+    with opened_project(project, read=True) as opened:
         lengths = queue_lengths(opened)
     for name, length in lengths.items():
-        entry = {"name": name, "abstracts": length}
-        typer.echo(json.dumps(entry) if as_json else visible(f"{length:>7,}  {name}"))
+        print_rows([({"name": name, "abstracts": length}, f"{length:>7,}  {name}")], as_json)
     if not lengths and not as_json:
         say("", "no queue is saved", "sciextract queue make makes one; F4 at the desk, too")
 
@@ -131,7 +130,7 @@ def list_(
 def show(
     name: _Name,
     project: ProjectOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Show the abstracts of a queue in their order, with how many items of each are undecided.
 
@@ -143,17 +142,14 @@ def show(
     """
     from dataclasses import asdict
 
-    from sciextract.store import open_project
-    from sciextract.text.characters import visible
     from sciextract.workflows.active.queues import abstracts_of
-    from sciextract.workflows.project_choice import find_project
 
-    with open_project(find_project(project), read=True) as opened:
-        found = abstracts_of(opened, name)
-    for place, each in enumerate(found, 1):
+    with opened_project(project, read=True) as opened:
+        abstracts = abstracts_of(opened, name)
+    for place, each in enumerate(abstracts, 1):
         progress = "done" if each.done else counted(each.undecided, "undecided", "undecided")
         line = f"{place:>5}  {each.doc_key}  {each.title[:80]}  {progress}"
-        typer.echo(json.dumps(asdict(each)) if as_json else visible(line))
+        print_rows([(asdict(each), line)], as_json)
 
 
 @queue.command()
@@ -164,14 +160,12 @@ def drop(name: _Name, project: ProjectOption = None, as_json: JsonOption = False
 
         sciextract queue drop entropy --project parsing.sciextract
     """
-    from sciextract.store import open_project
     from sciextract.workflows.active.queues import drop_queue
-    from sciextract.workflows.project_choice import find_project
 
-    with open_project(find_project(project)) as opened:
+    with opened_project(project) as opened:
         drop_queue(opened, name)
     words = f"the queue {name} is forgotten, its abstracts stay as they are"
-    report({"dropped": name}, words, as_json=as_json, aside=False, quiet=False)
+    report({"dropped": name}, words, as_json)
 
 
 def _in_words(made: MadeQueue) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sciextract.cli.console import duration, say
+from sciextract.cli.console import argument, command_group, duration, option, say
 from sciextract.errors import ExitCode, InputMissingError, MissingExtraError, UsageError, as_command
 from sciextract.text.characters import visible
 from sciextract.workflows.events import Report
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from sciextract_trainer.paper.run import GridOrder, GridRun
 
 
-recipe = typer.Typer(
-    name="recipe",
+recipe = command_group(
+    "recipe",
     help="List, show and run training recipes and the grids of the SciDeBERTa paper.\n\n"
     "Training recipes are for `sciextract retrain --recipe NAME`; `recipe run` is for grids, which train many times.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
 )
 
 _GRIDS = "paper"
@@ -48,7 +46,7 @@ def list_() -> None:
 
 @recipe.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As `recipe list` prints it.")],
+    name: Annotated[str, argument("NAME", "As `recipe list` prints it.")],
 ) -> None:
     """Print a recipe or grid, TOML; a copy of it can be changed and named by its path.
 
@@ -61,52 +59,43 @@ def show(
 
 @recipe.command()
 def run(
-    name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A grid, such as paper-table5.")],
-    data: Annotated[
-        str,
-        typer.Option(metavar="DIR", help="Folder with train.jsonl and dev.jsonl of the data set."),
-    ],
+    name: Annotated[str, argument("NAME|FILE", "A grid, such as paper-table5.")],
+    data: Annotated[str, option("DIR", "Folder with train.jsonl and dev.jsonl of the data set.")],
     encoder: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ID|DIR",
-            help="An encoder at hand, maybe as NAME=DIR; may be repeated (default: the paper's in the local cache).",
+        option(
+            "ID|DIR",
+            "An encoder at hand, maybe as NAME=DIR; may be repeated (default: the paper's in the local cache).",
         ),
     ] = None,
     runs: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Seeds of each cell, instead of the grid's."),
+        int | None, option("N", "Seeds of each cell, instead of the grid's.", min=1)
     ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Epochs, instead of the grid's.")
-    ] = None,
+    epochs: Annotated[int | None, option("N", "Epochs, instead of the grid's.", min=1)] = None,
     evaluate_every: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Epochs between evaluations on dev.")
+        int | None, option("N", "Epochs between evaluations on dev.", min=1)
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CELL",
-            help="Only these: an encoder, a variant, a column, or several joined with /; may be repeated.",
+        option(
+            "CELL",
+            "Only these: an encoder, a variant, a column, or several joined with /; may be repeated.",
         ),
     ] = None,
     documents: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Only the first N training documents.")
+        int | None, option("N", "Only the first N training documents.", min=1)
     ] = None,
     network: Annotated[
         Literal["joint", "dygie"],
         typer.Option(help="This program's network, or the paper's frame, which is slower."),
     ] = "joint",
     folder: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DIR", help="Where cells and tables lie; the same folder goes on from there."
-        ),
+        str | None, option("DIR", "Where cells and tables lie; the same folder goes on from there.")
     ] = None,
     json_path: Annotated[
-        str | None, typer.Option("--json", metavar="PATH", help="Where the JSON goes, instead.")
+        str | None, option("PATH", "Where the JSON goes, instead.", "--json")
     ] = None,
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.")] = "auto",
+    device: Annotated[str, option("NAME", "auto, cpu, cuda or mps.")] = "auto",
 ) -> None:
     """Train every cell of a grid, and print ours (dev) beside what was published (test).
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sciextract.cli.console import AuthorOption, JsonOption, ProjectOption, counted, report
+from sciextract.cli.console import (
+    AuthorOption,
+    JsonLinesOption,
+    JsonOption,
+    ProjectOption,
+    argument,
+    counted,
+    flag,
+    opened_project,
+    option,
+    print_report,
+    print_rows,
+    report,
+)
 
 if TYPE_CHECKING:
     from sciextract.workflows.adjudicate import Dispute
@@ -16,10 +28,10 @@ if TYPE_CHECKING:
 
 
 def merge(
-    other: Annotated[str, typer.Argument(metavar="OTHER.db", help="The project to bring in.")],
+    other: Annotated[str, argument("OTHER.db", "The project to bring in.")],
     project: ProjectOption = None,
     add_labels: Annotated[
-        bool, typer.Option("--add-labels", help="Add labels that this project's schema lacks.")
+        bool, flag("Add labels that this project's schema lacks.", "--add-labels")
     ] = False,
     author: AuthorOption = None,
     as_json: JsonOption = False,
@@ -38,11 +50,9 @@ def merge(
     """
     from pathlib import Path
 
-    from sciextract.store import open_project
     from sciextract.workflows.agreement import merge_projects
-    from sciextract.workflows.project_choice import find_project
 
-    with open_project(find_project(project), author) as opened:
+    with opened_project(project, author) as opened:
         done = merge_projects(opened, Path(other), add_labels=add_labels)
     counts = done.counts
     words = (
@@ -52,14 +62,14 @@ def merge(
     if done.queues:
         words += f"; queues: {', '.join(done.queues)}"
     words += f"; {done.model}" if done.model else ""
-    report(done.to_json(), words, as_json=as_json, aside=False, quiet=False)
+    report(done.to_json(), words, as_json)
 
 
 def agree(
-    first: Annotated[str, typer.Argument(metavar="A.db", help="One annotator's project.")],
-    second: Annotated[str, typer.Argument(metavar="B.db", help="The other one's project.")],
+    first: Annotated[str, argument("A.db", "One annotator's project.")],
+    second: Annotated[str, argument("B.db", "The other one's project.")],
     done: Annotated[
-        bool, typer.Option("--done", help="Only abstracts whose entities both marked as done.")
+        bool, flag("Only abstracts whose entities both marked as done.", "--done")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -78,33 +88,23 @@ def agree(
     from sciextract.workflows.agreement import agree as compare
 
     with open_project(first, read=True) as one, open_project(second, read=True) as two:
-        found = compare(one, two, done_only=done)
-    if as_json:
-        typer.echo(json.dumps(found.to_json()))
-        return
-    from sciextract.text.characters import visible
-
-    for line in table(found):
-        typer.echo(visible(line))
+        agreement = compare(one, two, done_only=done)
+    print_report(agreement, agreement_lines(agreement), as_json)
 
 
 def adjudicate(
     project: ProjectOption = None,
     source: Annotated[
         str | None,
-        typer.Option(
-            metavar="S", help="Hold the project against this source (default: all merged projects)."
-        ),
+        option("S", "Hold the project against this source (default: all merged projects)."),
     ] = None,
     take: Annotated[
         Literal["mine", "theirs"] | None,
         typer.Option(help="Decide the difference of --key, or all that are listed."),
     ] = None,
-    key: Annotated[
-        list[str] | None, typer.Option(metavar="K", help="Only this difference; may be repeated.")
-    ] = None,
+    key: Annotated[list[str] | None, option("K", "Only this difference; may be repeated.")] = None,
     author: AuthorOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List where sources differ, and decide it.
 
@@ -115,33 +115,33 @@ def adjudicate(
         sciextract adjudicate --key 1f0c2a9b77d4 --take theirs
     """
     from sciextract.errors import ExitCode
-    from sciextract.store import open_project
     from sciextract.workflows.adjudicate import Verdicts, decide_all, disputes
-    from sciextract.workflows.project_choice import find_project
 
-    with open_project(find_project(project), author, read=take is None) as opened:
-        found = [each for each in disputes(opened, source) if not key or each.key in key]
-        _check_keys(key or [], found)
+    with opened_project(project, author, read=take is None) as opened:
+        differences = [each for each in disputes(opened, source) if not key or each.key in key]
+        _check_keys(key or [], differences)
         done = Verdicts()
         if take is not None:
-            done = decide_all(opened, found, take, only_these=bool(key))
+            done = decide_all(opened, differences, take, only_these=bool(key))
         else:
-            for each in found:
-                _show(each, opened.document_state(each.number).text, as_json)
-    words = f"{counted(len(found), 'difference')} to decide"
+            for each in differences:
+                values = each.to_json()
+                line = _difference_line(values, opened.document_state(each.number).text)
+                print_rows([(values, line)], as_json)
+    words = f"{counted(len(differences), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"
         words += "".join(f"; {key} is not decided: {why}" for key, why in done.refused.items())
-    summary = {"differences": len(found), "decided": done.decided, "refused": done.refused}
-    report(summary, words, as_json=as_json, aside=take is None, quiet=False)
+    summary = {"differences": len(differences), "decided": done.decided, "refused": done.refused}
+    report(summary, words, as_json, aside=take is None)
     if done.refused:
         raise typer.Exit(ExitCode.PARTIAL if done.decided else ExitCode.FAILED)
 
 
-def _check_keys(wanted: list[str], found: list[Dispute]) -> None:
+def _check_keys(wanted: list[str], differences: list[Dispute]) -> None:
     from sciextract.errors import UsageError
 
-    unknown = sorted(set(wanted) - {each.key for each in found})
+    unknown = sorted(set(wanted) - {each.key for each in differences})
     if unknown:
         raise UsageError(
             f"no difference waits under the key {', '.join(unknown)}",
@@ -149,16 +149,10 @@ def _check_keys(wanted: list[str], found: list[Dispute]) -> None:
         )
 
 
-def _show(dispute: Dispute, text: str, as_json: bool) -> None:
-    from sciextract.text.characters import visible
-
-    if as_json:
-        typer.echo(json.dumps(dispute.to_json()))
-        return
-    plain = dispute.to_json()
-    sides = [f"{side}: {_side(plain[side], text)}" for side in ("mine", "theirs")]
-    where = f"{plain['doc_key']}  {plain['layer']}"
-    typer.echo(visible(f"{dispute.key}  {where}  {'  |  '.join(sides)}"))
+def _difference_line(difference: Mapping[str, Any], text: str) -> str:
+    sides = [f"{side}: {_side(difference[side], text)}" for side in ("mine", "theirs")]
+    where = f"{difference['key']}  {difference['doc_key']}  {difference['layer']}"
+    return f"{where}  {'  |  '.join(sides)}"
 
 
 def _side(side: dict[str, object] | None, text: str) -> str:
@@ -176,12 +170,12 @@ def _side(side: dict[str, object] | None, text: str) -> str:
 _NAME_WIDTH = 52
 
 
-def table(found: Agreed) -> Iterator[str]:
+def agreement_lines(agreement: Agreed) -> Iterator[str]:
     """One line a figure: its name, its value, its 95 % interval."""
-    plain = found.to_json()
+    plain = agreement.to_json()
     yield (
         f"{counted(plain['documents'], 'abstract')} compared; "
-        f"{found.only_first} only in the first, {found.only_second} only in the second project"
+        f"{agreement.only_first} only in the first, {agreement.only_second} only in the second project"
     )
     for section in ("spans", "tokens", "relations", "coreference"):
         yield from _lines(section, plain[section])
@@ -206,8 +200,8 @@ def _figure(value: float | None, digits: int) -> str:
 
 
 def _interval(value: dict[str, Any], digits: int) -> str:
-    found = value.get("interval")
-    if not found:
+    interval = value.get("interval")
+    if not interval:
         return ""
-    low, high = found.values() if isinstance(found, dict) else found
+    low, high = interval.values() if isinstance(interval, dict) else interval
     return f"[{low:.{digits}f}, {high:.{digits}f}]"

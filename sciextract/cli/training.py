@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 
-from sciextract.cli.console import ProjectOption, say
+from sciextract.cli.console import (
+    JsonEventsOption,
+    ProjectOption,
+    command_with,
+    flag,
+    given_options,
+    option,
+    say,
+)
 from sciextract.cli.training_screen import (
     needs_extra,
     reporting,
@@ -26,106 +34,159 @@ if TYPE_CHECKING:
     from sciextract_trainer.run import TrainingJob
 
 
-def retrain(
-    project: ProjectOption = None,
+@dataclass(frozen=True, slots=True)
+class RetrainOptions:
+    """One field for each word of the command line; its help text says what it means."""
+
+    project: ProjectOption = None
     base: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Your copy of a published set: seen again in training."),
-    ] = None,
+        str | None, option("FILE", "Your copy of a published set: seen again in training.")
+    ] = None
     gate: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="More gold to compare the old and the new model on."),
-    ] = None,
+        str | None, option("FILE", "More gold to compare the old and the new model on.")
+    ] = None
     model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|DIR", help="Model to train on (default: the one in use)."),
-    ] = None,
+        str | None, option("NAME|DIR", "Model to train on (default: the one in use).")
+    ] = None
     name: Annotated[
         str | None, typer.Option(help="Name of the new model (default: the project's).")
-    ] = None,
+    ] = None
     blind_gate: Annotated[
         bool,
-        typer.Option(
+        flag(
+            "Show held-out abstracts not corrected from a model's suggestions apart, too.",
             "--blind-gate",
-            help="Show held-out abstracts not corrected from a model's suggestions apart, too.",
         ),
-    ] = False,
+    ] = False
     data: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|DIR",
-            help="Training documents with gold, or a folder of splits; no project.",
-        ),
-    ] = None,
+        option("FILE|DIR", "Training documents with gold, or a folder of splits; no project."),
+    ] = None
     dev: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|DIR",
-            help="Documents for selection and scores (default: the validation split of --data).",
+        option(
+            "FILE|DIR",
+            "Documents for selection and scores (default: the validation split of --data).",
         ),
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option(metavar="DIR", help="With --data: the model folder to write.")
-    ] = None,
+    ] = None
+    output: Annotated[str | None, option("DIR", "With --data: the model folder to write.")] = None
     encoder: Annotated[
-        str | None,
-        typer.Option(metavar="ID|DIR", help="With --data: Hugging Face encoder to start from."),
-    ] = None,
+        str | None, option("ID|DIR", "With --data: Hugging Face encoder to start from.")
+    ] = None
     schema: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="With --data: label schema (default: scierc)."),
-    ] = None,
+        str | None, option("NAME|FILE", "With --data: label schema (default: scierc).")
+    ] = None
     recipe: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="Training recipe, TOML (default: correction-round; with --data: scierc-joint).",
+        option(
+            "NAME|FILE",
+            "Training recipe, TOML (default: correction-round; with --data: scierc-joint).",
         ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")] = None,
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")] = None
     seeds: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="With --data: train with seeds 1 to N; prints mean and deviation."
-        ),
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs, instead of the recipe's.")] = None,
+        int | None, option("N", "With --data: train with seeds 1 to N; prints mean and deviation.")
+    ] = None
+    epochs: Annotated[int | None, typer.Option(help="Epochs, instead of the recipe's.")] = None
     augment: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Documents with swapped entities per training document and epoch (1: as many again).",
+        option(
+            "SHARE",
+            "Documents with swapped entities per training document and epoch (1: as many again).",
         ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps (default: auto).")
-    ] = None,
-    gpu: Annotated[bool, typer.Option("--gpu", help="The same as --device cuda.")] = False,
+    ] = None
+    device: Annotated[str | None, option("NAME", "auto, cpu, cuda or mps (default: auto).")] = None
+    gpu: Annotated[bool, flag("The same as --device cuda.", "--gpu")] = False
     processes: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="With --data: processes that train together, each on a GPU of its own.",
-        ),
-    ] = None,
+        option("N", "With --data: processes that train together, each on a GPU of its own."),
+    ] = None
     remote: Annotated[
-        str | None,
-        typer.Option(metavar="[USER@]HOST", help="Train there, over ssh; ~/.ssh/config holds."),
-    ] = None,
+        str | None, option("[USER@]HOST", "Train there, over ssh; ~/.ssh/config holds.")
+    ] = None
     remote_python: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Python on that machine (default: python3)."),
-    ] = None,
-    slurm: Annotated[bool, typer.Option("--slurm", help="Through SLURM on that machine.")] = False,
+        str | None, option("PATH", "Python on that machine (default: python3).")
+    ] = None
+    slurm: Annotated[bool, flag("Through SLURM on that machine.", "--slurm")] = False
     detach: Annotated[
-        bool,
-        typer.Option("--detach", help="Come back once the job runs there; see sciextract jobs."),
-    ] = False,
-    run: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Run folder; a stopped run goes on from it.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print progress as JSON lines.")] = False,
-) -> None:
+        bool, flag("Come back once the job runs there; see sciextract jobs.", "--detach")
+    ] = False
+    run: Annotated[str | None, option("DIR", "Run folder; a stopped run goes on from it.")] = None
+    as_json: JsonEventsOption = False
+
+    def chosen_device(self) -> str:
+        """The device to train on.
+
+        Raises:
+            UsageError: Two are named.
+        """
+        if self.gpu and self.device not in (None, "cuda"):
+            raise UsageError(
+                f"--gpu and --device {self.device} exclude each other", "leave one of them out"
+            )
+        return "cuda" if self.gpu else "auto" if self.device is None else self.device
+
+    def request(self) -> RetrainRequest:
+        """The request of a retraining on a project."""
+        from sciextract.retraining.request import RetrainRequest
+
+        return RetrainRequest(
+            project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
+            epochs=self.epochs, seed=self.seed, augment=self.augment, name=self.name,
+            blind_gate=self.blind_gate or None,
+        )  # fmt: skip
+
+    def job(self) -> TrainingJob:
+        """What they ask for.
+
+        Raises:
+            UsageError: One is missing or cannot be.
+            InputMissingError: There are no such data.
+            OutputError: The output exists.
+        """
+        from sciextract_trainer.run import make_job
+
+        if self.seed is not None and self.seeds is not None:
+            raise UsageError(
+                "--seed and --seeds exclude each other", "--seeds N takes seeds 1 to N"
+            )
+        if self.processes is not None and self.seeds is not None:
+            raise UsageError(
+                "--processes and --seeds exclude each other", "give each --seed a command"
+            )
+        data, output = Path(str(self.data)), Path(str(self.output))
+        dev = data if self.dev is None else Path(self.dev)
+        for path in (data, dev):
+            if not path.exists():
+                raise InputMissingError(f"{path}: no such file")
+        if output.exists() and self.seeds is None:
+            raise OutputError(
+                f"{output} exists already", "give another --output; nothing is overwritten"
+            )
+        names = ("encoder", "seed", "epochs", "augment")
+        settings = {name: getattr(self, name) for name in names}
+        return make_job(
+            self.recipe or "scierc-joint",
+            {key: value for key, value in settings.items() if value is not None},
+            schema=self.schema or "scierc", data=data, dev=dev, output=output,
+            run_folder=_path(self.run), device=self.chosen_device(),
+        )  # fmt: skip
+
+    def require_paths(self) -> None:
+        """Refuse options without data, dev data or output.
+
+        Raises:
+            UsageError: One is missing.
+        """
+        has_dev = self.dev is not None or _has_dev(self.data)
+        needed = {"--data": self.data, "--dev": has_dev or None, "--output": self.output}
+        missing = [name for name, value in needed.items() if value is None]
+        if missing:
+            raise UsageError(f"{missing[0]} is missing", "from files: --data, --dev and --output")
+
+
+@command_with(RetrainOptions)
+def retrain(options: RetrainOptions) -> None:
     """Train on what was corrected in a project, and use the new model where it is better.
 
     A snapshot of the project is taken, the model in use is trained on, and old and new are compared on
@@ -144,59 +205,39 @@ def retrain(
 
         sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
     """
-    chosen = device if device is not None else "cuda" if gpu else "auto"
-    if gpu and chosen != "cuda":
-        raise UsageError(f"--gpu and --device {chosen} exclude each other", "leave one of them out")
-    of_remote = _given(remote_python=remote_python, slurm=slurm, detach=detach)
+    device, remote = options.chosen_device(), options.remote
+    of_remote = given_options(options, "remote_python", "slurm", "detach")
     if of_remote and remote is None:
         raise UsageError(f"{of_remote[0]} is for --remote HOST", "name a host")
-    of_files = _given(
-        data=data, dev=dev, output=output, encoder=encoder, schema=schema,
-        processes=processes, seeds=seeds,
-    )  # fmt: skip
-    of_projects = _given(
-        project=project, base=base, gate=gate, model=model, name=name, blind_gate=blind_gate,
-        remote=remote,
-    )  # fmt: skip
+    of_files = given_options(
+        options, "data", "dev", "output", "encoder", "schema", "processes", "seeds"
+    )
+    of_projects = given_options(
+        options, "project", "base", "gate", "model", "name", "blind_gate", "remote"
+    )
     if of_files and of_projects:
         raise UsageError(
             f"{of_files[0]} is for training from files, {of_projects[0]} for a project",
             "give --data, --dev and --output, or --project",
         )
-    folder = None if run is None else Path(run)
     if of_files:
-        _train_files(
-            _FilesOptions(
-                data=data, dev=dev, output=output, encoder=encoder, schema=schema, recipe=recipe,
-                seed=seed, seeds=seeds, epochs=epochs, augment=augment, device=chosen,
-                processes=processes, run=folder, as_json=as_json,
-            )
-        )  # fmt: skip
+        _train_files(options)
         return
-    from sciextract.retraining.request import RetrainRequest
-
-    request = RetrainRequest(
-        project=project, base=base, gate=gate, model=model, recipe=recipe, epochs=epochs,
-        seed=seed, augment=augment, name=name, blind_gate=blind_gate or None,
-    )  # fmt: skip
+    request, folder = options.request(), _path(options.run)
     if _is_remote(folder):
-        _follow(folder, as_json)
+        _follow(folder, options.as_json)
     elif remote is not None:
         from sciextract.retraining.remote.trainer import RemoteTarget
 
-        target = RemoteTarget(remote, remote_python or "python3", chosen, slurm)
-        _train_remotely(request, folder, target, detach, as_json)
+        python = options.remote_python or "python3"
+        target = RemoteTarget(remote, python, device, options.slurm)
+        _train_remotely(request, folder, target, options.detach, options.as_json)
     else:
-        _train_project(request, folder, chosen, as_json)
+        _train_project(request, folder, device, options.as_json)
 
 
-def _given(**options: object) -> list[str]:
-    """Those of some options that the command line holds."""
-    return [
-        f"--{key.replace('_', '-')}"
-        for key, value in options.items()
-        if value is not None and value is not False
-    ]
+def _path(name: str | None) -> Path | None:
+    return None if name is None else Path(name)
 
 
 def _train_project(
@@ -262,83 +303,11 @@ def _is_remote(folder: Path | None) -> TypeGuard[Path]:
     """Whether the run that is taken up has a job on another machine."""
     if folder is None:
         return False
-    from sciextract.retraining.remote.jobs import place_of
+    from sciextract.retraining.remote.jobs import location_of
     from sciextract.retraining.run_folder import Run
 
-    place = place_of(Run(folder))
-    return place is not None and place.state != "sending"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FilesOptions:
-    """The options of a training from files, as on the command line."""
-
-    data: str | None
-    dev: str | None
-    output: str | None
-    encoder: str | None
-    schema: str | None
-    recipe: str | None
-    seed: int | None
-    seeds: int | None
-    epochs: int | None
-    augment: float | None
-    device: str
-    processes: int | None
-    run: Path | None
-    as_json: bool
-
-    def job(self) -> TrainingJob:
-        """What they ask for.
-
-        Raises:
-            UsageError: One is missing or cannot be.
-            InputMissingError: There are no such data.
-            OutputError: The output exists.
-        """
-        from sciextract_trainer.run import make_job
-
-        if self.seed is not None and self.seeds is not None:
-            raise UsageError(
-                "--seed and --seeds exclude each other", "--seeds N takes seeds 1 to N"
-            )
-        if self.processes is not None and self.seeds is not None:
-            raise UsageError(
-                "--processes and --seeds exclude each other", "give each --seed a command"
-            )
-        data, output = Path(str(self.data)), Path(str(self.output))
-        dev = data if self.dev is None else Path(self.dev)
-        for path in (data, dev):
-            if not path.exists():
-                raise InputMissingError(f"{path}: no such file")
-        if output.exists() and self.seeds is None:
-            raise OutputError(
-                f"{output} exists already", "give another --output; nothing is overwritten"
-            )
-        settings = {
-            "encoder": self.encoder,
-            "seed": self.seed,
-            "epochs": self.epochs,
-            "augment": self.augment,
-        }
-        return make_job(
-            self.recipe or "scierc-joint",
-            {key: value for key, value in settings.items() if value is not None},
-            schema=self.schema or "scierc", data=data, dev=dev, output=output,
-            run_folder=self.run, device=self.device,
-        )  # fmt: skip
-
-    def require_paths(self) -> None:
-        """Refuse options without data, dev data or output.
-
-        Raises:
-            UsageError: One is missing.
-        """
-        has_dev = self.dev is not None or _has_dev(self.data)
-        needed = {"--data": self.data, "--dev": has_dev or None, "--output": self.output}
-        missing = [name for name, value in needed.items() if value is None]
-        if missing:
-            raise UsageError(f"{missing[0]} is missing", "from files: --data, --dev and --output")
+    location = location_of(Run(folder))
+    return location is not None and location.state != "sending"
 
 
 def _has_dev(data: str | None) -> bool:
@@ -348,7 +317,7 @@ def _has_dev(data: str | None) -> bool:
     return data is not None and Part.DEV in splits_of(Path(data))
 
 
-def _train_files(options: _FilesOptions) -> None:
+def _train_files(options: RetrainOptions) -> None:
     options.require_paths()
     with needs_extra():
         from sciextract_trainer.hardware.distributed import is_first, is_member

@@ -11,49 +11,33 @@ from typing import Annotated
 
 import typer
 
-from sciextract.cli.console import AuthorOption, is_terminal, say
+from sciextract.cli.console import AuthorOption, argument, flag, is_terminal, option, say
 from sciextract.errors import ExitCode, MissingExtraError, UsageError
 
 
 def tui(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[PROJECT | FILES...]",
-            help="A project, or files of abstracts (default: the only project here).",
+        argument(
+            "[PROJECT | FILES...]",
+            "A project, or files of abstracts (default: the only project here).",
         ),
     ] = None,
     schema: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help="Label schema of a new project (default: the model's)."
-        ),
+        str | None, option("NAME|FILE", "Label schema of a new project (default: the model's).")
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="M", help="sci, bio, auto (the words choose), a model folder or hub id."
-        ),
+        str | None, option("M", "sci, bio, auto (the words choose), a model folder or hub id.")
     ] = None,
     author: AuthorOption = None,
-    no_predict: Annotated[
-        bool, typer.Option("--no-predict", help="Do not let a model predict.")
-    ] = False,
-    web: Annotated[
-        bool, typer.Option("--web", help="Serve the desk to a browser; prints a link to open.")
-    ] = False,
+    no_predict: Annotated[bool, flag("Do not let a model predict.", "--no-predict")] = False,
+    web: Annotated[bool, flag("Serve the desk to a browser; prints a link to open.", "--web")] = False,
     host: Annotated[
         str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="With --web: the address to listen on; other machines reach only theirs.",
-        ),
+        option("ADDRESS", "With --web: the address to listen on; other machines reach only theirs."),
     ] = "127.0.0.1",
     port: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=0, max=65535, help="With --web: the port; 0 takes a free one."
-        ),
+        int, option("N", "With --web: the port; 0 takes a free one.", min=0, max=65535)
     ] = 8000,
 ) -> None:
     """Review and correct abstracts in the terminal, one key per decision; every decision is saved at once.

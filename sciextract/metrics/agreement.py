@@ -128,40 +128,40 @@ def _units(first: Document, second: Document) -> TokenTable:
 def _tallies(pair: _Pair, symmetric: frozenset[str]) -> Tallies:
     """Everything that is counted in one document; the second annotator stands where predictions do."""
     first, second = pair.first, pair.second
-    found: Tallies = {
+    tallies: Tallies = {
         path: counts
         for path, counts in tally(first, second, symmetric).items()
         if path[0] == "coreference"
     }
-    found |= _labelled(("spans", "exact"), first.entities, second.entities)
+    tallies |= _labelled(("spans", "exact"), first.entities, second.entities)
     boundaries = [frozenset([each.mention for each in side.entities]) for side in (first, second)]
-    found["spans", "boundaries"] = compare(*boundaries)
-    found |= _overlap_tallies(first.entities, second.entities)
+    tallies["spans", "boundaries"] = compare(*boundaries)
+    tallies |= _overlap_tallies(first.entities, second.entities)
     sides = zip(
         _RELATION_KINDS, _keys(first, pair, symmetric), _keys(second, pair, symmetric), strict=True
     )
     for kind, *keys in sides:
-        found |= _labelled(("relations", kind), *keys)
-    return found
+        tallies |= _labelled(("relations", kind), *keys)
+    return tallies
 
 
 def _labelled(path: ScorePath, first: frozenset[Labelled], second: frozenset[Labelled]) -> Tallies:
     """The tally of two sets, and by label under ``(task, "labels", label, kind)``."""
     task, kind = path
     labels = compare_by_label(first, second)
-    found: Tallies = {path: compare(first, second)}
-    return found | {(task, "labels", label, kind): counts for label, counts in labels.items()}
+    compared: Tallies = {path: compare(first, second)}
+    return compared | {(task, "labels", label, kind): counts for label, counts in labels.items()}
 
 
 def _overlap_tallies(first: frozenset[ScoredEntity], second: frozenset[ScoredEntity]) -> Tallies:
-    found: Tallies = {("spans", "overlap"): NOTHING}
+    tallies: Tallies = {("spans", "overlap"): NOTHING}
     for label in {each.label for each in first | second}:
         sides = [[each.mention for each in side if each.label == label] for side in (first, second)]
         both = matched(*sides)
         counts = Tally(both, len(sides[1]), both, len(sides[0]))
-        found["spans", "labels", label, "overlap"] = counts
-        found["spans", "overlap"] = found["spans", "overlap"].plus(counts)
-    return found
+        tallies["spans", "labels", label, "overlap"] = counts
+        tallies["spans", "overlap"] = tallies["spans", "overlap"].plus(counts)
+    return tallies
 
 
 def _keys(side: Scorable, pair: _Pair, symmetric: frozenset[str]) -> list[frozenset[RelationKey]]:

@@ -89,12 +89,12 @@ class Side:
 
     def _members(self, cluster: Cluster) -> dict[Mention, Entity]:
         """The mentions of a cluster; of several entities in one place the first."""
-        found: dict[Mention, Entity] = {}
+        members: dict[Mention, Entity] = {}
         for entity_id in cluster.live_mentions:
             if entity_id in self._entities:
                 entity = self._entities[entity_id]
-                found.setdefault(mention_of(entity), entity)
-        return found
+                members.setdefault(mention_of(entity), entity)
+        return members
 
 
 def _is_live(item: Entity | Relation | Cluster) -> bool:
@@ -279,20 +279,20 @@ def differences(
     Raises:
         ValueError: The two sides have different numbers of documents, or two texts differ.
     """
-    found: list[Difference] = []
+    result: list[Difference] = []
     for index, (one, other) in enumerate(zip(first, second, strict=True)):
         if one.document.text != other.document.text:
             raise ValueError(f"{one.document.doc_key!r}: the two annotators have different texts")
         for layer, sides in _document_differences(Side(one), Side(other), symmetric_labels):
             annotated = [item and item.annotated for item in sides]
-            found.append(Difference(one.document.doc_key, index, layer, _kind(sides), *annotated))
-    return found
+            result.append(Difference(one.document.doc_key, index, layer, _kind(sides), *annotated))
+    return result
 
 
 def _document_differences(
     first: Side, second: Side, symmetric: frozenset[str]
 ) -> list[tuple[Layer, Sides]]:
-    found = [
+    pairs = [
         *((Layer.ENTITY, each) for each in _paired(first.entities(), second.entities())),
         *(
             (Layer.RELATION, each)
@@ -301,12 +301,12 @@ def _document_differences(
         *((Layer.LINK, (each, None)) for each in _unshared(first.links(), second.partition())),
         *((Layer.LINK, (None, each)) for each in _unshared(second.links(), first.partition())),
     ]
-    return sorted(found, key=_position)
+    return sorted(pairs, key=_position)
 
 
-def _position(found: tuple[Layer, Sides]) -> tuple[Mention, int, list[Key]]:
+def _position(pair: tuple[Layer, Sides]) -> tuple[Mention, int, list[Key]]:
     """The first mention in the text, then the layer, then what makes the order the same every time."""
-    layer, sides = found
+    layer, sides = pair
     items = sorted([_key(item) for item in sides if item is not None])
     first = min([mention for mentions, _ in items for mention in mentions])
     return first, list(Layer).index(layer), items

@@ -83,8 +83,8 @@ def _kappas(summed: Floats) -> Floats:
 def _interval(counts: Floats, resamples: int, seed: int) -> Interval | None:
     if len(counts) < 2 or not resamples:
         return None
-    found = [_kappas(weights @ counts) for weights in draws(len(counts), resamples, seed)]
-    values = np.concatenate(found)
+    kappas = [_kappas(weights @ counts) for weights in draws(len(counts), resamples, seed)]
+    values = np.concatenate(kappas)
     values = values[~np.isnan(values)]
     if not len(values):
         return None

@@ -272,8 +272,8 @@ def _without(
         raise ValueError("blind needs to know which documents were corrected from suggestions")
     kept = [not each for each in suggested]
     chosen = [list(compress(side, kept)) for side in sides]
-    found = _compared(chosen, list(compress(complete, kept)), samples, seed)
-    return Blind(found, _few(found), _of_blind(found))
+    compared = _compared(chosen, list(compress(complete, kept)), samples, seed)
+    return Blind(compared, _few(compared), _of_blind(compared))
 
 
 def _compared(

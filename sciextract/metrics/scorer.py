@@ -182,8 +182,8 @@ def _total(documents: Iterable[Tallies]) -> Tallies:
 
 
 def _by_label(total: Tallies, task: str) -> dict[str, PRF]:
-    found = {path[2]: counts for path, counts in total.items() if path[:2] == (task, "labels")}
-    return {label: PRF.of(found[label]) for label in sorted(found)}
+    by_label = {path[2]: counts for path, counts in total.items() if path[:2] == (task, "labels")}
+    return {label: PRF.of(by_label[label]) for label in sorted(by_label)}
 
 
 def _variants(total: Tallies, kind: str) -> Variants:

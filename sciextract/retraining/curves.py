@@ -93,12 +93,12 @@ def run_named(model: str | None, folder: str | None) -> Run:
             raise InputMissingError(f"{folder} is no run folder", f"one holds {RUN}")
         return Run(Path(folder))
     known = find_model(str(model))
-    found = _run_of(known)
-    if found is None:
+    run = _run_of(known)
+    if run is None:
         raise InputMissingError(
             f"no run on this machine made {known.id}", "name its run folder with --run DIR"
         )
-    return found
+    return run
 
 
 def _run_of(model: KnownModel) -> Run | None:

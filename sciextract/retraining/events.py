@@ -6,14 +6,17 @@ The keys and their order are a contract with the programs that read them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 from sciextract.formats.base import shown
+
+if TYPE_CHECKING:
+    from sciextract.metrics.promotion import GateReport
 
 _LARGEST = 1e15
 """Numbers from here on are refused: no loss, score or count is as large."""
@@ -238,24 +241,15 @@ class SeedScored(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateScored(Event):
-    """Both models on the held-out abstracts; in JSON the report's keys stand beside the kind.
-
-    Attributes:
-        report: A :class:`~sciextract.metrics.promotion.GateReport` as plain values.
-    """
+    """Both models on the held-out abstracts; JSON has the keys of the report beside the kind."""
 
     kind = "gate"
 
-    report: Mapping[str, Any]
+    report: GateReport
 
     def to_json(self) -> dict[str, Any]:
         """The event as plain values."""
-        return {"event": self.kind, **self.report}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """The event from plain values."""
-        return cls(report={name: value for name, value in values.items() if name != "event"})
+        return {"event": self.kind, **self.report.to_json()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,20 +317,17 @@ JOB_EVENTS: tuple[type[Event], ...] = (
 )  # fmt: skip
 """What a job on another machine may send."""
 
-RUN_EVENTS = (*JOB_EVENTS, GateScored, RunDone)
-"""What ``metrics.jsonl`` of a retraining holds."""
 
-
-def parse_event(values: Mapping[str, Any], allowed: Sequence[type[Event]] = RUN_EVENTS) -> Event:
-    """An event from its JSON.
+def parse_event(values: Mapping[str, Any]) -> Event:
+    """An event of a job from its JSON.
 
     Raises:
-        ValueError: It is of none of the allowed kinds, or a value is missing or of another type; says which.
+        ValueError: It is of none of ``JOB_EVENTS``, or a value is missing or of another type; says which.
     """
     kind = values.get("event")
-    of_kind = next((each for each in allowed if each.kind == kind), None)
+    of_kind = next((each for each in JOB_EVENTS if each.kind == kind), None)
     if of_kind is None:
-        kinds = ", ".join(each.kind for each in allowed)
+        kinds = ", ".join(each.kind for each in JOB_EVENTS)
         raise ValueError(f"{shown(kind)} found, allowed are {kinds}")
     try:
         json.dumps(values, allow_nan=False)
@@ -346,7 +337,7 @@ def parse_event(values: Mapping[str, Any], allowed: Sequence[type[Event]] = RUN_
 
 
 def known_events(lines: Iterable[Mapping[str, Any]]) -> Iterator[Event]:
-    """The events among lines of ``metrics.jsonl``, without torn and foreign ones."""
+    """The events of a job among lines of ``metrics.jsonl``, without torn and foreign ones."""
     for values in lines:
         with suppress(ValueError):
             yield parse_event(values)
@@ -370,7 +361,7 @@ def _checked(cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]
         values: The values.
         prefix: What stands before a field's name in messages.
     """
-    found = {}
+    checked = {}
     for name, (kinds, nested, required) in _fields_of(cls).items():
         if name not in values and not required:
             continue
@@ -383,8 +374,8 @@ def _checked(cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]
             words = " or ".join(each.__name__ for each in kinds if each is not type(None))
             start = "" if prefix else f"{getattr(cls, 'kind', '')}: "
             raise ValueError(f"{start}{prefix}{name} is {shown(value)}, allowed is {words}")
-        found[name] = nested(**_checked(nested, value, f"{name} ")) if nested else value
-    return found
+        checked[name] = nested(**_checked(nested, value, f"{name} ")) if nested else value
+    return checked
 
 
 @cache

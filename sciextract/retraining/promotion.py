@@ -61,7 +61,7 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     )
     report = gate(prepared.snapshot.gate, before, after, blind=bool(request.blind_gate))
     run.write_run(gate=report.to_json())
-    status.event(GateScored(report=report.to_json()))
+    status.event(GateScored(report=report))
 
     model = register(run.folder / MODEL, model_name(request))
     promoted, problem = report.verdict == "promote", ""

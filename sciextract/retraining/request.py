@@ -68,8 +68,8 @@ class RetrainRequest:
     @property
     def changes(self) -> dict[str, Any]:
         """Settings that replace the recipe's."""
-        found = {"epochs": self.epochs, "seed": self.seed, "augment": self.augment}
-        return {key: value for key, value in found.items() if value is not None}
+        settings = {"epochs": self.epochs, "seed": self.seed, "augment": self.augment}
+        return {key: value for key, value in settings.items() if value is not None}
 
 
 def is_begun(folder: Path) -> bool:

@@ -193,8 +193,8 @@ def runs_of(project: Path) -> list[Run]:
     wanted = _whole(project)
     runs = [Run(file.parent) for file in runs_folder().glob(f"*/{RUN}")]
     notes = [(run, run.run()) for run in runs]
-    found = [(_created(note), run) for run, note in notes if note.get("project") == wanted]
-    return [run for _, run in sorted(found, key=lambda each: (each[0], each[1].name), reverse=True)]
+    dated = [(_created(note), run) for run, note in notes if note.get("project") == wanted]
+    return [run for _, run in sorted(dated, key=lambda each: (each[0], each[1].name), reverse=True)]
 
 
 def _created(note: dict[str, Any]) -> int:

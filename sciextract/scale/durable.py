@@ -91,12 +91,12 @@ def _lines(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
     """Whole lines with their reasons; a torn or foreign one is dropped."""
     if not path.is_file():
         return []
-    found = []
+    entries = []
     for line in path.read_bytes().splitlines(keepends=True):
         try:
             why = json.loads(line)[_FIELD]
         except (ValueError, KeyError, TypeError):
             continue
         if isinstance(why, dict):
-            found.append((line, why))
-    return found
+            entries.append((line, why))
+    return entries

@@ -6,8 +6,9 @@ of workers: a run that one engine began, another can go on with.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Protocol
 
 from sciextract.documents.document import ModelId
@@ -97,20 +98,11 @@ class Counts:
         return self.documents + self.bad + self.quarantined
 
     def __add__(self, other: Counts) -> Counts:
-        models = dict(self.models)
-        for name, count in other.models.items():
-            models[name] = models.get(name, 0) + count
-        return Counts(
-            self.documents + other.documents,
-            self.bad + other.bad,
-            self.quarantined + other.quarantined,
-            self.entities + other.entities,
-            self.relations + other.relations,
-            self.clusters + other.clusters,
-            self.other_language + other.other_language,
-            self.warned + other.warned,
-            models,
-        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTED}
+        return Counts(**sums, models=dict(Counter(self.models) + Counter(other.models)))
+
+
+_COUNTED = tuple(each.name for each in fields(Counts) if each.name != "models")
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,8 @@ class Manifest:
         path = folder / MANIFEST
         try:
             values = json.loads(path.read_text("utf-8"))
-            found = values.pop("format_version")
-            if found == FORMAT_VERSION:
+            version = values.pop("format_version")
+            if version == FORMAT_VERSION:
                 return cls(**values)
         except FileNotFoundError:
             return None
@@ -93,7 +93,7 @@ class Manifest:
                 f"{path}: this is no manifest of a folder of parts", "choose another folder"
             ) from None
         raise OutputError(
-            f"{path}: version {found} of the folder, this program knows {FORMAT_VERSION}",
+            f"{path}: version {version} of the folder, this program knows {FORMAT_VERSION}",
             "pip install --upgrade sciextract, or choose another folder",
         )
 
@@ -189,8 +189,8 @@ def stamp(path: str) -> Stamp:
         return [path, -1, -1]
     if not os.path.isfile(path):
         return [os.path.abspath(path), -1, -1]
-    found = os.stat(path)
-    return [os.path.abspath(path), found.st_size, found.st_mtime_ns]
+    status = os.stat(path)
+    return [os.path.abspath(path), status.st_size, status.st_mtime_ns]
 
 
 def _paths(shards: Sequence[Sequence[Stamp]]) -> list[str]:

@@ -93,8 +93,8 @@ class Journal:
         """
         if not self._path.exists():
             return []
-        found = [entry for entry in self._parsed() if self._is_there(entry)]
-        return list({entry.key: entry for entry in found}.values())
+        present = [entry for entry in self._parsed() if self._is_there(entry)]
+        return list({entry.key: entry for entry in present}.values())
 
     def add(self, entry: Entry) -> None:
         """A chunk is done and its part in place.

@@ -53,7 +53,7 @@ def identify(choice: ModelChoice) -> Identified:
     if choice.device == AUTO_DEVICE:
         problem = "--device auto is for one process: every worker would choose for itself"
         raise UsageError(problem, "--device cuda, with a worker for each GPU, or --device cpu")
-    notes = [told] if (told := choice.told()) else []
+    notes = [message] if (message := choice.message()) else []
     if choice.model == AUTO:
         return _auto(replace(choice, threads=1), tuple(notes))
     from sciextract.inference.model_folder import open_folder
@@ -195,12 +195,12 @@ class Request:
         Raises:
             SciextractError: It cannot be had, or its labels are not those of the schema.
         """
-        found = self.identified or identify(self.choice)
-        for note in found.notes:
+        identified = self.identified or identify(self.choice)
+        for note in identified.notes:
             listener.note(note)
         if self.schema is not None:
-            check_schema(found.config, load_schema(self.schema))
-        return found
+            check_schema(identified.config, load_schema(self.schema))
+        return identified
 
     def work(
         self, shards: tuple[Shard, ...], model: Identified, chunk_size: int, ordered: bool

@@ -48,8 +48,8 @@ def first_bytes(path: Path, count: int) -> bytes:
 
 
 def _descriptor(path: Path) -> int:
-    found = os.stat(path)
-    key = (found.st_dev, found.st_ino)
+    status = os.stat(path)
+    key = (status.st_dev, status.st_ino)
     if key not in _kept:
         _kept[key] = os.open(path, os.O_RDONLY)
     return _kept[key]
@@ -215,10 +215,10 @@ def _set(connection: sqlite3.Connection, wanted: str, *, last_try: bool) -> bool
 
 def _file_id(path: Path) -> FileId | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _beside(path: Path, end: str) -> Path:
@@ -410,8 +410,8 @@ def problems(connection: sqlite3.Connection, *, quick: bool = False) -> list[str
         raise
     except sqlite3.DatabaseError as error:
         return [str(error)]
-    found = [line for (text,) in rows for line in str(text).splitlines()]
-    return [line for line in found if line != "ok" and not line.startswith("***")]
+    lines = [line for (text,) in rows for line in str(text).splitlines()]
+    return [line for line in lines if line != "ok" and not line.startswith("***")]
 
 
 def is_sound(path: Path, *, quick: bool = False) -> bool:

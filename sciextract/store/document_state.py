@@ -60,9 +60,9 @@ class DocumentState:
     @classmethod
     def of(cls, stored: Stored, tables: Tables) -> Self:
         """The state that begins with rows by table and key, which it leaves as they are."""
-        found = cls.__new__(cls)
-        found._begin(stored, tables)
-        return found
+        state = cls.__new__(cls)
+        state._begin(stored, tables)
+        return state
 
     def _begin(self, stored: Stored, tables: Tables) -> None:
         self.stored = stored
@@ -206,11 +206,11 @@ class DocumentState:
 
     def changes(self) -> list[Change]:
         """What differs from the start, in an order in which every row finds the rows it needs."""
-        found = (
+        changes = (
             change_of(self._before[table].get(key), self._rows[table].get(key))
             for table, key in sorted(self._differing())
         )
-        return sorted((each for each in found if each is not None), key=_table_order)
+        return sorted((each for each in changes if each is not None), key=_table_order)
 
     def _differing(self) -> Iterator[tuple[str, Key]]:
         """Where another row is now than at the start, or none."""

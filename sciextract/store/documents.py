@@ -98,16 +98,21 @@ def insert(connection: sqlite3.Connection, document: Document) -> Stored:
     """Add a text that the project does not have, inside the caller's transaction."""
     known = bibliography_of(document.fields)
     title = known.title or document.text[: _TITLE_LENGTH + 1].strip().split("\n")[0]
-    found = connection.execute(
+    cursor = connection.execute(
         """INSERT INTO document(sha256, doc_key, title, text, doi, pmid, year, venue)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             document.text_sha256,
-            *(to_sql(each) for each in (document.doc_key, title[:_TITLE_LENGTH], document.text)),
-            *(_column(known.doi), known.pmid, known.year, _column(known.venue)),
+            to_sql(document.doc_key),
+            to_sql(title[:_TITLE_LENGTH]),
+            to_sql(document.text),
+            _column(known.doi),
+            known.pmid,
+            known.year,
+            _column(known.venue),
         ),
     )
-    number = int(found.lastrowid or 0)
+    number = int(cursor.lastrowid or 0)
     connection.execute(
         "INSERT INTO token_table VALUES (?, ?)", (number, encode_tokens(document.tokens))
     )
@@ -127,13 +132,10 @@ def add_record(
     event_id: int,
 ) -> None:
     """Keep the record that a text came with; the same one from the same source is kept once."""
-    document = item.document
+    key, fields = to_sql(item.document.doc_key), json.dumps(dict(item.document.fields))
     connection.execute(
         "INSERT OR IGNORE INTO record VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-        (
-            *(stored.number, source_id, event_id, to_sql(document.doc_key)),
-            *(json.dumps(dict(document.fields)), json.dumps(list(item.warnings))),
-        ),
+        (stored.number, source_id, event_id, key, fields, json.dumps(list(item.warnings))),
     )
 
 
@@ -243,8 +245,13 @@ def _cluster(each: Cluster) -> list[Any]:
 def _to_cluster(values: Sequence[Any]) -> Cluster:
     cluster_id, mentions, score, state, source, scores, states = values
     return Cluster(
-        *(cluster_id, tuple(mentions), score, State(state), source, tuple(scores)),
-        tuple(State(each) for each in states),
+        id=cluster_id,
+        mentions=tuple(mentions),
+        score=score,
+        state=State(state),
+        source=source,
+        mention_scores=tuple(scores),
+        mention_states=tuple(State(each) for each in states),
     )
 
 

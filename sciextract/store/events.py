@@ -144,12 +144,12 @@ def append(
 ) -> int:
     """Add an event, inside the caller's transaction; returns its number."""
     values = (now(), author_id, kind, json.dumps(params), seconds, target)
-    found = connection.execute(
+    cursor = connection.execute(
         """INSERT INTO event(at, author_id, kind, params, seconds, target, hash)
         VALUES (?, ?, ?, ?, ?, ?, ?)""",
         (*values, _digest(values)),
     )
-    return int(found.lastrowid or 0)
+    return int(cursor.lastrowid or 0)
 
 
 def append_changes(
@@ -189,8 +189,8 @@ def changes_of_event(
     ).fetchall()
     for number, body in bodies:
         with decoded(connection, f"a change of event {event_id}"):
-            found = decode(body)
-        yield number, found
+            changes = decode(body)
+        yield number, changes
 
 
 def changes_of_document(connection: sqlite3.Connection, number: int) -> Iterator[Change]:
@@ -200,8 +200,8 @@ def changes_of_document(connection: sqlite3.Connection, number: int) -> Iterator
     )
     for (body,) in bodies:
         with decoded(connection, f"a change of abstract {number}"):
-            found = decode(body)
-        yield from found
+            changes = decode(body)
+        yield from changes
 
 
 def to_undo(connection: sqlite3.Connection, author_id: int) -> int | None:
@@ -250,8 +250,8 @@ def read_events(
 
 def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     """One event."""
-    found = read_events(connection, 1, event_id + 1)
-    return found[0] if found and found[0].id == event_id else None
+    newest = read_events(connection, 1, event_id + 1)
+    return newest[0] if newest and newest[0].id == event_id else None
 
 
 def _first(connection: sqlite3.Connection, query: str, *params: object) -> int | None:

@@ -27,8 +27,14 @@ def add_entity(
 ) -> EntityRow:
     """Add an incoming entity as a row."""
     row = EntityRow(
-        *(free_id(doc, entity.id, context), entity.fragments, entity.label, entity.score, state),
-        *(source_id, context.event_id, None, entity.alternatives),
+        id=free_id(doc, entity.id, context),
+        fragments=entity.fragments,
+        label=entity.label,
+        score=entity.score,
+        state=state,
+        source_id=source_id,
+        event_id=context.event_id,
+        alternatives=entity.alternatives,
     )
     doc.put(row)
     context.items += 1
@@ -45,8 +51,15 @@ def add_relation(
 ) -> RelationRow:
     """Add an incoming relation between two entities of the project as a row."""
     row = RelationRow(
-        *(free_id(doc, relation.id, context), *ends, relation.label, relation.score, state),
-        *(source_id, context.event_id, None, relation.alternatives),
+        id=free_id(doc, relation.id, context),
+        head=ends[0],
+        tail=ends[1],
+        label=relation.label,
+        score=relation.score,
+        state=state,
+        source_id=source_id,
+        event_id=context.event_id,
+        alternatives=relation.alternatives,
     )
     doc.put(row)
     context.items += 1
@@ -117,8 +130,8 @@ def relation_by_original(doc: DocumentState, ends: Pair, label: str) -> Relation
 
 _OPEN = State.UNDECIDED
 
-Said = dict[str, tuple[float | None, State]]
-"""What a file says of the mentions of a cluster: score and state by the entity's id."""
+Mentions = dict[str, tuple[float | None, State]]
+"""Score and state of the mentions of an imported cluster, by the entity's id in the project."""
 
 
 class ImportMerge:
@@ -155,16 +168,16 @@ class ImportMerge:
             self._cluster(cluster)
 
     def _entity(self, entity: Entity) -> None:
-        found = self._twin(entity)
-        if found is not None:
-            self._decide(found, entity)
-        elif found := entity_by_original(self._doc.edited, entity):
+        row = self._twin(entity)
+        if row is not None:
+            self._decide(row, entity)
+        elif row := entity_by_original(self._doc.edited, entity):
             self.against_decisions += entity.state in IN_VIEW
         else:
             source_id = self._source(entity)
-            found = add_entity(self._doc, entity, entity.state, source_id, self._context)
-        self._ids[entity.id] = found.id
-        self._claimed[found.id] = self._claimed.get(found.id, False) or entity.state in IN_VIEW
+            row = add_entity(self._doc, entity, entity.state, source_id, self._context)
+        self._ids[entity.id] = row.id
+        self._claimed[row.id] = self._claimed.get(row.id, False) or entity.state in IN_VIEW
 
     def _twin(self, entity: Entity) -> EntityRow | None:
         """The row that says the same. What a file has twice in its view is there twice."""
@@ -208,8 +221,8 @@ class ImportMerge:
         return edited or (needs and self._any_rejected(ends))
 
     def _any_rejected(self, entity_ids: Collection[str]) -> bool:
-        found = [self._doc.entity(each) for each in entity_ids]
-        return any(row is None or row.state is State.REJECTED for row in found)
+        rows = [self._doc.entity(each) for each in entity_ids]
+        return any(row is None or row.state is State.REJECTED for row in rows)
 
     def _need(self, entity_ids: Collection[str]) -> None:
         """What takes part in something that is decided is decided itself."""
@@ -219,42 +232,44 @@ class ImportMerge:
                 self._settle(row, State.IMPORTED, self._context.source_id)
 
     def _cluster(self, cluster: Cluster) -> None:
-        said = self._said(cluster)
-        home = self._home(said)
+        mentions = self._mentions(cluster)
+        home = self._home(mentions)
         if home is None:
-            said = self._possible(said)
-            if len(said) < min(_TWO, len(cluster.mentions)):
+            mentions = self._possible(mentions)
+            if len(mentions) < min(_TWO, len(cluster.mentions)):
                 return
-            home = self._home(said)
+            home = self._home(mentions)
         if home is not None:
-            self._decide_links(home, said)
-        elif (state := _state_of(cluster, said)) is not None:
-            self._new_cluster(cluster, state, said)
+            self._decide_links(home, mentions)
+        elif (state := _state_of(cluster, mentions)) is not None:
+            self._new_cluster(cluster, state, mentions)
 
-    def _new_cluster(self, cluster: Cluster, state: State, said: Said) -> None:
+    def _new_cluster(self, cluster: Cluster, state: State, mentions: Mentions) -> None:
         row = add_cluster(self._doc, cluster, state, self._source(cluster), self._context)
         self._made.add(row.id)
-        for mention, (score, its_state) in said.items():
+        for mention, (score, its_state) in mentions.items():
             like = replace(row, state=its_state)
             add_link(self._doc, row.id, mention, score, like, self._context)
-        self._take_over(row.id, said)
+        self._take_over(row.id, mentions)
 
-    def _said(self, cluster: Cluster) -> Said:
+    def _mentions(self, cluster: Cluster) -> Mentions:
         count = len(cluster.mentions)
         scores = cluster.mention_scores or (cluster.score,) * count
         states = cluster.mention_states or (cluster.state,) * count
-        said = zip(cluster.mentions, scores, states, strict=True)
-        return {self._ids[m]: (score, state) for m, score, state in said if m in self._ids}
+        all_mentions = zip(cluster.mentions, scores, states, strict=True)
+        return {self._ids[m]: (score, state) for m, score, state in all_mentions if m in self._ids}
 
-    def _home(self, said: Said) -> ClusterRow | None:
+    def _home(self, mentions: Mentions) -> ClusterRow | None:
         """The cluster that has, or once had, all these mentions: best one that still has them, and few more.
 
         Clusters of one file do not stand for each other, since gold may say that mentions overlap.
         """
         ever = {each: self._ever(each) for each in self._doc.clusters if each.id not in self._made}
-        found = [each for each, mentions in ever.items() if said and mentions >= said.keys()]
-        fit = {each: (len(self._living(each, said)), -len(ever[each])) for each in found}
-        return max(found, key=fit.__getitem__, default=None)
+        holding = [
+            each for each, entities in ever.items() if mentions and entities >= mentions.keys()
+        ]
+        fit = {each: (len(self._living(each, mentions)), -len(ever[each])) for each in holding}
+        return max(holding, key=fit.__getitem__, default=None)
 
     def _ever(self, cluster: ClusterRow) -> set[str]:
         return {
@@ -263,25 +278,25 @@ class ImportMerge:
             if cluster.id in (link.cluster_id, _was(link))
         }
 
-    def _living(self, cluster: ClusterRow, said: Said) -> set[str]:
-        return said.keys() & {link.entity_id for link in self._doc.members(cluster.id)}
+    def _living(self, cluster: ClusterRow, mentions: Mentions) -> set[str]:
+        return mentions.keys() & {link.entity_id for link in self._doc.members(cluster.id)}
 
-    def _decide_links(self, home: ClusterRow, said: Said) -> None:
-        living = self._living(home, said)
-        for mention, (_, state) in said.items():
+    def _decide_links(self, home: ClusterRow, mentions: Mentions) -> None:
+        living = self._living(home, mentions)
+        for mention, (_, state) in mentions.items():
             link = self._doc.link(home.id, mention)
             if mention not in living or link is None:
                 self.against_decisions += state in IN_VIEW
             elif link.state is _OPEN and state in IN_VIEW:
                 self._settle(link, state, link.source_id)
-        if home.state is _OPEN and any(said[each][1] in IN_VIEW for each in living):
+        if home.state is _OPEN and any(mentions[each][1] in IN_VIEW for each in living):
             self._doc.put(replace(home, state=State.IMPORTED, event_id=self._context.event_id))
-        self._take_over(home.id, {each: said[each] for each in living})
+        self._take_over(home.id, {each: mentions[each] for each in living})
 
-    def _possible(self, said: Said) -> Said:
+    def _possible(self, mentions: Mentions) -> Mentions:
         """Without rejected mentions, and without proposals for mentions that are in a cluster already."""
         possible = {}
-        for mention, (score, state) in said.items():
+        for mention, (score, state) in mentions.items():
             placed = any(each.state is not State.REJECTED for each in self._doc.links_of(mention))
             if self._any_rejected([mention]) and state is not State.REJECTED:
                 self.against_decisions += state in IN_VIEW
@@ -289,11 +304,11 @@ class ImportMerge:
                 possible[mention] = (score, state)
         return possible
 
-    def _take_over(self, cluster_id: str, said: Said) -> None:
+    def _take_over(self, cluster_id: str, mentions: Mentions) -> None:
         """Mentions that the file puts into a cluster are decided; proposals of other clusters for them go."""
-        mentions = [each for each, (_, state) in said.items() if state in IN_VIEW]
-        self._need(mentions)
-        for mention in mentions:
+        decided = [each for each, (_, state) in mentions.items() if state in IN_VIEW]
+        self._need(decided)
+        for mention in decided:
             for link in self._doc.links_of(mention):
                 other = link.state is _OPEN and link.cluster_id != cluster_id
                 if other and not leaves_alone(self._doc, link):
@@ -341,17 +356,17 @@ class ImportMerge:
         return self._context.source_of(item.source) if named else self._context.source_id
 
 
-def _state_of(cluster: Cluster, said: Said) -> State | None:
+def _state_of(cluster: Cluster, mentions: Mentions) -> State | None:
     """The state of a new cluster, after its mentions; ``None`` when it says nothing any more.
 
     One mention alone is a cluster only where the file has it so.
     """
-    states = [state for _, state in said.values()]
+    states = [state for _, state in mentions.values()]
     decided = sum(state in IN_VIEW for state in states)
     if decided >= _TWO:
         return cluster.state if cluster.state in IN_VIEW else State.IMPORTED
     if decided:
-        whole = len(said) == len(cluster.mentions)
+        whole = len(mentions) == len(cluster.mentions)
         return State.IMPORTED if whole or states.count(_OPEN) else None
     if states.count(_OPEN) >= _TWO:
         return _OPEN

@@ -130,7 +130,7 @@ class Import:
     ) -> None:
         if not (annotations.entities or annotations.relations or annotations.clusters):
             return
-        keep(connection, doc.stored, annotations, context.source_id, context.event_id)
+        keep(connection, doc.stored, annotations, context)
         merge = ImportMerge(doc, context)
         before = context.items
         merge.merge(annotations)
@@ -183,13 +183,7 @@ class Run:
             models = frozenset(number for number, name in names if name.startswith("model:"))
             for number, predicted in predictions:
                 doc = self._project.document_state(number)
-                keep(
-                    connection,
-                    doc.stored,
-                    predicted.annotations,
-                    context.source_id,
-                    context.event_id,
-                )
+                keep(connection, doc.stored, predicted.annotations, context)
                 if doc.progress is None:
                     continue
                 merge = PredictionMerge(doc, context, context.source_id, models)
@@ -210,28 +204,22 @@ class Run:
         author = source_id if self._background else self._project.author_id
         params = {"model": str(self._model), "run": self.id}
         event_id = events.append(connection, author, "predict", params)
+        name, hash_, settings = self._model.name, self._model.hash, json.dumps(dict(self._settings))
         connection.execute(
             "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
-            (
-                *(self.id, source_id, event_id, self._model.name, self._model.hash),
-                *(json.dumps(dict(self._settings)), now()),
-            ),
+            (self.id, source_id, event_id, name, hash_, settings, now()),
         )
         return self._project.context(event_id, source_id)
 
 
 def keep(
-    connection: sqlite3.Connection,
-    stored: Stored,
-    annotations: Annotations,
-    source_id: int,
-    event_id: int,
+    connection: sqlite3.Connection, stored: Stored, annotations: Annotations, context: Context
 ) -> None:
     """Keep what a source said about a document, as it said it; the same thing is kept once."""
     body = encode_annotations(annotations)
     connection.execute(
         "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
-        (stored.number, source_id, event_id, digest_of(body), body),
+        (stored.number, context.source_id, context.event_id, digest_of(body), body),
     )
 
 

@@ -81,8 +81,8 @@ def foreign_documents(other: Project) -> Iterator[Foreign]:
         doc = other.document_state(number)
         if doc.progress is not None:
             with translated(other.path):
-                found = tuple(documents.records(other.connection, number))
-            yield Foreign(annotated(doc, sources), doc, sources, doc.progress, found)
+                records = tuple(documents.records(other.connection, number))
+            yield Foreign(annotated(doc, sources), doc, sources, doc.progress, records)
 
 
 class Join:
@@ -132,7 +132,7 @@ class Join:
         rows = load_rows(connection, stored.number) if stored else []
         stored = stored or documents.insert(connection, foreign.item.document)
         self._records(connection, context, stored.number, foreign)
-        keep(connection, stored, foreign.item.annotations, context.source_id, context.event_id)
+        keep(connection, stored, foreign.item.annotations, context)
         doc = DocumentState(stored, rows)
         mine = doc.progress
         if mine is not None and _worked_on(mine):
@@ -243,8 +243,8 @@ class _RowMerge:
 
 def _contradicts(doc: DocumentState, context: Context) -> bool:
     """Whether the other side's decisions and what was imported here do not go together."""
-    found = problems(doc, context.schema.symmetric_labels)
-    return any(not problem.by_import for problem in found)
+    broken = problems(doc, context.schema.symmetric_labels)
+    return any(not problem.by_import for problem in broken)
 
 
 def _has_content(foreign: Foreign) -> bool:

@@ -97,8 +97,8 @@ def open_project(path: str | Path, author: str | None = None, *, read: bool = Fa
 
 def person(name: str | None = None) -> str:
     """The source that a person is: the given name, ``$SCIEXTRACT_USER``, or the login name."""
-    found = name or os.environ.get(USER_VARIABLE) or _login()
-    cleaned = " ".join(found.split())
+    author = name or os.environ.get(USER_VARIABLE) or _login()
+    cleaned = " ".join(author.split())
     return f"person:{cleaned or 'me'}"
 
 
@@ -118,8 +118,8 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > header.VERSION:
             raise newer(path, version)
-        if found := altered(connection):
-            raise damaged(path, found[0])
+        if alterations := altered(connection):
+            raise damaged(path, alterations[0])
 
 
 def _build(path: Path, schema: LabelSchema, author: str) -> None:
@@ -132,11 +132,11 @@ def _build(path: Path, schema: LabelSchema, author: str) -> None:
             about = {"project": new_id(), "made": now()}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", about.items())
             version = project_settings.save(connection, schema)
-            found = connection.execute(
+            cursor = connection.execute(
                 "INSERT INTO source(name, kind) VALUES (?, 'person')", (author,)
             )
             params = {"name": schema.name, "version": version}
-            events.append(connection, int(found.lastrowid or 0), "schema", params)
+            events.append(connection, int(cursor.lastrowid or 0), "schema", params)
         connection.execute("PRAGMA journal_mode = DELETE")
     finally:
         connection.close()
@@ -146,9 +146,9 @@ def _upgrade(path: Path) -> None:
     connection = connect(path, "write")
     try:
         with translated(path):
-            found = problems(connection)
-        if found := found or altered(connection):
-            raise damaged(path, found[0])
+            wrong = problems(connection)
+        if wrong := wrong or altered(connection):
+            raise damaged(path, wrong[0])
         backup.make_backup(connection, path, "before migration")
         with transaction(
             connection, path

@@ -85,16 +85,7 @@ class PredictionMerge:
     def _keep(self, entity: Entity, known: EntityRow) -> None:
         """Refresh an undecided row; stand back from a decided one. A rejected one takes no relations."""
         if known.state is State.UNDECIDED and Layer.ENTITIES in self._open:
-            self._doc.put(
-                replace(
-                    known,
-                    score=entity.score,
-                    alternatives=entity.alternatives,
-                    source_id=self._source_id,
-                    event_id=self._context.event_id,
-                )
-            )
-            self._repeated.add(("entity", known.id))
+            self._refresh(known, entity)
         if known.state is not State.REJECTED:
             self._ids[entity.id] = known.id
 
@@ -109,24 +100,25 @@ class PredictionMerge:
         others = same_relations(self._doc, ends, symmetric)
         decided = [row for row in others if row.in_view]
         if same and same[0].state is State.UNDECIDED:
-            self._doc.put(
-                replace(
-                    same[0],
-                    score=relation.score,
-                    alternatives=relation.alternatives,
-                    source_id=self._source_id,
-                    event_id=self._context.event_id,
-                )
-            )
-            self._repeated.add(("relation", same[0].id))
+            self._refresh(same[0], relation)
         elif not (same or decided or relation_by_original(self._doc, ends, relation.label)):
-            self._new_relation(relation, ends)
+            row = add_relation(
+                self._doc, relation, ends, State.UNDECIDED, self._source_id, self._context
+            )
+            self._repeated.add(("relation", row.id))
 
-    def _new_relation(self, relation: Relation, ends: tuple[str, str]) -> None:
-        row = add_relation(
-            self._doc, relation, ends, State.UNDECIDED, self._source_id, self._context
+    def _refresh(self, row: EntityRow | RelationRow, prediction: Entity | Relation) -> None:
+        """Give an undecided item the score of this run."""
+        self._doc.put(
+            replace(
+                row,
+                score=prediction.score,
+                alternatives=prediction.alternatives,
+                source_id=self._source_id,
+                event_id=self._context.event_id,
+            )
         )
-        self._repeated.add(("relation", row.id))
+        self._repeated.add((row.TABLE, row.id))
 
     def _cluster(self, cluster: Cluster) -> None:
         if Layer.COREFERENCE not in self._open:
@@ -161,8 +153,8 @@ class PredictionMerge:
     def _left(self, mention: str) -> set[str]:
         """Clusters that were taken apart with this mention in them."""
         links = [each for each in self._doc.links_of(mention) if each.state is State.REJECTED]
-        found = [self._doc.cluster(link.cluster_id) for link in links]
-        return {each.id for each in found if each is not None and each.state is State.REJECTED}
+        clusters = [self._doc.cluster(link.cluster_id) for link in links]
+        return {each.id for each in clusters if each is not None and each.state is State.REJECTED}
 
     def _home(self, mentions: Scores) -> str | None:
         """The cluster that takes the mentions: a decided one first, else an undecided one of one of them."""
@@ -184,7 +176,12 @@ class PredictionMerge:
     def _link(self, cluster_id: str, mention: str, score: float | None) -> None:
         known = self._doc.link(cluster_id, mention)
         link = LinkRow(
-            *(cluster_id, mention, score, State.UNDECIDED, self._source_id, self._context.event_id)
+            cluster_id,
+            mention,
+            score,
+            State.UNDECIDED,
+            source_id=self._source_id,
+            event_id=self._context.event_id,
         )
         self._doc.put(link)
         self._context.items += known is None

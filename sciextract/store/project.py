@@ -30,7 +30,7 @@ from sciextract.store.connection import (
 from sciextract.store.context import Context, Outcome
 from sciextract.store.document_state import DocumentState, Stored, Tables
 from sciextract.store.maintenance import backup, findings
-from sciextract.store.maintenance.values import wrong_values
+from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import WRONG_VALUES, damaged, read_only, replaced, translated
 from sciextract.store.state_tables import apply, load_rows
@@ -116,10 +116,10 @@ class Project:
         trace: TracebackType | None,
     ) -> None:
         with translated(self.path):
-            found = self._wrong_behind(error)
+            wrong = self._wrong_behind(error)
             self.close()
-            if found:
-                raise damaged(self.path, found) from error
+            if wrong:
+                raise damaged(self.path, wrong) from error
             if isinstance(error, sqlite3.DatabaseError):
                 raise error  # a plain query of the caller: its error names the project, too
 
@@ -232,10 +232,10 @@ class Project:
             return int(row[0])
         if self.mode != "write" or not self.connection.in_transaction:
             return 0
-        found = self.connection.execute(
+        cursor = self.connection.execute(
             "INSERT INTO source(name, kind) VALUES (?, ?)", (name, name.partition(":")[0])
         )
-        return int(found.lastrowid or 0)
+        return int(cursor.lastrowid or 0)
 
     @property
     def sources(self) -> dict[int, str]:
@@ -264,8 +264,8 @@ class Project:
     def stream(self, states: frozenset[State] = IN_VIEW) -> Iterator[AnnotatedDocument]:
         """All documents, one by one, in constant memory."""
         last = 0
-        while found := documents.numbers(self.connection, last, 256):
-            for last in found:
+        while page := documents.numbers(self.connection, last, 256):
+            for last in page:
                 yield self.document(last, states)
 
     def documents_with(self, surface: str) -> list[int]:

@@ -46,11 +46,11 @@ def _parsed(version: int, body: str) -> LabelSchema:
 
 def save(connection: sqlite3.Connection, schema: LabelSchema) -> int:
     """Make a schema the newest version, inside the caller's transaction; returns the version."""
-    found = connection.execute(
+    cursor = connection.execute(
         "INSERT INTO label_schema(hash, body, at) VALUES (?, ?, ?)",
         (schema.content_hash, json.dumps(schema_to_mapping(schema)), now()),
     )
-    return int(found.lastrowid or 0)
+    return int(cursor.lastrowid or 0)
 
 
 def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) -> LabelSchema:
@@ -85,10 +85,10 @@ def read(project: Project) -> list[dict[str, Any]]:
         ProjectDamagedError: They cannot be understood.
     """
     with translated(project.path):
-        found = _load(project.connection)
-    if found is None:
+        entries = _load(project.connection)
+    if entries is None:
         raise not_understood(project)
-    return found
+    return entries
 
 
 def not_understood(project: Project) -> ProjectDamagedError:

@@ -159,10 +159,10 @@ def save_queue(project: Project, queue: SavedQueue) -> SavedQueue:
         raise ActionRefusedError("a queue needs at least one abstract, and the list is empty")
     body = json.dumps(asdict(queue))
     with project.writing() as connection:
-        found = connection.execute(
+        cursor = connection.execute(
             "INSERT OR IGNORE INTO meta VALUES (?, ?)", (_PREFIX + queue.name, body)
         )
-        if not found.rowcount:
+        if not cursor.rowcount:
             raise ActionRefusedError(
                 f"there is a queue {queue.name!r} already", "choose another name"
             )

@@ -212,10 +212,12 @@ def from_values(table: str, values: Mapping[str, Any]) -> Row:
     for name, kinds in _TYPES[table]:
         if not isinstance(values[name], kinds):
             raise TypeError(f"{table}.{name} is {values[name]!r}")
-    found = [values[name] if read is None else read(values[name]) for name, read in _READERS[table]]
+    arguments = [
+        values[name] if read is None else read(values[name]) for name, read in _READERS[table]
+    ]
     if table == EntityRow.TABLE:
-        found[_FRAGMENTS] = _fragments(values)
-    return ROW_TYPES[table](*found)
+        arguments[_FRAGMENTS] = _fragments(values)
+    return ROW_TYPES[table](*arguments)
 
 
 def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:

@@ -39,6 +39,9 @@ WRONG_VALUES = (
     SchemaError,
 )
 
+#: What reading damaged bytes can end in, besides rows.
+UNREADABLE = (sqlite3.Error, ProjectDamagedError, *WRONG_VALUES)
+
 
 @contextmanager
 def decoded(connection: sqlite3.Connection, place: str) -> Iterator[None]:
@@ -55,8 +58,8 @@ def decoded(connection: sqlite3.Connection, place: str) -> Iterator[None]:
         yield
     except WRONG_VALUES as error:
         files = {name: file for _, name, file in connection.execute("PRAGMA database_list")}
-        found = f"{place} cannot be understood ({type(error).__name__}: {error})"
-        raise damaged(Path(files["main"]), found) from error
+        problem = f"{place} cannot be understood ({type(error).__name__}: {error})"
+        raise damaged(Path(files["main"]), problem) from error
 
 
 @contextmanager
@@ -141,10 +144,10 @@ def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
     )
 
 
-def damaged(path: Path, found: str) -> ProjectDamagedError:
+def damaged(path: Path, problem: str) -> ProjectDamagedError:
     """SQLite found the file damaged."""
     return ProjectDamagedError(
-        f"{path} is damaged: {found}",
+        f"{path} is damaged: {problem}",
         f"{as_command('sciextract', 'doctor', '--project', path)} tells what can be saved and lists the backups",
     )
 

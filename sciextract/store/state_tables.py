@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from sciextract.documents.annotations import State
@@ -89,9 +89,9 @@ def apply(
 def surface_id(connection: sqlite3.Connection, surface: str) -> int:
     """The number of a mention's string, given now if it has none."""
     safe = surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    found = connection.execute("SELECT id FROM surface WHERE text = ?", (safe,)).fetchone()
-    if found is not None:
-        return int(found[0])
+    row = connection.execute("SELECT id FROM surface WHERE text = ?", (safe,)).fetchone()
+    if row is not None:
+        return int(row[0])
     inserted = connection.execute("INSERT INTO surface(text) VALUES (?)", (safe,))
     return int(inserted.lastrowid or 0)
 
@@ -180,11 +180,7 @@ def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
             items = excluded.items, undecided = excluded.undecided, decided = excluded.decided,
             uncertainty = excluded.uncertainty, least_score = excluded.least_score,
             greatest_score = excluded.greatest_score""",
-        (
-            *(number, summary.entities, summary.relations, summary.clusters, summary.items),
-            *(summary.undecided, summary.decided, summary.uncertainty, summary.least_score),
-            *(summary.greatest_score, summary.disagreements),
-        ),
+        (number, *astuple(summary)),
     )
     connection.executemany(
         "INSERT INTO tally VALUES (?, ?, ?, ?, ?)",

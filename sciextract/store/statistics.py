@@ -158,10 +158,10 @@ def done_by_day(project: Project) -> dict[str, int]:
 
 def reliability(decided: Iterable[tuple[float, int]]) -> list[ReliabilityBin]:
     """Scores and whether they were accepted, in bins of equal width."""
-    found: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
+    by_bin: list[list[tuple[float, int]]] = [[] for _ in range(BINS)]
     for score, accepted in decided:
-        found[min(int(score * BINS), BINS - 1)].append((score, accepted))
-    return [_bin(place, items) for place, items in enumerate(found)]
+        by_bin[min(int(score * BINS), BINS - 1)].append((score, accepted))
+    return [_bin(place, items) for place, items in enumerate(by_bin)]
 
 
 def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
@@ -289,10 +289,10 @@ def label_states(project: Project) -> list[LabelStates]:
         rows = project.connection.execute(
             "SELECT kind, label, state, sum(number) FROM tally GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
         ).fetchall()
-    found: dict[tuple[str, str], dict[str, int]] = {}
+    by_label: dict[tuple[str, str], dict[str, int]] = {}
     for kind, label, state, number in rows:
-        found.setdefault((kind, label), {})[state] = number
-    return [LabelStates(*names, states) for names, states in found.items()]
+        by_label.setdefault((kind, label), {})[state] = number
+    return [LabelStates(*names, states) for names, states in by_label.items()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,10 +168,13 @@ def _check(
 
 
 def _check_rules(
-    connection: sqlite3.Connection, event: events.Event, doc: DocumentState, found: set[Problem]
+    connection: sqlite3.Connection,
+    event: events.Event,
+    doc: DocumentState,
+    broken: set[Problem],
 ) -> None:
     """Refuse when a rule would be broken that was kept before; what an import brought may come back."""
-    for problem in sorted(found, key=lambda each: each.what):
+    for problem in sorted(broken, key=lambda each: each.what):
         later = _later(connection, event, doc, problem)
         if later is not None or not problem.by_import:
             raise _built_on(event, doc, later, f"what it needs to be ({problem.what})")

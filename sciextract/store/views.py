@@ -115,7 +115,13 @@ def _entity(row: EntityRow, sources: Mapping[int, str]) -> Entity:
 
 
 def _relation(row: RelationRow, sources: Mapping[int, str]) -> Relation:
-    source = sources[row.source_id]
     return Relation(
-        *(row.id, row.head, row.tail, row.label, row.score, row.state, source, row.alternatives)
+        id=row.id,
+        head=row.head,
+        tail=row.tail,
+        label=row.label,
+        score=row.score,
+        state=row.state,
+        source=sources[row.source_id],
+        alternatives=row.alternatives,
     )

@@ -16,10 +16,10 @@ from sciextract.workflows.disagreements import (
     KIND,
     MERGE,
     THEIRS,
-    BothSides,
     Decisions,
     Dispute,
-    both_sides,
+    DocumentComparison,
+    compare_with_source,
 )
 
 __all__ = [
@@ -61,8 +61,8 @@ def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
         UsageError: No source of that name has said anything.
     """
     decisions = Decisions(project)
-    found = decisions.merged() if source is None else sources(project, source)
-    for source_id in found.values():
+    known = decisions.merged() if source is None else sources(project, source)
+    for source_id in known.values():
         for number in documents_of(project, [source_id]):
             yield from waiting(
                 project, project.document_state(number), source_id, decisions.keys(number)
@@ -104,7 +104,7 @@ class Decided:
 
     outcome: Outcome
     doc: DocumentState
-    compared: Mapping[int, BothSides]
+    compared: Mapping[int, DocumentComparison]
 
 
 def decide_and_compare(
@@ -135,24 +135,25 @@ def decide_and_compare(
         "number": dispute.number,
     }
     decided, merged = decisions.keys(dispute.number) | {dispute.key}, decisions.merged()
-    found: list[tuple[DocumentState, dict[int, BothSides]]] = []
+    results: list[tuple[DocumentState, dict[int, DocumentComparison]]] = []
 
     def work(doc: DocumentState, context: Context) -> None:
         if verdict == "theirs":
             THEIRS[dispute.difference.layer](doc, context, dispute)
         looked = (
-            (each, both_sides(project, doc, each)) for each in {*merged.values(), *source_ids}
+            (each, compare_with_source(project, doc, each))
+            for each in {*merged.values(), *source_ids}
         )
         compared = {each: both for each, both in looked if both is not None}
-        found.append((doc, compared))
+        results.append((doc, compared))
         left = (both.waiting(decided) for each, both in compared.items() if each in merged.values())
         count = sum(len(each) for each in left)
         state_tables.set_disagreements(project.connection, dispute.number, count)
 
     outcome = project.perform(KIND, params, [dispute.number], work, seconds, always=True)
-    if not found:
+    if not results:
         raise ActionRefusedError(f"the project has no document {dispute.number} (any more)")
-    return Decided(outcome, *found[0])
+    return Decided(outcome, *results[0])
 
 
 def decide_all(
@@ -177,10 +178,8 @@ def decide_all(
         for layer in Layer:
             tried: set[str] = set()
             for _ in range(_MOST_STEPS):
-                left = waiting(
-                    *(project, project.document_state(number), project.source_id(source)),
-                    decisions.keys(number),
-                )
+                doc, decided = project.document_state(number), decisions.keys(number)
+                left = waiting(project, doc, project.source_id(source), decided)
                 fitting = [
                     each
                     for each in left
@@ -233,7 +232,7 @@ def waiting(
     project: Project, doc: DocumentState, source_id: int, decided: Collection[str]
 ) -> list[Dispute]:
     """What is undecided between a document as it is, or would be, and what a source said about it."""
-    both = both_sides(project, doc, source_id)
+    both = compare_with_source(project, doc, source_id)
     return both.waiting(decided) if both else []
 
 
@@ -357,11 +356,11 @@ class _Sweep:
     def _next(self, doc: DocumentState, layer: Layer) -> list[Dispute]:
         """What can be decided without another look: links one by one, since each changes the clusters."""
         left = waiting(self._project, doc, self._source_id, self.decided)
-        found = [
+        fitting = [
             each for each in left if each.difference.layer is layer and each.key not in self.refused
         ]
         taken_singly = layer is Layer.LINK and self._verdict == "theirs"
-        return found[:1] if taken_singly else found
+        return fitting[:1] if taken_singly else fitting
 
     def _decide(self, doc: DocumentState, context: Context, dispute: Dispute) -> None:
         self.source = dispute.source

@@ -205,12 +205,12 @@ def sides(project: Project) -> list[Side]:
             JOIN source s ON s.id = a.source_id JOIN document d ON d.id = a.document_id
             JOIN progress p ON p.document_id = d.id WHERE p.entities = 'done'"""
         ).fetchall()
-    found: dict[tuple[int, str], list[tuple[str, int]]] = {}
+    by_name: dict[tuple[int, str], list[tuple[str, int]]] = {}
     for name, source_id, number, sha in rows:
-        found.setdefault((source_id, name), []).append((_drawn(sha), number))
+        by_name.setdefault((source_id, name), []).append((_drawn(sha), number))
     return [
         Side(name, source_id, tuple(number for _, number in sorted(numbers)))
-        for (source_id, name), numbers in sorted(found.items(), reverse=True)
+        for (source_id, name), numbers in sorted(by_name.items(), reverse=True)
     ]
 
 
@@ -246,11 +246,11 @@ def agree_with(
 def _pair(
     project: Project, number: int, side: Side
 ) -> tuple[AnnotatedDocument, AnnotatedDocument] | None:
-    said = annotations_of_source(project.connection, number, side.source_id)
-    if said is None or (side.name.startswith("import:") and not _worked_on(project, number)):
+    annotations = annotations_of_source(project.connection, number, side.source_id)
+    if annotations is None or (side.name.startswith("import:") and not _worked_on(project, number)):
         return None
     mine = project.document(number)
-    return mine, AnnotatedDocument(mine.document, decided_part(said))
+    return mine, AnnotatedDocument(mine.document, decided_part(annotations))
 
 
 def _worked_on(project: Project, number: int) -> bool:

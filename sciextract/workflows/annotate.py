@@ -158,5 +158,5 @@ class _Feed:
 
 def _warnings(item: AnnotatedDocument) -> tuple[str, ...]:
     """The reader's warnings and one about the language, each once."""
-    found = [] if looks_english(item.document.text) else [OTHER_LANGUAGE]
-    return tuple(dict.fromkeys([*item.warnings, *found]))
+    warnings = [] if looks_english(item.document.text) else [OTHER_LANGUAGE]
+    return tuple(dict.fromkeys([*item.warnings, *warnings]))

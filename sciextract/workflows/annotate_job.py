@@ -33,6 +33,7 @@ from sciextract.workflows.output import (
     check_output,
     check_standard_output,
     check_target,
+    refuse_standard_output,
     whole_output,
 )
 from sciextract.workflows.predict_project import PredictReport, predict_project
@@ -95,10 +96,8 @@ class Target:
             raise UsageError(
                 f"--resume cannot go on with {spec.id}", f"it can with {', '.join(RESUMABLE)}"
             )
-        if self.path is None and not self.is_stream:
-            kind = "a folder" if spec.output == "folder" else "a binary file"
-            problem = f"--export {spec.id} makes {kind}, which cannot go to standard output"
-            raise UsageError(problem, "name it with --output")
+        if self.path is None:
+            refuse_standard_output(spec, "--export")
 
     def earlier(self, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The run to go on with, if there is one."""
@@ -180,7 +179,7 @@ class AnnotateJob:
         input_format: Format of the inputs; their content decides when ``None``.
         schema: Name or file of a label schema.
         given: Whether the input's entities stay, and only relations between them are predicted.
-        beside: Whether the input's annotations are written as gold, and the predictions beside them.
+        keep_gold: Whether the input's annotations are written as gold, and the predictions beside them.
     """
 
     inputs: list[str]
@@ -189,7 +188,7 @@ class AnnotateJob:
     input_format: str | None = None
     schema: str | None = None
     given: bool = False
-    beside: bool = False
+    keep_gold: bool = False
 
     def run(self, view: ViewFactory, listener: Listener) -> Report:
         """Annotate everything. The model is loaded once inputs and output are known to be there.
@@ -198,10 +197,10 @@ class AnnotateJob:
             SciextractError: Nothing could be done, or the run cannot go on; written lines are complete.
         """
         schema = load_schema(self.schema) if self.schema else None
-        fields = FieldChoice("gold", strict=self.beside)
+        fields = FieldChoice("gold", strict=self.keep_gold)
         items = read(self.inputs, self.input_format, fields)
         self.target.check(self.inputs, candidates=self.choice.candidates)
-        if self.beside and self.target.export != "scierc":
+        if self.keep_gold and self.target.export != "scierc":
             raise UsageError(
                 "--predicted writes predicted_* fields, which only scierc has",
                 "add --export scierc",
@@ -214,12 +213,12 @@ class AnnotateJob:
             gold: deque[Annotations] = deque()
             shown = schema or display_schema(predictor.config)
             writer = self._writer(destination, view, shown, gold)
-            items = _keeping(items, gold) if self.beside else items
+            items = _keeping(items, gold) if self.keep_gold else items
             work = relate if self.given else annotate
             summary = work(items, predictor, writer, listener)
             writer.close()
-        if isinstance(predictor, AutoExtractor) and (told := predictor.usage_message()):
-            listener.note(told)
+        if isinstance(predictor, AutoExtractor) and (message := predictor.usage_message()):
+            listener.note(message)
         if self.given and summary.documents and not summary.entities:
             listener.note("the input has no entities, so that there is nothing to relate")
         resumed = earlier.documents if earlier else 0
@@ -231,8 +230,8 @@ class AnnotateJob:
         self, schema: LabelSchema | None, listener: Listener
     ) -> Extractor | AutoExtractor:
         extractor = self.choice.load()
-        if told := self.choice.told():
-            listener.note(told)
+        if message := self.choice.message():
+            listener.note(message)
         if schema is not None:
             check_schema(extractor.config, schema)
         if self.choice.device == AUTO_DEVICE and extractor.device_message:
@@ -255,7 +254,7 @@ class AnnotateJob:
         if self.target.export is None:
             return view(cast(TextIO, destination), schema)
         known: dict[str, Any] = {"candidates": self.choice.candidates, "schema": schema}
-        if self.beside:
+        if self.keep_gold:
             known["gold"] = gold.popleft
         wanted = get_format(self.target.export, "write").options
         options = {name: value for name, value in known.items() if name in wanted}
@@ -358,8 +357,8 @@ class ProjectJob:
                     project, list(self.inputs), self.input_format, listener=listener
                 )
             predictor = self.choice.load(project)
-            if told := self.choice.told(project):
-                on_model(told)
+            if message := self.choice.message(project):
+                on_model(message)
             settings = {"thresholds": dict(self.choice.thresholds)}
             predicted = predict_project(project, predictor, settings, on_progress=on_progress)
             exported = self.export.run(project) if self.export else None

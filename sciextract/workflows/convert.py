@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +23,7 @@ from sciextract.workflows.output import (
     check_target,
     local_inputs,
     refuse_as_input,
+    refuse_standard_output,
     whole_output,
 )
 
@@ -62,16 +63,7 @@ class ConvertReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            "format": self.format,
-            "output": self.output,
-            "documents": self.documents,
-            "bad": self.bad,
-            "warned": self.warned,
-            "losses": dict(self.losses),
-            "renamed": dict(self.renamed),
-            "strict": self.strict,
-        }
+        return asdict(self) | {"renamed": dict(self.renamed)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +128,8 @@ class ConvertJob:
             refuse_as_input(str(self.output), self.inputs)
             kept = map(Path, local_inputs(self.inputs))
             check_target(Path(str(self.output)), force=self.force, kept=kept)
-        elif spec.output != "stream":
-            kind = "a folder" if spec.output == "folder" else "a binary file"
-            problem = f"--to {spec.id} makes {kind}, which cannot go to standard output"
-            raise UsageError(problem, "name it with --output")
         else:
+            refuse_standard_output(spec, "--to")
             check_standard_output(self.inputs)
 
     def _written(
@@ -182,7 +171,7 @@ def rename_of(words: str) -> dict[str, str]:
         UsageError: A part is no pair, or a label is to get two new names.
     """
     pairs = [part.partition("=") for part in words.split(",") if part.strip()]
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for part in pairs:
         old, new = part[0].strip(), part[2].strip()
         if not old or not new or "=" in new:
@@ -190,9 +179,9 @@ def rename_of(words: str) -> dict[str, str]:
                 f"--rename has {''.join(part).strip()!r}, allowed is OLD=NEW",
                 "several are separated by commas: --rename Method=Technique,Task=Problem",
             )
-        if found.setdefault(old, new) != new:
+        if labels.setdefault(old, new) != new:
             raise UsageError(f"--rename gives {old!r} two names", "give it one of them")
-    return found
+    return labels
 
 
 def relabelled(

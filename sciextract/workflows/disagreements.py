@@ -58,7 +58,7 @@ class Dispute:
 
 
 @dataclass(frozen=True, slots=True)
-class BothSides:
+class DocumentComparison:
     """One document, twice.
 
     Attributes:
@@ -78,7 +78,9 @@ class BothSides:
         return [each for each in self.disputes if each.key not in decided]
 
 
-def both_sides(project: Project, doc: DocumentState, source_id: int) -> BothSides | None:
+def compare_with_source(
+    project: Project, doc: DocumentState, source_id: int
+) -> DocumentComparison | None:
     """Hold a document against what a source said about it; ``None`` when there is nothing to compare.
 
     Args:
@@ -87,45 +89,45 @@ def both_sides(project: Project, doc: DocumentState, source_id: int) -> BothSide
         source_id: The other source.
     """
     with translated(project.path):
-        said = annotations_of_source(project.connection, doc.stored.number, source_id)
+        annotations = annotations_of_source(project.connection, doc.stored.number, source_id)
         sources = project.sources
-    if said is None or doc.progress is None:
+    if annotations is None or doc.progress is None:
         return None
     mine = annotated(doc, sources, IN_VIEW)
-    theirs = AnnotatedDocument(mine.document, decided_part(said))
-    found = differences([mine], [theirs], project.schema.symmetric_labels)
+    theirs = AnnotatedDocument(mine.document, decided_part(annotations))
+    differing = differences([mine], [theirs], project.schema.symmetric_labels)
     number, source, sha = doc.stored.number, sources[source_id], mine.document.text_sha256
-    listed = {_key(each, sha): each for each in found}
+    listed = {_key(each, sha): each for each in differing}
     disputes = tuple(
         Dispute(number, source, key, each, _company(each, theirs)) for key, each in listed.items()
     )
-    return BothSides(source, mine, theirs, disputes)
+    return DocumentComparison(source, mine, theirs, disputes)
 
 
 def _company(one: Difference, theirs: AnnotatedDocument) -> tuple[tuple[Span, ...], ...]:
     if one.layer is not Layer.LINK or one.second is None:
         return ()
-    said, wanted = theirs.annotations, one.second.id
-    mentions = next(each.mentions for each in said.clusters if each.id == wanted)
-    return tuple(said.entity(each).fragments for each in mentions)
+    annotations, wanted = theirs.annotations, one.second.id
+    mentions = next(each.mentions for each in annotations.clusters if each.id == wanted)
+    return tuple(annotations.entity(each).fragments for each in mentions)
 
 
-def decided_part(said: Annotations) -> Annotations:
+def decided_part(annotations: Annotations) -> Annotations:
     """What a source had decided, with its undecided items left out; a model's say is all of it."""
-    kept = {each.id for each in said.entities if each.state in IN_VIEW}
+    kept = {each.id for each in annotations.entities if each.state in IN_VIEW}
     if not kept:
-        return said
+        return annotations
     return replace(
-        said,
-        entities=tuple(each for each in said.entities if each.id in kept),
+        annotations,
+        entities=tuple(each for each in annotations.entities if each.id in kept),
         relations=tuple(
             each
-            for each in said.relations
+            for each in annotations.relations
             if each.state in IN_VIEW and {each.head, each.tail} <= kept
         ),
         clusters=tuple(
             each.only(kept.intersection(each.live_mentions))
-            for each in said.clusters
+            for each in annotations.clusters
             if each.state in IN_VIEW
         ),
     )
@@ -137,12 +139,12 @@ def _key(one: Difference, text_sha256: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-def _plain(said: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | None:
-    if said is None:
+def _plain(item: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | None:
+    if item is None:
         return None
-    spans = [[[s.char_start, s.char_end] for s in each] for each in said.fragments]
-    plain = {"label": said.label, "fragments": spans, "entity_labels": list(said.entity_labels)}
-    return plain | ({"id": said.id, "entities": list(said.entities)} if ids else {})
+    spans = [[[s.char_start, s.char_end] for s in each] for each in item.fragments]
+    plain = {"label": item.label, "fragments": spans, "entity_labels": list(item.entity_labels)}
+    return plain | ({"id": item.id, "entities": list(item.entities)} if ids else {})
 
 
 KIND = "adjudicate"
@@ -255,8 +257,8 @@ def other_sources(project: Project, decisions: Decisions) -> list[OtherSource]:
         if name in merged or not decisions.was_merged(name):
             own = name.partition("/")[0] if name.startswith("model:") else name
             by_name[own] = (*by_name.get(own, ()), source_id)
-    found = [OtherSource(name, ids, name in merged) for name, ids in by_name.items()]
-    return sorted(found, key=_rank)
+    others = [OtherSource(name, ids, name in merged) for name, ids in by_name.items()]
+    return sorted(others, key=_rank)
 
 
 def _rank(side: OtherSource) -> tuple[bool, bool, int]:
@@ -316,11 +318,11 @@ def _home(
     return max(homes, key=shared, default=None)
 
 
-def _entity_on(doc: DocumentState, said: AnnotatedItem, place: int) -> EntityRow:
-    for row in doc.on_fragments(said.fragments[place]):
+def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow:
+    for row in doc.on_fragments(item.fragments[place]):
         if row.in_view:
             return row
-    text = " ".join(each.of(doc.text) for each in said.fragments[place])
+    text = " ".join(each.of(doc.text) for each in item.fragments[place])
     raise ActionRefusedError(
         f"{text!r} is no entity here", "decide the differences of the entities first"
     )

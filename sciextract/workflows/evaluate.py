@@ -110,8 +110,8 @@ def evaluate(
         symmetric,
         singletons=singletons,
     )
-    found = intervals(tallies) if bootstrap else {}
-    return replace(report(tallies), intervals=found, warnings=warnings)
+    bootstrapped = intervals(tallies) if bootstrap else {}
+    return replace(report(tallies), intervals=bootstrapped, warnings=warnings)
 
 
 def evaluate_files(
@@ -160,8 +160,8 @@ def evaluate_files(
         only=only,
         singletons=singletons,
     )
-    told = (*_predicted_as_gold(gold, gold_choice), *choice.messages(predicted))
-    result = replace(result, warnings=(*told, *result.warnings))
+    notes = (*_predicted_as_gold(gold, gold_choice), *choice.messages(predicted))
+    result = replace(result, warnings=(*notes, *result.warnings))
     return _finished(result, labels, gold_documents, (*bad_gold, *bad_predicted))
 
 
@@ -249,15 +249,15 @@ def _predicted_as_gold(path: str, choice: FieldChoice) -> Iterable[str]:
 
 
 def _by_key(documents: Iterable[AnnotatedDocument], side: str) -> dict[str, AnnotatedDocument]:
-    found: dict[str, AnnotatedDocument] = {}
+    by_key: dict[str, AnnotatedDocument] = {}
     for document in documents:
         key = document.document.doc_key
-        if key in found:
+        if key in by_key:
             raise DocumentMismatchError(
                 f"two {side} documents have the doc_key {key!r}", "give every document its own key"
             )
-        found[key] = document
-    return found
+        by_key[key] = document
+    return by_key
 
 
 def _partners(
@@ -375,12 +375,12 @@ def _check_labels(
     only: Collection[str], pairs: Iterable[tuple[AnnotatedDocument, AnnotatedDocument]]
 ) -> None:
     sides = (side for pair in pairs for side in pair) if only else ()
-    found = {entity.label for side in sides for entity in side.annotations.entities}
-    unknown = [label for label in only if label not in found]
+    known = {entity.label for side in sides for entity in side.annotations.entities}
+    unknown = [label for label in only if label not in known]
     if unknown:
         raise UsageError(
             f"--only {', '.join(map(repr, unknown))}: no entity has this label",
-            f"labels found: {', '.join(sorted(filter(None, found))) or 'none'}",
+            f"labels found: {', '.join(sorted(filter(None, known))) or 'none'}",
         )
 
 

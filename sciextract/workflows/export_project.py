@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,12 @@ from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.views import WITH_UNDECIDED
-from sciextract.workflows.output import StandardOutput, check_target, whole_output
+from sciextract.workflows.output import (
+    StandardOutput,
+    check_target,
+    refuse_standard_output,
+    whole_output,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +63,7 @@ class ExportReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            "format": self.format,
-            "output": self.output,
-            "documents": self.documents,
-            "losses": dict(self.losses),
-            "strict": self.strict,
-            "from_base": self.from_base,
-            "left_out": dict(self.left_out),
-            "bad": self.bad,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +125,8 @@ class ExportJob:
             read = [*inputs, *([] if self.base is None else [self.base])]
             kept = [project.path, folder_of(project.path), *map(Path, read)]
             check_target(Path(str(self.output)), force=self.force, kept=kept)
-        elif spec.output != "stream":
-            kind = "a folder" if spec.output == "folder" else "a binary file"
-            problem = f"--format {spec.id} makes {kind}, which cannot go to standard output"
-            raise UsageError(problem, "name it with --output")
+        else:
+            refuse_standard_output(spec, "--format")
 
     def run(self, project: Project) -> ExportReport:
         """Export all documents of a project, in constant memory.
@@ -161,30 +155,32 @@ class ExportJob:
 
     def _written(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
         training = None if self.base is None else Augmented(project, self.base)
-        beside = _Beside(project, self._source(project)) if self.predicted else None
-        writer, count = _writer(spec, destination, project, beside), 0
-        given = training or beside
+        predictions = (
+            _PredictionsWithGold(project, self._source(project)) if self.predicted else None
+        )
+        writer, count = _writer(spec, destination, project, predictions), 0
+        given = training or predictions
         for document in given.documents() if given else self._documents(project):
             writer.write(document)
             count += 1
         writer.close()
         report = ExportReport(self.format, self.output, count, dict(writer.losses), self.strict)
-        if beside and beside.missing:
-            report = replace(report, left_out={"no model has predicted them": beside.missing})
+        if predictions and predictions.missing:
+            report = replace(report, left_out={"no model has predicted them": predictions.missing})
         report = report if training is None else _of_training_set(report, training)
         return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
     def _documents(self, project: Project) -> Iterator[AnnotatedDocument]:
         source = self._source(project)
         if source is not None:
-            return _said(project, source)
+            return _of_source(project, source)
         return project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
 
     def _source(self, project: Project) -> int | None:
         return None if self.source is None else _named_source(project, self.source)
 
 
-class _Beside:
+class _PredictionsWithGold:
     """A project's predictions, and the current view that each is written beside.
 
     Args:
@@ -204,7 +200,7 @@ class _Beside:
     def documents(self) -> Iterator[AnnotatedDocument]:
         """The predicted abstracts, one by one."""
         for number in self._project.numbers():
-            predicted = self._said(number)
+            predicted = self._of_source(number)
             if predicted is None:
                 self.missing += 1
                 continue
@@ -216,7 +212,7 @@ class _Beside:
         """The current view of the abstract that came last."""
         return self._gold
 
-    def _said(self, number: int) -> Annotations | None:
+    def _of_source(self, number: int) -> Annotations | None:
         if self._source_id is None:
             return latest_predictions(self._project.connection, number)
         return annotations_of_source(self._project.connection, number, self._source_id)
@@ -227,7 +223,7 @@ def _of_training_set(report: ExportReport, training: Augmented) -> ExportReport:
         report,
         losses={**report.losses, **training.losses},
         from_base=training.from_base,
-        left_out=training.left_out,
+        left_out=dict(training.left_out),
         bad=training.bad,
     )
 
@@ -242,18 +238,20 @@ class _Nowhere(io.TextIOBase):
         return len(text)
 
 
-def _writer(spec: FormatSpec, destination: Any, project: Project, beside: _Beside | None) -> Writer:
+def _writer(
+    spec: FormatSpec, destination: Any, project: Project, predictions: _PredictionsWithGold | None
+) -> Writer:
     options: dict[str, Any] = {"schema": project.schema} if "schema" in spec.options else {}
-    if beside is not None:
-        options["gold"] = beside.gold
+    if predictions is not None:
+        options["gold"] = predictions.gold
     return open_writer(spec.id, destination, **options)
 
 
-def _said(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
+def _of_source(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
     for number in project.numbers():
-        said = annotations_of_source(project.connection, number, source_id)
+        annotations = annotations_of_source(project.connection, number, source_id)
         document = project.document_state(number).stored.document
-        yield AnnotatedDocument(document, said or Annotations())
+        yield AnnotatedDocument(document, annotations or Annotations())
 
 
 def _named_source(project: Project, name: str) -> int:
@@ -262,8 +260,8 @@ def _named_source(project: Project, name: str) -> int:
     Raises:
         UsageError: No source is called so, or several are; lists them.
     """
-    said = "SELECT DISTINCT s.id, s.name FROM annotation_set a JOIN source s ON s.id = a.source_id"
-    known = {found: number for number, found in project.connection.execute(said)}
+    query = "SELECT DISTINCT s.id, s.name FROM annotation_set a JOIN source s ON s.id = a.source_id"
+    known = {found: number for number, found in project.connection.execute(query)}
     fitting = [found for found in known if found == name] or [
         found for found in known if found.startswith(name)
     ]

@@ -6,7 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -55,13 +55,13 @@ class ImportListener:
         bad_record: Called with the error of a record that could not be read; the import goes on.
         warned: Called with the key of a document and the remarks about it.
         progress: Called with the number of documents behind us.
-        told: Called with which fields of a file with gold and predictions were read, and which were left.
+        note: Called with which fields of a file with gold and predictions were read, and which were left.
     """
 
     bad_record: Callable[[FormatError], None] = _ignore
     warned: Callable[[str, tuple[str, ...]], None] = _ignore
     progress: Callable[[int], None] = _ignore
-    told: Callable[[str], None] = _ignore
+    note: Callable[[str], None] = _ignore
 
 
 @dataclass(slots=True)
@@ -94,11 +94,7 @@ class ImportReport:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         return {
-            "documents": self.counts.documents,
-            "known": self.counts.known,
-            "items": self.counts.items,
-            "flagged": self.counts.flagged,
-            "against_decisions": self.counts.against_decisions,
+            **asdict(self.counts),
             "bad": self.bad,
             "warned": self.warned,
             "added_labels": self.added_labels,
@@ -224,7 +220,7 @@ class _Job:
             self._count(target.counts)
         for note in choice.messages(path):
             self._report.notes.append(note)
-            self._listener.told(note)
+            self._listener.note(note)
 
     def bad(self, error: FormatError) -> None:
         """Count and report a record that cannot be read."""
@@ -286,12 +282,12 @@ def proposed(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument
     def undecided(item: _Item) -> _Item:
         return replace(item, state=State.UNDECIDED, source=source or f"{item.source}{_PREDICTED}")
 
-    found = document.annotations
+    original = document.annotations
     annotations = replace(
-        found,
-        entities=tuple(map(undecided, found.entities)),
-        relations=tuple(map(undecided, found.relations)),
-        clusters=tuple(map(undecided, found.clusters)),
+        original,
+        entities=tuple(map(undecided, original.entities)),
+        relations=tuple(map(undecided, original.relations)),
+        clusters=tuple(map(undecided, original.clusters)),
     )
     return replace(document, annotations=annotations)
 

@@ -75,9 +75,9 @@ class ModelChoice:
             UsageError: It is an encoder without trained heads, several models have the name, or it lacks one
                 of the labels of ``only``.
         """
-        found = self._predictor(project)
-        check_labels(found.config, self.only)
-        return found
+        predictor = self._predictor(project)
+        check_labels(predictor.config, self.only)
+        return predictor
 
     def _predictor(self, project: Project | None) -> Extractor | AutoExtractor:
         if self.model is None:
@@ -112,7 +112,7 @@ class ModelChoice:
         with open_project(path, read=True) as project:
             return self.load(project)
 
-    def told(self, project: Project | None = None) -> str:
+    def message(self, project: Project | None = None) -> str:
         """Which model predicts, when somebody chose another than the default, or ``auto`` chose; nothing when one is
         named, or when it is chosen for each document.
 
@@ -122,7 +122,7 @@ class ModelChoice:
         """
         if self.model == AUTO and project is not None:
             return f"model {AUTO} chose {suited_to(project)} for this project"
-        return "" if self.model is not None else self._chosen(project).told()
+        return "" if self.model is not None else self._chosen(project).message()
 
     @staticmethod
     def _chosen(project: Project | None) -> Chosen:
@@ -173,8 +173,8 @@ def parse_labels(words: Collection[str]) -> tuple[str, ...]:
     >>> parse_labels(["Disease, Chemical", "Gene"])
     ('Disease', 'Chemical', 'Gene')
     """
-    found = (part.strip() for word in words for part in word.split(","))
-    return tuple(dict.fromkeys(filter(None, found)))
+    labels = (part.strip() for word in words for part in word.split(","))
+    return tuple(dict.fromkeys(filter(None, labels)))
 
 
 def check_labels(config: ModelConfig, wanted: Collection[str]) -> None:

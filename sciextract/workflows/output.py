@@ -19,7 +19,7 @@ from sciextract.errors import OutputError, UsageError, no_room
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
-from sciextract.formats.registry import has_suffix, readable
+from sciextract.formats.registry import FormatSpec, has_suffix, readable
 from sciextract.formats.urls import is_url
 from sciextract.text.characters import shown_on
 
@@ -198,6 +198,18 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
             f"{path} exists already and would be overwritten",
             "--resume goes on where it ends, --force overwrites it",
         )
+
+
+def refuse_standard_output(spec: FormatSpec, option: str) -> None:
+    """Refuse standard output for a format that is no stream of text.
+
+    Raises:
+        UsageError: It is none; names the format as ``option`` does.
+    """
+    if spec.output != "stream":
+        kind = "a folder" if spec.output == "folder" else "a binary file"
+        problem = f"{option} {spec.id} makes {kind}, which cannot go to standard output"
+        raise UsageError(problem, "name it with --output")
 
 
 def refuse_as_input(path: str, inputs: Sequence[str]) -> None:

@@ -158,11 +158,11 @@ def _free_key(project: Project, given: dict[str, str], item: AnnotatedDocument) 
 
 def _has_another(project: Project, key: str, text_sha256: str) -> bool:
     """Whether the project knows the key for another text."""
-    found = project.connection.execute(
+    row = project.connection.execute(
         "SELECT 1 FROM document WHERE doc_key = ? AND sha256 != ? LIMIT 1",
         (to_sql(key), text_sha256),
     ).fetchone()
-    return found is not None
+    return row is not None
 
 
 def _named(error: FormatError) -> FormatError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +38,7 @@ class PredictReport:
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        return {
-            "model": self.model,
-            "run": self.run,
-            "documents": self.documents,
-            "skipped": self.skipped,
-        }
+        return asdict(self)
 
 
 def predict_project(

@@ -122,8 +122,8 @@ class EarlierRun:
                 "go on with the model of the file, or choose another --output",
             )
 
-    def _refuse(self, found: str) -> None:
-        raise OutputError(f"{self.path}:{self.documents}: the line holds {found}", _OTHER_RUN)
+    def _refuse(self, actual: str) -> None:
+        raise OutputError(f"{self.path}:{self.documents}: the line holds {actual}", _OTHER_RUN)
 
 
 def _name(model: object) -> str:

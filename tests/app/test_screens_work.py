@@ -12,7 +12,8 @@ from textual.widgets import Input
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelNotFoundError
 from sciextract.store import open_project
-from sciextract.store.maintenance.doctor import Severity, examine
+from sciextract.store.maintenance.doctor import examine
+from sciextract.store.maintenance.findings import Severity
 from sciextract_app.dialogs.pages import BadRecordsDialog
 from sciextract_app.opening import recent_projects
 from sciextract_app.screens.start import StartScreen

@@ -18,7 +18,7 @@ from sciextract.errors import RemoteError, UsageError
 from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
 from sciextract.retraining.remote import jobs, results
-from sciextract.retraining.remote.jobs import Place
+from sciextract.retraining.remote.jobs import JobLocation
 from sciextract.retraining.remote.results import follow
 from sciextract.retraining.remote.start import Task, _script, start_again
 from sciextract.retraining.remote.trainer import EventRelay
@@ -61,12 +61,12 @@ def _until(holds: Callable[[], bool]) -> None:
 
 
 def test_a_job_brings_its_events_and_its_model_home(run: Run, task: Make) -> None:
-    place = start(run, task("5", "0", model=SCI))
-    assert place.state == "started"
-    ended = follow(run, place, _silent, _never)
+    location = start(run, task("5", "0", model=SCI))
+    assert location.state == "started"
+    ended = follow(run, location, _silent, _never)
     assert (ended.exit, ended.runs) == (0, False)
     assert _numbers(run) == [0, 1, 2, 3, 4]
-    model = results.fetch_model(run, place)
+    model = results.fetch_model(run, location)
     assert open_folder(model).hash == open_folder(SCI).hash
     assert "step 4" in (run.folder / "there" / "log").read_text()
     assert jobs.find_job(run.name)[1].state == "fetched"
@@ -75,8 +75,8 @@ def test_a_job_brings_its_events_and_its_model_home(run: Run, task: Make) -> Non
 def test_the_package_of_this_machine_runs_there_without_its_models(
     run: Run, task: Make, server: Server
 ) -> None:
-    place = start(run, task("1", "0"))
-    package = server.home / place.folder / "package"
+    location = start(run, task("1", "0"))
+    package = server.home / location.folder / "package"
     assert (package / "sciextract" / "errors.py").is_file()
     assert (package / "sciextract_trainer" / "run.py").is_file()
     assert not (package / "sciextract" / "bundled").exists()
@@ -87,7 +87,7 @@ def test_the_package_of_this_machine_runs_there_without_its_models(
 def test_a_line_that_is_cut_costs_no_event_and_doubles_none(
     run: Run, task: Make, server: Server
 ) -> None:
-    place = start(run, task("60", "0.05"))
+    location = start(run, task("60", "0.05"))
     lost: list[str] = []
 
     def came() -> None:
@@ -97,7 +97,7 @@ def test_a_line_that_is_cut_costs_no_event_and_doubles_none(
     def note(why: str, seconds: float) -> None:
         lost.append(why)
 
-    ended = follow(run, place, came, note, sleep=_silent)
+    ended = follow(run, location, came, note, sleep=_silent)
     assert lost
     assert ended.exit == 0
     assert _numbers(run) == list(range(60))
@@ -106,8 +106,8 @@ def test_a_line_that_is_cut_costs_no_event_and_doubles_none(
 def test_a_machine_that_is_away_for_a_while_is_waited_for(
     run: Run, task: Make, server: Server
 ) -> None:
-    place = start(run, task("10", "0.01"))
-    _until(lambda: jobs.standing(place).exit == 0)
+    location = start(run, task("10", "0.01"))
+    _until(lambda: jobs.job_state(location).exit == 0)
     server.down()
     waits: list[float] = []
 
@@ -116,7 +116,7 @@ def test_a_machine_that_is_away_for_a_while_is_waited_for(
         if len(waits) == 3:
             server.again()
 
-    follow(run, place, _silent, _silent, sleep=sleep)
+    follow(run, location, _silent, _silent, sleep=sleep)
     assert waits == [1.0, 2.0, 5.0]
     assert _numbers(run) == list(range(10))
 
@@ -129,16 +129,16 @@ def test_whoever_follows_next_goes_on_behind_what_came(run: Run, task: Make) -> 
         if len(run.metrics()) >= 3:
             raise Closed
 
-    place = start(run, task("30", "0.05"))
+    location = start(run, task("30", "0.05"))
     with pytest.raises(Closed):
-        follow(run, place, close, _never)
-    follow(Run(run.folder), place, _silent, _never)
+        follow(run, location, close, _never)
+    follow(Run(run.folder), location, _silent, _never)
     assert _numbers(run) == list(range(30))
 
 
 def test_starting_again_starts_nothing_twice(run: Run, task: Make, server: Server) -> None:
-    place = start(run, task("3", "0"))
-    jobs.note(run, place, state="sending")  # as when the line broke before the answer came
+    location = start(run, task("3", "0"))
+    jobs.note(run, location, state="sending")  # as when the line broke before the answer came
     again = start(run, task("3", "0"))
     follow(run, again, _silent, _never)
     assert _numbers(run) == [0, 1, 2]
@@ -154,43 +154,43 @@ def test_a_job_that_was_killed_there_is_told(
     run: Run, task: Make, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sciextract.retraining.remote.results.QUIET_SECONDS", 1.0)
-    place = start(run, task("1", "0", "forever"))
-    _until(lambda: "step 0" in jobs.standing(place).log)
-    started = json.loads((server.home / place.folder / "started.json").read_text())
+    location = start(run, task("1", "0", "forever"))
+    _until(lambda: "step 0" in jobs.job_state(location).log)
+    started = json.loads((server.home / location.folder / "started.json").read_text())
     os.killpg(started["pid"], signal.SIGKILL)
     with pytest.raises(RemoteError, match="without a word: step 0"):
-        follow(run, place, _silent, _never)
+        follow(run, location, _silent, _never)
 
 
 def test_cancelling_interrupts_and_leaves_an_exit_code(run: Run, task: Make) -> None:
-    place = start(run, task("1", "0", "forever"))
-    assert jobs.standing(place).runs
-    _until(lambda: "step 0" in jobs.standing(place).log)
-    results.cancel(place)
-    _until(lambda: jobs.standing(place).exit is not None)
-    assert jobs.standing(place).exit == 130
+    location = start(run, task("1", "0", "forever"))
+    assert jobs.job_state(location).runs
+    _until(lambda: "step 0" in jobs.job_state(location).log)
+    results.cancel(location)
+    _until(lambda: jobs.job_state(location).exit is not None)
+    assert jobs.job_state(location).exit == 130
 
 
 def test_a_job_that_was_stopped_goes_on(run: Run, task: Make, server: Server) -> None:
-    place = start(run, task("2", "0", "forever"))
-    _until(lambda: "step 1" in jobs.standing(place).log)
-    results.cancel(place)
-    assert follow(run, place, _silent, _never).exit == 130
-    script = server.home / place.folder / "job.sh"
+    location = start(run, task("2", "0", "forever"))
+    _until(lambda: "step 1" in jobs.job_state(location).log)
+    results.cancel(location)
+    assert follow(run, location, _silent, _never).exit == 130
+    script = server.home / location.folder / "job.sh"
     script.write_text(script.read_text().replace(" forever", ""))
-    assert follow(run, start_again(run, place), _silent, _never).exit == 0
+    assert follow(run, start_again(run, location), _silent, _never).exit == 0
     assert _numbers(run) == [0, 1, 0, 1]
 
 
 def test_cleaning_removes_the_folder_there_but_no_running_job(
     run: Run, task: Make, server: Server
 ) -> None:
-    place = start(run, task("1", "0", "forever"))
+    location = start(run, task("1", "0", "forever"))
     with pytest.raises(RemoteError, match="still runs"):
-        results.clean(run, place)
-    results.cancel(place)
-    results.clean(run, place)
-    assert not (server.home / place.folder).exists()
+        results.clean(run, location)
+    results.cancel(location)
+    results.clean(run, location)
+    assert not (server.home / location.folder).exists()
     assert (run.folder / METRICS).parent.is_dir()
     assert jobs.find_job(run.name)[1].state == "cleaned"
 
@@ -198,24 +198,24 @@ def test_cleaning_removes_the_folder_there_but_no_running_job(
 def test_cleaning_removes_nothing_outside_the_folder_of_jobs(
     run: Run, task: Make, server: Server
 ) -> None:
-    place = start(run, task("1", "0"))
-    follow(run, place, _silent, _never)
+    location = start(run, task("1", "0"))
+    follow(run, location, _silent, _never)
     (server.home / "precious").mkdir(exist_ok=True)
-    results.clean(run, replace(place, folder="precious"))
-    results.clean(run, replace(place, folder=f"{jobs.JOBS}/.."))
+    results.clean(run, replace(location, folder="precious"))
+    results.clean(run, replace(location, folder=f"{jobs.JOBS}/.."))
     assert (server.home / "precious").is_dir()
-    assert (server.home / place.folder).is_dir()
+    assert (server.home / location.folder).is_dir()
 
 
 def test_a_model_that_arrives_changed_is_refused(run: Run, task: Make, server: Server) -> None:
-    place = start(run, task("1", "0", model=SCI))
-    follow(run, place, _silent, _never)
-    graph = server.home / place.folder / "run" / "model" / "pairs.onnx"
+    location = start(run, task("1", "0", model=SCI))
+    follow(run, location, _silent, _never)
+    graph = server.home / location.folder / "run" / "model" / "pairs.onnx"
     data = bytearray(graph.read_bytes())
     data[100] ^= 1
     graph.write_bytes(data)
     with pytest.raises(RemoteError, match="did not arrive whole"):
-        results.fetch_model(run, place)
+        results.fetch_model(run, location)
     assert jobs.find_job(run.name)[1].state == "started"
 
 
@@ -225,10 +225,12 @@ def test_no_shell_reads_the_name_of_a_run_folder(
 ) -> None:
     run = Run(tmp_path / name)
     run.folder.mkdir()
-    place = start(run, task("1", "0"))
-    assert follow(run, place, _silent, _never).exit == 0
-    assert re.fullmatch(r"[\w.-]+", place.folder.removeprefix(f"{jobs.JOBS}/"), re.ASCII)
-    script = _script(replace(place, folder=name), task("1", "0"))  # as an earlier version noted it
+    location = start(run, task("1", "0"))
+    assert follow(run, location, _silent, _never).exit == 0
+    assert re.fullmatch(r"[\w.-]+", location.folder.removeprefix(f"{jobs.JOBS}/"), re.ASCII)
+    script = _script(
+        replace(location, folder=name), task("1", "0")
+    )  # as an earlier version noted it
     subprocess.run(["sh", "-c", script], cwd=tmp_path, env={"HOME": str(tmp_path)}, check=False)
     assert not list(tmp_path.rglob("owned"))
 
@@ -237,7 +239,7 @@ def test_runs_with_odd_names_do_not_share_a_folder_there(tmp_path: Path) -> None
     runs = [Run(tmp_path / name) for name in ("a b", "a;b", "..")]
     for each in runs:
         each.folder.mkdir(exist_ok=True)
-    folders = {jobs.new_place(each, "gpubox", "python3", False).folder for each in runs}
+    folders = {jobs.new_location(each, "gpubox", "python3", False).folder for each in runs}
     assert len(folders) == 3
     assert not any(folder.endswith("..") for folder in folders)
 
@@ -245,15 +247,15 @@ def test_runs_with_odd_names_do_not_share_a_folder_there(tmp_path: Path) -> None
 def test_nobody_else_reads_a_job_and_what_comes_back_is_plain(
     run: Run, task: Make, server: Server
 ) -> None:
-    place = start(run, task("1", "0", model=SCI))
-    follow(run, place, _silent, _never)
-    folder = server.home / place.folder
+    location = start(run, task("1", "0", model=SCI))
+    follow(run, location, _silent, _never)
+    folder = server.home / location.folder
     open_to_others = [each for each in (folder, *folder.rglob("*")) if each.stat().st_mode & 0o077]
     assert open_to_others == []
     model = folder / "run" / "model"
     (model / "link").symlink_to("/etc/hostname")
     (model / "README.md").chmod(0o6777)
-    fetched = results.fetch_model(run, place)
+    fetched = results.fetch_model(run, location)
     assert not (fetched / "link").is_symlink()
     assert (fetched / "README.md").stat().st_mode & 0o7133 == 0
 
@@ -262,10 +264,10 @@ def test_events_without_end_are_refused(
     run: Run, task: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sciextract.retraining.remote.results.MAX_EVENT_BYTES", 200)
-    place = start(run, task("60", "0.01", "forever"))
+    location = start(run, task("60", "0.01", "forever"))
     with pytest.raises(RemoteError, match="of events; no more are taken"):
-        follow(run, place, _silent, _never)
-    results.cancel(place)
+        follow(run, location, _silent, _never)
+    results.cancel(location)
 
 
 @pytest.mark.parametrize(
@@ -281,19 +283,19 @@ def test_events_without_end_are_refused(
 )  # fmt: skip
 def test_events_that_are_none_are_refused_by_name(run: Run, line: str, problem: str) -> None:
     told: list[object] = []
-    place = jobs.new_place(run, "gpubox", "python3", False)
+    location = jobs.new_location(run, "gpubox", "python3", False)
     (run.folder / METRICS).write_text(f"{line}\n")
-    relay = EventRelay(Run(run.folder / "own"), run, place, StatusWriter(run, told.append))
+    relay = EventRelay(Run(run.folder / "own"), run, location, StatusWriter(run, told.append))
     with pytest.raises(RemoteError, match="event 1 of the job cannot be used") as refused:
         relay.pass_on()
     assert problem in refused.value.message and told == []
 
 
 def test_jobs_are_found_by_a_part_of_their_name(run: Run, task: Make, tmp_path: Path) -> None:
-    jobs.new_place(run, "gpubox", "python3", False)
+    jobs.new_location(run, "gpubox", "python3", False)
     assert jobs.find_job(run.name[-4:])[0].name == run.name
     with pytest.raises(UsageError, match="no job is called 'nothing'"):
         jobs.find_job("nothing")
-    assert [place for _, place in jobs.jobs()] == [
-        Place("gpubox", "python3", f"{jobs.JOBS}/{run.name}")
+    assert [location for _, location in jobs.jobs()] == [
+        JobLocation("gpubox", "python3", f"{jobs.JOBS}/{run.name}")
     ]

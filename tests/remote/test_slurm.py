@@ -72,23 +72,23 @@ def slurm(cluster: Path, task: Callable[..., Task]) -> Callable[..., Task]:
 
 
 def test_a_job_goes_through_the_queue(run: Run, slurm: Callable[..., Task], server: Server) -> None:
-    place = start(run, slurm("3", "0"))
-    script = (server.home / place.folder / "job.sh").read_text()
+    location = start(run, slurm("3", "0"))
+    script = (server.home / location.folder / "job.sh").read_text()
     assert "#SBATCH --gres=gpu:1\n" in script and "srun --ntasks=1 " in script
     assert script.index("#SBATCH") < script.index("cd ")
-    ended = follow(run, place, lambda: None, lambda why, seconds: pytest.fail(why))
+    ended = follow(run, location, lambda: None, lambda why, seconds: pytest.fail(why))
     assert ended.exit == 0
     assert [event["number"] for event in run.metrics()] == [0, 1, 2]
     assert "step 2" in ended.log
 
 
 def test_a_job_is_cancelled_through_the_queue(run: Run, slurm: Callable[..., Task]) -> None:
-    place = start(run, slurm("1", "0", "forever"))
+    location = start(run, slurm("1", "0", "forever"))
     until = time.monotonic() + PATIENCE_SECONDS
-    while "step 0" not in jobs.standing(place).log:
+    while "step 0" not in jobs.job_state(location).log:
         assert time.monotonic() < until
-    assert jobs.standing(place).runs
-    results.cancel(place)
-    while jobs.standing(place).exit is None:
+    assert jobs.job_state(location).runs
+    results.cancel(location)
+    while jobs.job_state(location).exit is None:
         assert time.monotonic() < until
-    assert jobs.standing(place).exit == 130
+    assert jobs.job_state(location).exit == 130

@@ -26,7 +26,7 @@ from sciextract.retraining.events import (
     Warned,
 )
 from sciextract.retraining.promotion import model_name
-from sciextract.retraining.remote.jobs import name_of, place_of
+from sciextract.retraining.remote.jobs import location_of, name_of
 from sciextract.retraining.run import Prepared, Trainer
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
 from sciextract.retraining.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
@@ -288,7 +288,7 @@ class _Training:
         values, name = self._run.run(), name_of(self._run)
         files = values.get("snapshot", {})
         drawn = draw_curves(self._run)
-        if drawn.problem and place_of(self._run) is None:
+        if drawn.problem and location_of(self._run) is None:
             # of a job on another machine, the machine of the project may still draw them
             self._status.event(Warned(message=drawn.problem))
         return {

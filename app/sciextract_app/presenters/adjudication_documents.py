@@ -11,11 +11,11 @@ from sciextract.store import DocumentState, Project, review
 from sciextract.store.sqlite import translated
 from sciextract.workflows.adjudicate import Verdict, documents_of
 from sciextract.workflows.disagreements import (
-    BothSides,
     Decisions,
     Dispute,
+    DocumentComparison,
     OtherSource,
-    both_sides,
+    compare_with_source,
 )
 
 Place = tuple[int, int, int, str, str]
@@ -35,7 +35,7 @@ class OpenDifference:
     """
 
     dispute: Dispute
-    both: BothSides
+    both: DocumentComparison
     place: Place
 
     @property
@@ -58,7 +58,7 @@ class ComparedAbstract:
     """
 
     def __init__(
-        self, document: DocumentState, compared: Iterable[BothSides], decisions: Decisions
+        self, document: DocumentState, compared: Iterable[DocumentComparison], decisions: Decisions
     ) -> None:
         self.document = document
         self.compared = list(compared)
@@ -95,7 +95,9 @@ def read_abstract(
     if document.progress is None:
         return None
     sources = (each.source_in(project, number) for each in sides)
-    compared = (both_sides(project, document, each) for each in sources if each is not None)
+    compared = (
+        compare_with_source(project, document, each) for each in sources if each is not None
+    )
     return ComparedAbstract(document, [each for each in compared if each is not None], decisions)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.run_folder import FINISHED, Run, Status
 
 TASKS = ("entity", "relation", "coreference")
@@ -135,7 +135,7 @@ class RunReader:
         state = _state(status, alive)
         known = status or Status(state, 0, "")
         message, hint = self._words(known, state)
-        place = place_of(self.run)
+        place = location_of(self.run)
         return RunProgress(
             state=state,
             epoch=_count(known.epoch),

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.worker import Worker, WorkerState
 
 from sciextract.errors import SciextractError
-from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.run_folder import Run
 from sciextract_app.dialogs.base import ErrorDialog, KeyedDialog, QuestionDialog
 from sciextract_app.messages import crash_feedback, error_line
@@ -189,7 +189,7 @@ class RetrainingScreen(TrainingSetup):
         if found is None:
             return "still counting"
         missing = obstacle()
-        elsewhere = place_of(resumed) is not None if resumed else bool(self._service.setup.host)
+        elsewhere = location_of(resumed) is not None if resumed else bool(self._service.setup.host)
         if missing is not None and not elsewhere:
             return error_line(missing)
         if not self._service.writable:

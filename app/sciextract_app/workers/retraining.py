@@ -9,7 +9,7 @@ from pathlib import Path
 from textual.message import Message
 
 from sciextract.errors import SciextractError
-from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.store import Project, open_project
@@ -170,7 +170,7 @@ class JobCancelled(Message):
 
 def cancelled(run: Run) -> JobCancelled:
     """Stop the job of a run on its machine."""
-    place = place_of(run)
+    place = location_of(run)
     if place is None:
         return JobCancelled("")
     try:

@@ -21,12 +21,12 @@ from sciextract.retraining.run_folder import RUN, Run, runs_folder
 JOBS = ".cache/sciextract/jobs"
 """Below the home folder of the other machine."""
 KEY = "remote"
-THERE = "there"
+REMOTE_FILES = "there"
 """Folder in the local run folder for what came from the other machine: events, log, notes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JobLocation:
     """Where a job is.
 
     Attributes:
@@ -59,35 +59,39 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What the other machine says about a job.
+class JobState:
+    """The state of a job, as its machine reports it.
 
     Attributes:
-        there: Whether its folder is there.
+        exists: Whether its folder is on that machine.
         exit: Its exit code, ``None`` before its end.
         runs: Whether it runs, or waits in the queue of a cluster.
         log: The end of its log.
     """
 
-    there: bool
+    exists: bool
     exit: int | None
     runs: bool
     log: str
 
 
-def new_place(run: Run, host: str, python: str, slurm: bool, device: str = "auto") -> Place:
-    """The place of a new job; its folder there has the run's name, as far as no shell reads it as more than a word.
+def new_location(
+    run: Run, host: str, python: str, slurm: bool, device: str = "auto"
+) -> JobLocation:
+    """The location of a new job; its folder on the other machine has the run's name, as far as no shell reads it as more than a word.
 
     Raises:
         UsageError: The host is no host.
     """
     ssh = Ssh(host, python)
-    place = Place(ssh.host, ssh.python, f"{JOBS}/{_name_there(run)}", slurm=slurm, device=device)
-    note(run, place)
-    return place
+    location = JobLocation(
+        ssh.host, ssh.python, f"{JOBS}/{_folder_name(run)}", slurm=slurm, device=device
+    )
+    note(run, location)
+    return location
 
 
-def _name_there(run: Run) -> str:
+def _folder_name(run: Run) -> str:
     """The run's name where it holds ``[A-Za-z0-9_.-]`` only and names a folder, else one that comes of its path."""
     name = re.sub(r"^\.+|[^\w.-]+", "-", run.name, flags=re.ASCII)
     if run.name and name == run.name:
@@ -95,40 +99,40 @@ def _name_there(run: Run) -> str:
     return f"{name}-{hashlib.sha256(os.fsencode(run.folder.resolve())).hexdigest()[:8]}"
 
 
-def note(run: Run, place: Place, **changes: Any) -> Place:
-    """Keep where a job is; gives the changed place."""
-    changed = replace(place, **changes)
+def note(run: Run, location: JobLocation, **changes: Any) -> JobLocation:
+    """Keep where a job is; gives the changed location."""
+    changed = replace(location, **changes)
     run.write_run(**{KEY: asdict(changed)})
     return changed
 
 
-def place_of(run: Run) -> Place | None:
+def location_of(run: Run) -> JobLocation | None:
     """Where the job of a run is; ``None`` for runs on this machine."""
     values = run.run().get(KEY)
     if not isinstance(values, dict):
         return None
     try:
-        return Place(**values)
+        return JobLocation(**values)
     except TypeError:
         return None
 
 
 def name_of(run: Run) -> str:
     """The run's name, also on the other machine, where its folder has another one."""
-    place = place_of(run)
-    return run.name if place is None else place.folder.rpartition("/")[2]
+    location = location_of(run)
+    return run.name if location is None else location.folder.rpartition("/")[2]
 
 
-def jobs() -> Iterator[tuple[Run, Place]]:
+def jobs() -> Iterator[tuple[Run, JobLocation]]:
     """All jobs on other machines that this one knows, newest first."""
     for file in sorted(runs_folder().glob(f"*/{RUN}"), reverse=True):
         run = Run(file.parent)
-        place = place_of(run)
-        if place is not None:
-            yield run, place
+        location = location_of(run)
+        if location is not None:
+            yield run, location
 
 
-def find_job(name: str) -> tuple[Run, Place]:
+def find_job(name: str) -> tuple[Run, JobLocation]:
     """A job by its name or how that begins or ends.
 
     Raises:
@@ -136,7 +140,9 @@ def find_job(name: str) -> tuple[Run, Place]:
     """
     known = list(jobs())
     fitting = [
-        (run, place) for run, place in known if run.name.startswith(name) or run.name.endswith(name)
+        (run, location)
+        for run, location in known
+        if run.name.startswith(name) or run.name.endswith(name)
     ]
     if len(fitting) != 1:
         names = ", ".join(run.name for run, _ in (fitting or known)) or "none"
@@ -145,24 +151,24 @@ def find_job(name: str) -> tuple[Run, Place]:
     return fitting[0]
 
 
-def standing(place: Place) -> Standing:
-    """How a job stands on its machine.
+def job_state(location: JobLocation) -> JobState:
+    """The state of a job, asked of its machine.
 
     Raises:
         RemoteError: The machine cannot be reached.
     """
-    values = place.ssh.ask("state", place.folder)
+    values = location.ssh.ask("state", location.folder)
     try:
-        return Standing(**values)
+        return JobState(**values)
     except TypeError as error:
-        raise RemoteError(f"{place.host} answers {values!r}") from error
+        raise RemoteError(f"{location.host} answers {values!r}") from error
 
 
 AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ListedJob:
     """One job.
 
     Attributes:
@@ -189,7 +195,7 @@ class Line:
         return asdict(self)
 
 
-def overview(*, ask: bool = True) -> list[Line]:
+def overview(*, ask: bool = True) -> list[ListedJob]:
     """All jobs, newest first; machines are asked side by side, one that is silent holds up no other.
 
     Args:
@@ -197,27 +203,27 @@ def overview(*, ask: bool = True) -> list[Line]:
     """
     known = list(jobs())
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(lambda each: _line(*each, ask=ask), known))
+        return list(pool.map(lambda each: _listed_job(*each, ask=ask), known))
 
 
-def _line(run: Run, place: Place, *, ask: bool) -> Line:
-    state, problem = place.state, ""
-    if ask and place.state == "started":
+def _listed_job(run: Run, location: JobLocation, *, ask: bool) -> ListedJob:
+    state, problem = location.state, ""
+    if ask and location.state == "started":
         try:
-            state = _state(standing(place))
+            state = _word(job_state(location))
         except RemoteError as error:
             state, problem = "unreachable", error.message
     status, project = run.status(), run.run().get("project")
     epochs = (status.epoch, status.epochs) if status else (0, 0)
-    return Line(run.name, place.host, str(project or ""), state, *epochs, problem)
+    return ListedJob(run.name, location.host, str(project or ""), state, *epochs, problem)
 
 
-def _state(found: Standing) -> str:
-    if not found.there:
+def _word(state: JobState) -> str:
+    if not state.exists:
         return "gone"
-    if found.runs:
+    if state.runs:
         return "running"
-    return {0: "finished", 130: "stopped", None: "failed"}.get(found.exit, "failed")
+    return {0: "finished", 130: "stopped", None: "failed"}.get(state.exit, "failed")
 
 
 _PATTERN = frozenset("*?!")
@@ -231,8 +237,8 @@ def known_hosts() -> list[str]:
 
     What ``--remote`` would refuse is left out, and so are patterns such as ``*.example.org``.
     """
-    found = [place.host for _, place in jobs()]
-    return [host for host in dict.fromkeys([*found, *configured_hosts()]) if _is_host(host)]
+    used = [location.host for _, location in jobs()]
+    return [host for host in dict.fromkeys([*used, *configured_hosts()]) if _is_host(host)]
 
 
 def configured_hosts() -> list[str]:

@@ -12,7 +12,7 @@ from typing import IO, Any
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, RemoteError, as_command
 from sciextract.inference.model_folder import open_folder
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.jobs import JOBS, THERE, Place, Standing
+from sciextract.retraining.remote.jobs import JOBS, REMOTE_FILES, JobLocation, JobState
 from sciextract.retraining.remote.ssh import source_of
 from sciextract.retraining.remote.start import fetch
 from sciextract.retraining.run_folder import LOG, METRICS, MODEL, RUN, Run
@@ -28,11 +28,11 @@ _CHUNK = 1 << 16
 
 def follow(
     run: Run,
-    place: Place,
-    came: Callable[[], object],
-    lost: Callable[[str, float], object],
+    location: JobLocation,
+    on_event: Callable[[], object],
+    on_lost: Callable[[str, float], object],
     sleep: Callable[[float], object] = time.sleep,
-) -> Standing:
+) -> JobState:
     """Copy the job's events into a folder of this machine until the job ends; gives how it ended.
 
     The local file of events holds exactly the bytes that have come, so that whoever follows next, after a broken
@@ -40,9 +40,9 @@ def follow(
 
     Args:
         run: The folder, which nothing else writes to.
-        place: Where the job is.
-        came: Called when there is something new in it.
-        lost: Called with the reason and the seconds until the next try when the line is down.
+        location: Where the job is.
+        on_event: Called when there is something new in it.
+        on_lost: Called with the reason and the seconds until the next try when the line is down.
         sleep: Waits.
 
     Raises:
@@ -53,59 +53,61 @@ def follow(
     while True:
         before = _size(run)
         try:
-            _copy(run, place, came)
-            found = jobs.standing(place)
+            _copy(run, location, on_event)
+            state = jobs.job_state(location)
         except RemoteError as error:
             tries = 0 if _size(run) > before else tries
             seconds = WAITS[min(tries, len(WAITS) - 1)]
-            lost(error.message, seconds)
+            on_lost(error.message, seconds)
             sleep(seconds)
             tries += 1
             continue
         if _size(run) > MAX_EVENT_BYTES:
             raise RemoteError(
-                f"{place.host}: the job sent more than {MAX_EVENT_BYTES >> 20} MiB of events; no more are taken",
-                f"stop it: {as_command('sciextract', 'jobs', 'cancel', place.folder.rpartition('/')[2])}",
+                f"{location.host}: the job sent more than {MAX_EVENT_BYTES >> 20} MiB of events; no more are taken",
+                f"stop it: {as_command('sciextract', 'jobs', 'cancel', location.folder.rpartition('/')[2])}",
             )
-        if found.exit is not None or not found.runs:
-            return _ended(place, found)
+        if state.exit is not None or not state.runs:
+            return _ended(location, state)
 
 
-def _ended(place: Place, found: Standing) -> Standing:
-    if not found.there:
-        raise RemoteError(f"{place.host}: the job's folder {place.folder} is gone", "start it anew")
-    if found.exit is None:
-        last = found.log.strip().splitlines()[-1:] or ["its log is empty"]
+def _ended(location: JobLocation, state: JobState) -> JobState:
+    if not state.exists:
         raise RemoteError(
-            f"{place.host}: the job ended without a word: {last[0]}",
-            f"its log: {as_command('ssh', place.host, as_command('cat', f'{place.folder}/log'))}",
+            f"{location.host}: the job's folder {location.folder} is gone", "start it anew"
         )
-    return found
+    if state.exit is None:
+        last = state.log.strip().splitlines()[-1:] or ["its log is empty"]
+        raise RemoteError(
+            f"{location.host}: the job ended without a word: {last[0]}",
+            f"its log: {as_command('ssh', location.host, as_command('cat', f'{location.folder}/log'))}",
+        )
+    return state
 
 
-def _copy(run: Run, place: Place, came: Callable[[], object]) -> None:
+def _copy(run: Run, location: JobLocation, on_event: Callable[[], object]) -> None:
     """One connection: until the job ends or the line breaks."""
-    words = place.ssh.words([place.folder, str(_size(run)), str(QUIET_SECONDS)])
-    with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as told:
+    words = location.ssh.words([location.folder, str(_size(run)), str(QUIET_SECONDS)])
+    with tempfile.TemporaryFile() as script, tempfile.TemporaryFile() as errors:
         script.write(source_of("follow"))
         script.seek(0)
-        process = subprocess.Popen(words, stdin=script, stdout=subprocess.PIPE, stderr=told)
+        process = subprocess.Popen(words, stdin=script, stdout=subprocess.PIPE, stderr=errors)
         with process:  # waits for its end
             try:
-                _drain(run, process.stdout, came)
+                _drain(run, process.stdout, on_event)
                 if _size(run) > MAX_EVENT_BYTES:
                     process.terminate()
                     return
             except BaseException:
                 process.terminate()
                 raise
-        told.seek(0)
-        reason = told.read().decode("utf-8", "replace").strip().splitlines()
+        errors.seek(0)
+        reason = errors.read().decode("utf-8", "replace").strip().splitlines()
     if process.returncode:
-        raise place.ssh.unreachable(reason[-1] if reason else "the line broke")
+        raise location.ssh.unreachable(reason[-1] if reason else "the line broke")
 
 
-def _drain(run: Run, stream: IO[bytes] | None, came: Callable[[], object]) -> None:
+def _drain(run: Run, stream: IO[bytes] | None, on_event: Callable[[], object]) -> None:
     if stream is None:
         return
     with (run.folder / METRICS).open("ab", buffering=0) as file:
@@ -113,7 +115,7 @@ def _drain(run: Run, stream: IO[bytes] | None, came: Callable[[], object]) -> No
             file.write(data)
             if file.tell() > MAX_EVENT_BYTES:
                 return
-            came()
+            on_event()
 
 
 def _size(run: Run) -> int:
@@ -121,54 +123,54 @@ def _size(run: Run) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def fetch_model(run: Run, place: Place) -> Path:
+def fetch_model(run: Run, location: JobLocation) -> Path:
     """Bring the trained model into the local run folder; every file's hash is checked.
 
     Raises:
         RemoteError: The line broke, there is no model, or a file arrived changed.
     """
-    fetch(place.ssh, f"{place.path}/{LOG}", run.folder / THERE)
-    fetch(place.ssh, f"{place.path}/run/{MODEL}", run.folder)
+    fetch(location.ssh, f"{location.path}/{LOG}", run.folder / REMOTE_FILES)
+    fetch(location.ssh, f"{location.path}/run/{MODEL}", run.folder)
     try:
         open_folder(run.folder / MODEL)
     except (ModelDamagedError, ModelNotFoundError) as error:
         raise RemoteError(
-            f"the model from {place.host} did not arrive whole: {error.message}",
+            f"the model from {location.host} did not arrive whole: {error.message}",
             f"fetch it again: {as_command('sciextract', 'jobs', 'fetch', run.name)}",
         ) from error
-    jobs.note(run, place, state="fetched")
+    jobs.note(run, location, state="fetched")
     return run.folder / MODEL
 
 
-def fetch_notes(run: Run, place: Place) -> dict[str, Any]:
+def fetch_notes(run: Run, location: JobLocation) -> dict[str, Any]:
     """What the other machine has noted in its ``run.json``: settings, device, versions.
 
     Raises:
         RemoteError: The line broke.
     """
-    fetch(place.ssh, f"{place.path}/run/{RUN}", run.folder / THERE)
-    return Run(run.folder / THERE).run()
+    fetch(location.ssh, f"{location.path}/run/{RUN}", run.folder / REMOTE_FILES)
+    return Run(run.folder / REMOTE_FILES).run()
 
 
-def cancel(place: Place) -> None:
+def cancel(location: JobLocation) -> None:
     """Stop a job at a point from which it can go on.
 
     Raises:
         RemoteError: The machine cannot be reached.
     """
-    place.ssh.run("cancel", place.folder)
+    location.ssh.run("cancel", location.folder)
 
 
-def clean(run: Run, place: Place) -> None:
+def clean(run: Run, location: JobLocation) -> None:
     """Remove a job's folder on its machine; the local run folder stays.
 
     Raises:
         RemoteError: It still runs, or the machine cannot be reached.
     """
-    if jobs.standing(place).runs:
+    if jobs.job_state(location).runs:
         raise RemoteError(
-            f"{run.name} still runs on {place.host}",
+            f"{run.name} still runs on {location.host}",
             f"first: {as_command('sciextract', 'jobs', 'cancel', run.name)}",
         )
-    place.ssh.run("clean", place.folder, JOBS)
-    jobs.note(run, place, state="cleaned")
+    location.ssh.run("clean", location.folder, JOBS)
+    jobs.note(run, location, state="cleaned")

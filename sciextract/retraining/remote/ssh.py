@@ -112,15 +112,15 @@ class Ssh:
         Raises:
             RemoteError: The machine cannot be reached, or answers something else.
         """
-        told = self.run(script, *arguments, seconds=seconds)
-        lines = told.strip().splitlines() or [""]
+        output = self.run(script, *arguments, seconds=seconds)
+        lines = output.strip().splitlines() or [""]
         try:
             values = json.loads(lines[-1])  # before it a login script may have said something
         except ValueError:
             values = None
         if not isinstance(values, dict):
             raise RemoteError(
-                f"{self.host} answers {told.strip()[-200:]!r}",
+                f"{self.host} answers {output.strip()[-200:]!r}",
                 f"see what its login scripts print: {as_command('ssh', self.host, 'true')}",
             )
         return values
@@ -132,8 +132,8 @@ class Ssh:
             f"try by hand: {as_command('ssh', self.host, 'true')}",
         )
 
-    def _failed(self, code: int, told: str) -> RemoteError:
-        last = told.splitlines()[-1] if told else f"exit code {code}"
+    def _failed(self, code: int, output: str) -> RemoteError:
+        last = output.splitlines()[-1] if output else f"exit code {code}"
         if code != CONNECTION_FAILED:
             return RemoteError(
                 f"{self.host}: {last}", f"is {self.python} there? name another with --remote-python"

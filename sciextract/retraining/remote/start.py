@@ -13,7 +13,7 @@ from typing import Any
 import sciextract
 from sciextract.errors import MissingExtraError, RemoteError, as_command
 from sciextract.retraining.remote import jobs
-from sciextract.retraining.remote.jobs import Place
+from sciextract.retraining.remote.jobs import JobLocation
 from sciextract.retraining.remote.ssh import FIRST_CONTACT_SECONDS, Ssh
 from sciextract.retraining.run_folder import Run
 
@@ -84,10 +84,10 @@ def require(ssh: Ssh, machine: Machine, *, needed_bytes: int, gpu: bool, slurm: 
     """
     host = ssh.host
     if machine.python < LEAST_PYTHON:
-        found = ".".join(map(str, machine.python))
+        version = ".".join(map(str, machine.python))
         least = ".".join(map(str, LEAST_PYTHON))
         raise RemoteError(
-            f"{host}: {machine.executable} is Python {found}, {least} or newer is needed",
+            f"{host}: {machine.executable} is Python {version}, {least} or newer is needed",
             "name another one with --remote-python",
         )
     if machine.missing:
@@ -183,8 +183,8 @@ def _rsync(ssh: Ssh, words: Sequence[str]) -> None:
     except FileNotFoundError as error:
         raise RemoteError("rsync: no such command", "install rsync on this machine") from error
     if ended.returncode:
-        told = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-        reason = next((line for line in told if line), f"exit code {ended.returncode}")
+        lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+        reason = next((line for line in lines if line), f"exit code {ended.returncode}")
         raise RemoteError(f"{ssh.host}: {reason}", _HINTS.get(ended.returncode, ""))
 
 
@@ -246,7 +246,7 @@ def inspected(host: str, python: str, *, gpu: bool, slurm: bool) -> Machine:
     return machine
 
 
-def start(run: Run, task: Task, machine: Machine) -> Place:
+def start(run: Run, task: Task, machine: Machine) -> JobLocation:
     """Send everything, and start the job apart from the connection.
 
     Called again after a broken line it sends only what is missing; a job is never started twice.
@@ -260,39 +260,39 @@ def start(run: Run, task: Task, machine: Machine) -> Place:
         RemoteError: There is too little room, or the line broke.
         MissingExtraError: The trainer is not installed here.
     """
-    place = jobs.place_of(run) or jobs.new_place(run, task.host, task.python, task.slurm)
-    if place.state != "sending":
-        return place
+    location = jobs.location_of(run) or jobs.new_location(run, task.host, task.python, task.slurm)
+    if location.state != "sending":
+        return location
     package = _package()
     needed = ROOM_FOR_RESULTS + sum(map(_size, [task.model, *task.run_files]))
-    require(place.ssh, machine, needed_bytes=needed, gpu=task.gpu, slurm=task.slurm)
-    place = jobs.note(run, place, home=machine.home)
-    push(place.ssh, package, f"{place.path}/package", _LEFT_OUT)
+    require(location.ssh, machine, needed_bytes=needed, gpu=task.gpu, slurm=task.slurm)
+    location = jobs.note(run, location, home=machine.home)
+    push(location.ssh, package, f"{location.path}/package", _LEFT_OUT)
     script = run.folder / "job.sh"
-    script.write_text(_script(place, task), encoding="utf-8")
-    push(place.ssh, [script, task.model], place.path)
-    push(place.ssh, task.run_files, f"{place.path}/run")
-    place.ssh.run("start", place.folder, "slurm" if place.slurm else "process")
-    return jobs.note(run, place, state="started")
+    script.write_text(_script(location, task), encoding="utf-8")
+    push(location.ssh, [script, task.model], location.path)
+    push(location.ssh, task.run_files, f"{location.path}/run")
+    location.ssh.run("start", location.folder, "slurm" if location.slurm else "process")
+    return jobs.note(run, location, state="started")
 
 
-def start_again(run: Run, place: Place) -> Place:
+def start_again(run: Run, location: JobLocation) -> JobLocation:
     """Let a job that was stopped, or whose process died, go on from its last checkpoint.
 
     Raises:
         RemoteError: The machine cannot be reached.
     """
-    how = "slurm" if place.slurm else "process"
-    place.ssh.run("start", place.folder, how, "again")
-    return jobs.note(run, place, state="started")
+    how = "slurm" if location.slurm else "process"
+    location.ssh.run("start", location.folder, how, "again")
+    return jobs.note(run, location, state="started")
 
 
-def _script(place: Place, task: Task) -> str:
+def _script(location: JobLocation, task: Task) -> str:
     launcher = "srun --ntasks=1 " if task.slurm else ""
-    command = f"{launcher}{place.python} {shlex.join(task.words)}"
+    command = f"{launcher}{location.python} {shlex.join(task.words)}"
     gpu = "#SBATCH --gres=gpu:1\n" if task.gpu else ""
     header = _SLURM.format(gpu=gpu) if task.slurm else ""
-    return _JOB.format(header=header, folder=shlex.quote(place.folder), command=command)
+    return _JOB.format(header=header, folder=shlex.quote(location.folder), command=command)
 
 
 def _package() -> list[Path]:

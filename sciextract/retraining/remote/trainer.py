@@ -9,7 +9,6 @@ from pathlib import Path
 from sciextract.errors import JobStoppedError, RemoteError, SciextractError, UsageError, as_command
 from sciextract.retraining.curves import FIGURES, draw_curves, figure_of
 from sciextract.retraining.events import (
-    JOB_EVENTS,
     Event,
     Exporting,
     Failed,
@@ -23,7 +22,7 @@ from sciextract.retraining.events import (
 )
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.remote import jobs, results
-from sciextract.retraining.remote.jobs import THERE, Place, Standing
+from sciextract.retraining.remote.jobs import REMOTE_FILES, JobLocation, JobState
 from sciextract.retraining.remote.start import Machine, Task, fetch, inspected, start, start_again
 from sciextract.retraining.request import is_begun, stored_request
 from sciextract.retraining.run import Prepared, Trainer, complete
@@ -97,33 +96,33 @@ class RemoteTrainer(Trainer):
     def begin(self, run: Run) -> None:
         """Note the new job in the run."""
         target = self._target
-        jobs.new_place(run, target.host, target.python, target.slurm, target.device)
+        jobs.new_location(run, target.host, target.python, target.slurm, target.device)
 
     def train(self, prepared: Prepared, status: StatusWriter) -> bool:
         """Send the job and start it; unless detached, follow it and bring its model here."""
-        place = self._send(prepared, status)
+        location = self._send(prepared, status)
         if self._detach:
-            status.enter("training", f"on {place.host}; {_attach_command(prepared.run)}")
+            status.enter("training", f"on {location.host}; {_attach_command(prepared.run)}")
             return False
-        _follow(prepared.run, place, status)
+        _follow(prepared.run, location, status)
         return True
 
     def interruption(self, run: Run) -> tuple[str, str]:
         """A job that runs goes on, nothing else does."""
-        place = jobs.place_of(run)
-        if place is not None and place.state == "started":
-            message = f"not watching any more; the job goes on on {place.host}"
+        location = jobs.location_of(run)
+        if location is not None and location.state == "started":
+            message = f"not watching any more; the job goes on on {location.host}"
             return message, _attach_command(run)
         return stopped_here(run)
 
     def finish(self, run: Run) -> None:
         """Remove the job's files there; `jobs clean` finds what stays."""
-        place = jobs.place_of(run)
-        if place is not None:
+        location = jobs.location_of(run)
+        if location is not None:
             with suppress(SciextractError):
-                results.clean(run, place)
+                results.clean(run, location)
 
-    def _send(self, prepared: Prepared, status: StatusWriter) -> Place:
+    def _send(self, prepared: Prepared, status: StatusWriter) -> JobLocation:
         """Send everything that the job needs, and start it; what has arrived is not sent again."""
         for warning in prepared.snapshot.manifest.warnings:
             status.event(Warned(message=warning))
@@ -142,14 +141,16 @@ class _AttachedTrainer(RemoteTrainer):
     """Takes up a job of an earlier command.
 
     Args:
-        place: Where it is.
+        location: Where it is.
         again: Whether a job that was stopped shall go on.
     """
 
-    def __init__(self, place: Place, *, again: bool) -> None:
-        super().__init__(RemoteTarget(place.host, place.python, place.device, place.slurm))
-        self.first_step = f"asking {place.host}"
-        self._place = place
+    def __init__(self, location: JobLocation, *, again: bool) -> None:
+        super().__init__(
+            RemoteTarget(location.host, location.python, location.device, location.slurm)
+        )
+        self.first_step = f"asking {location.host}"
+        self._location = location
         self._again = again
 
     def begin(self, run: Run) -> None:
@@ -158,23 +159,23 @@ class _AttachedTrainer(RemoteTrainer):
         Raises:
             RemoteError: It was not, and shall not be sent now.
         """
-        if self._place.state == "sending" and not self._again:
+        if self._location.state == "sending" and not self._again:
             raise RemoteError(
-                f"{run.name} was not wholly sent to {self._place.host}",
+                f"{run.name} was not wholly sent to {self._location.host}",
                 f"send the rest: {go_on_command(run)}",
             )
 
     def train(self, prepared: Prepared, status: StatusWriter) -> bool:
         """Go on where the job is: send the rest, start it again, follow it, or take the model that is here."""
-        run, place = prepared.run, self._place
-        if place.state == "sending":
-            place = self._send(prepared, status)
-        elif place.state == "started":
-            standing = jobs.standing(place)
-            if self._again and standing.there and not standing.runs and standing.exit != 0:
-                place = start_again(run, place)
-        if place.state == "started":
-            _follow(run, place, status)
+        run, location = prepared.run, self._location
+        if location.state == "sending":
+            location = self._send(prepared, status)
+        elif location.state == "started":
+            job_state = jobs.job_state(location)
+            if self._again and job_state.exists and not job_state.runs and job_state.exit != 0:
+                location = start_again(run, location)
+        if location.state == "started":
+            _follow(run, location, status)
         return True
 
 
@@ -190,27 +191,27 @@ def attach(run: Run, listener: Listener, *, again: bool = False) -> RetrainResul
         UsageError: The run is none of another machine.
         RemoteError: The machine cannot be reached at first, or the job failed.
     """
-    place = jobs.place_of(run)
-    if place is None:
+    location = jobs.location_of(run)
+    if location is None:
         raise UsageError(f"{run.name} is no job on another machine", "sciextract jobs list")
-    return complete(run, stored_request(run), _AttachedTrainer(place, again=again), listener)
+    return complete(run, stored_request(run), _AttachedTrainer(location, again=again), listener)
 
 
-def cancel_job(run: Run, place: Place) -> None:
+def cancel_job(run: Run, location: JobLocation) -> None:
     """Stop a job at a point from which it can go on, and note that where nobody follows it.
 
     Args:
         run: Its local run.
-        place: Where it is.
+        location: Where it is.
 
     Raises:
         RemoteError: The machine cannot be reached.
     """
-    results.cancel(place)
+    results.cancel(location)
     status = run.status()
-    if place.state != "started" or status is None or _is_noted(run, status):
+    if location.state != "started" or status is None or _is_noted(run, status):
         return
-    message = f"{run.name} was stopped on {place.host}"
+    message = f"{run.name} was stopped on {location.host}"
     hint = f"go on: {go_on_command(run)}"
     run.append(Failed(message=message, hint=hint).to_json())
     run.write_status(replace(status, state="stopped", message=message, hint=hint, lost=""))
@@ -225,42 +226,44 @@ def _attach_command(run: Run) -> str:
     return as_command("sciextract", "jobs", "attach", run.name)
 
 
-def _follow(run: Run, place: Place, status: StatusWriter) -> None:
+def _follow(run: Run, location: JobLocation, status: StatusWriter) -> None:
     """From a job that runs to its model in the local run folder."""
-    copy = Run(run.folder / THERE)
+    copy = Run(run.folder / REMOTE_FILES)
     copy.folder.mkdir(exist_ok=True)
-    relay = EventRelay(run, copy, place, status)
+    relay = EventRelay(run, copy, location, status)
     relay.pass_on()
-    standing = results.follow(copy, place, relay.pass_on, relay.connection_lost)
+    job_state = results.follow(copy, location, relay.pass_on, relay.connection_lost)
     relay.pass_on()
-    _check(run, place, standing)
-    status.enter("exporting", f"fetching the model from {place.host}")
-    results.fetch_model(run, place)
-    notes = results.fetch_notes(run, place)
+    _check(run, location, job_state)
+    status.enter("exporting", f"fetching the model from {location.host}")
+    results.fetch_model(run, location)
+    notes = results.fetch_notes(run, location)
     run.write_run(**{key: notes[key] for key in _NOTES if key in notes})
     drawn = draw_curves(run)
     if drawn.figure is None:  # then those that were drawn there, if any
         with suppress(RemoteError):
             for name in FIGURES:
-                fetch(place.ssh, f"{place.path}/run/{name}", run.folder)
+                fetch(location.ssh, f"{location.path}/run/{name}", run.folder)
         if not figure_of(run):
             status.event(Warned(message=drawn.problem))
 
 
-def _check(run: Run, place: Place, standing: Standing) -> None:
+def _check(run: Run, location: JobLocation, job_state: JobState) -> None:
     """Refuse a job without a model, with the reason that it gave itself."""
-    if standing.exit == 0:
+    if job_state.exit == 0:
         return
-    events = known_events(Run(run.folder / THERE).metrics())
+    events = known_events(Run(run.folder / REMOTE_FILES).metrics())
     errors = [each for each in events if isinstance(each, Failed)]
     if errors:
-        raise RemoteError(f"{place.host}: {errors[-1].message}", errors[-1].hint)
-    if standing.exit == 130:
+        raise RemoteError(f"{location.host}: {errors[-1].message}", errors[-1].hint)
+    if job_state.exit == 130:
         raise JobStoppedError(
-            f"{run.name} was stopped on {place.host}", f"go on: {go_on_command(run)}"
+            f"{run.name} was stopped on {location.host}", f"go on: {go_on_command(run)}"
         )
-    last = standing.log.strip().splitlines()[-1:] or [f"exit code {standing.exit}"]
-    raise RemoteError(f"{place.host}: {last[0]}", f"its log: {place.host}:{place.path}/log")
+    last = job_state.log.strip().splitlines()[-1:] or [f"exit code {job_state.exit}"]
+    raise RemoteError(
+        f"{location.host}: {last[0]}", f"its log: {location.host}:{location.path}/log"
+    )
 
 
 class EventRelay:
@@ -272,14 +275,14 @@ class EventRelay:
     Args:
         run: The local run.
         copy: The folder with the events as they came.
-        place: Where the job is.
+        location: Where the job is.
         status: Gets the events.
     """
 
-    def __init__(self, run: Run, copy: Run, place: Place, status: StatusWriter) -> None:
+    def __init__(self, run: Run, copy: Run, location: JobLocation, status: StatusWriter) -> None:
         self._run = run
         self._copy = copy
-        self._place = place
+        self._location = location
         self._status = status
         known = list(known_events(run.metrics()))
         passed = [each for each in known if each.there is not None]
@@ -301,10 +304,10 @@ class EventRelay:
         """
         for values in self._copy.metrics(self._seen):
             try:
-                event = parse_event(values, JOB_EVENTS)
+                event = parse_event(values)
             except ValueError as error:
                 raise RemoteError(
-                    f"{self._place.host}: event {self._seen + 1} of the job cannot be used: {error}",
+                    f"{self._location.host}: event {self._seen + 1} of the job cannot be used: {error}",
                     "is the machine the one that is meant? jobs are sent the version that runs here",
                 ) from None
             if not self._is_known(event):
@@ -327,7 +330,7 @@ class EventRelay:
 
     def _enter(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            message = f"training on {self._place.host}, {event.device}"
+            message = f"training on {self._location.host}, {event.device}"
             self._status.enter("training", message, epochs=event.epochs)
         elif isinstance(event, Exporting):
-            self._status.enter("exporting", f"exporting on {self._place.host}")
+            self._status.enter("exporting", f"exporting on {self._location.host}")

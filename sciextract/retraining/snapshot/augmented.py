@@ -74,15 +74,19 @@ class Augmented:
 
 def positives(annotated: AnnotatedDocument) -> AnnotatedDocument:
     """A document with nothing but its positive items."""
-    found = annotated.annotations
-    entities = tuple(each for each in found.entities if each.state in IN_VIEW)
+    original = annotated.annotations
+    entities = tuple(each for each in original.entities if each.state in IN_VIEW)
     kept = {each.id for each in entities}
     relations = tuple(
-        each for each in found.relations if each.state in IN_VIEW and {each.head, each.tail} <= kept
+        each
+        for each in original.relations
+        if each.state in IN_VIEW and {each.head, each.tail} <= kept
     )
-    clusters = (_positive_part(each, kept) for each in found.clusters)
-    told = Annotations(entities, relations, tuple(each for each in clusters if each.mentions))
-    return replace(annotated, annotations=told)
+    clusters = (_positive_part(each, kept) for each in original.clusters)
+    annotations = Annotations(
+        entities, relations, tuple(each for each in clusters if each.mentions)
+    )
+    return replace(annotated, annotations=annotations)
 
 
 def _positive_part(cluster: Cluster, kept: set[str]) -> Cluster:
@@ -91,15 +95,15 @@ def _positive_part(cluster: Cluster, kept: set[str]) -> Cluster:
     A cluster that was read with one mention stays as it was read.
     """
     states = cluster.mention_states or (cluster.state,) * len(cluster.mentions)
-    told = [
+    positive = [
         state in IN_VIEW and mention in kept
         for mention, state in zip(cluster.mentions, states, strict=True)
     ]
-    alone = sum(told) == 1 and cluster.state is not State.IMPORTED
+    alone = sum(positive) == 1 and cluster.state is not State.IMPORTED
     return replace(
         cluster,
-        mentions=() if alone else tuple(compress(cluster.mentions, told)),
-        mention_scores=tuple(compress(cluster.mention_scores, told)),
-        mention_states=tuple(compress(cluster.mention_states, told)),
+        mentions=() if alone else tuple(compress(cluster.mentions, positive)),
+        mention_scores=tuple(compress(cluster.mention_scores, positive)),
+        mention_states=tuple(compress(cluster.mention_states, positive)),
         state=State.ACCEPTED if cluster.state not in IN_VIEW else cluster.state,
     )

@@ -100,19 +100,19 @@ TRAINING = "training"
 
 def to_line(document: TrainingDocument) -> str:
     """A training document as one line without a line feed; tokens stay as they are, fields are left out."""
-    told = {
+    marks = {
         "complete": sorted(layer.value for layer in document.complete),
         "origin": document.origin.value,
     }
-    return encode(with_fields(document.annotated, {TRAINING: told}), split=False)
+    return encode(with_fields(document.annotated, {TRAINING: marks}), split=False)
 
 
 def from_read(read: AnnotatedDocument) -> TrainingDocument | None:
     """The training document of a line that was read; ``None`` where the line does not tell what is complete."""
-    told = read.document.fields.get(TRAINING)
+    marks = read.document.fields.get(TRAINING)
     try:
-        complete = frozenset(Layer(each) for each in told["complete"])  # type: ignore[index]
-        origin = Origin(told["origin"])  # type: ignore[index]
+        complete = frozenset(Layer(each) for each in marks["complete"])  # type: ignore[index]
+        origin = Origin(marks["origin"])  # type: ignore[index]
     except (KeyError, TypeError, ValueError):
         return None
     return TrainingDocument(with_fields(read, {}), complete, origin)

@@ -169,14 +169,14 @@ def verify(folder: Path, manifest: Manifest) -> None:
     for name in (*map(file_of, Split), UNDECIDED_FILE):
         path, entry = folder / name, manifest.files.get(name)
         try:
-            found = sha256_of(path)
+            actual = sha256_of(path)
         except OSError as error:
             raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
         if entry is None:
             raise TrainingDataError(f"{path} is not in the manifest", _AGAIN)
-        if found != entry.sha256:
+        if actual != entry.sha256:
             problem = (
-                f"{path} is not as it was written: sha256 {found[:12]} found, the manifest has"
+                f"{path} is not as it was written: sha256 {actual[:12]} found, the manifest has"
             )
             raise TrainingDataError(f"{problem} {entry.sha256[:12]}", _AGAIN)
 

@@ -87,12 +87,12 @@ def lacking_labels(path: str, lacking: str, schema: LabelSchema, project: Projec
 
 def layers_of(schema: LabelSchema) -> frozenset[Layer]:
     """The layers that a schema has labels for."""
-    found = {Layer.ENTITIES}
+    layers = {Layer.ENTITIES}
     if schema.relations:
-        found.add(Layer.RELATIONS)
+        layers.add(Layer.RELATIONS)
     if schema.coreference:
-        found.add(Layer.COREFERENCE)
-    return frozenset(found)
+        layers.add(Layer.COREFERENCE)
+    return frozenset(layers)
 
 
 def _positive(items: Iterable[Entity | Relation]) -> Iterable[str]:
@@ -132,8 +132,10 @@ class GoldFile:
                 yield self._document(item)
 
     def _document(self, item: AnnotatedDocument) -> TrainingDocument:
-        told = from_read(item)
-        complete = told.complete if told else self.layers - undecided_layers(item.annotations)
+        document = from_read(item)
+        complete = (
+            document.complete if document else self.layers - undecided_layers(item.annotations)
+        )
         complete &= self.schema_layers
         fields = {name: v for name, v in item.document.fields.items() if name != TRAINING}
         kept = fitted(with_fields(item, fields), self.schema_layers)
@@ -173,11 +175,11 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
 
 def fitted(annotated: AnnotatedDocument, layers: frozenset[Layer]) -> AnnotatedDocument:
     """A document without candidates, and without items of layers that a schema lacks."""
-    found = annotated.annotations
+    original = annotated.annotations
     kept = Annotations(
-        found.entities,
-        found.relations if Layer.RELATIONS in layers else (),
-        found.clusters if Layer.COREFERENCE in layers else (),
+        original.entities,
+        original.relations if Layer.RELATIONS in layers else (),
+        original.clusters if Layer.COREFERENCE in layers else (),
     )
     return replace(annotated, annotations=kept, model=None, warnings=())
 

@@ -103,8 +103,8 @@ class SplitCounts:
 
     def positives(self, layer: Layer, label: str | None = None) -> int:
         """Positive items of a layer, perhaps only those of one label."""
-        found = self.verdicts if label is None else self.labels.get(layer.value, {})
-        return found.get(layer.value if label is None else label, {}).get(Verdict.POSITIVE, 0)
+        tallies = self.verdicts if label is None else self.labels.get(layer.value, {})
+        return tallies.get(layer.value if label is None else label, {}).get(Verdict.POSITIVE, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,8 @@ def read_manifest(folder: Path) -> Manifest:
 _AGAIN = "sciextract retrain --project DB makes a new snapshot"
 
 
-def _of_another_version(path: Path, found: object) -> TrainingDataError:
-    problem = f"{path}: format_version {found!r} found, allowed is {FORMAT_VERSION}"
+def _of_another_version(path: Path, version: object) -> TrainingDataError:
+    problem = f"{path}: format_version {version!r} found, allowed is {FORMAT_VERSION}"
     return TrainingDataError(problem, _AGAIN)
 
 

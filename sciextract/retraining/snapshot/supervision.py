@@ -119,10 +119,10 @@ class _Judge:
 
     def _with_entities(self, state: State, entities: tuple[str, ...], layer: Layer) -> Verdict:
         """What an item says, given what is known of the entities that it needs."""
-        found = {self.entities[each] for each in entities}
-        if Verdict.MASKED in found:
+        verdicts = {self.entities[each] for each in entities}
+        if Verdict.MASKED in verdicts:
             return Verdict.MASKED
-        if Verdict.NEGATIVE not in found:
+        if Verdict.NEGATIVE not in verdicts:
             return verdict_of(state)
         gone = (each for each in entities if self.entities[each] is Verdict.NEGATIVE)
         there_now = {self._on_span(each) for each in gone} - {Verdict.NEGATIVE}
@@ -135,11 +135,11 @@ class _Judge:
 
 def _spans(entities: Iterable[Entity]) -> dict[Fragments, Verdict]:
     order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
-    found: dict[Fragments, Verdict] = {}
+    by_span: dict[Fragments, Verdict] = {}
     for each in entities:
-        verdicts = (verdict_of(each.state), found.get(each.fragments, Verdict.NEGATIVE))
-        found[each.fragments] = min(verdicts, key=order.index)
-    return found
+        verdicts = (verdict_of(each.state), by_span.get(each.fragments, Verdict.NEGATIVE))
+        by_span[each.fragments] = min(verdicts, key=order.index)
+    return by_span
 
 
 def _pairs(
@@ -147,15 +147,15 @@ def _pairs(
 ) -> dict[Pair, Verdict]:
     order = (Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED)
     position = {each.id: place for place, each in enumerate(annotations.entities)}
-    found: dict[Pair, Verdict] = {}
+    by_pair: dict[Pair, Verdict] = {}
     for cluster in annotations.clusters:
         ordered = sorted(set(cluster.mentions), key=position.__getitem__)
         for first, second in combinations(ordered, _TWO):
             places = [mentions[cluster.id, each] for each in (first, second)]
             verdict = _together(places, apart=done or len(ordered) == _TWO)
-            told = (verdict, found.get((first, second), Verdict.MASKED))
-            found[first, second] = min(told, key=order.index)
-    return found
+            verdicts = (verdict, by_pair.get((first, second), Verdict.MASKED))
+            by_pair[first, second] = min(verdicts, key=order.index)
+    return by_pair
 
 
 def _together(places: list[Verdict], *, apart: bool) -> Verdict:

@@ -143,12 +143,12 @@ def _version(answer: object, node: Node) -> str | None:
     import ray
 
     try:
-        found: str | None = ray.get(answer)
+        version: str | None = ray.get(answer)
     except ray.exceptions.RayError as error:
         raise ClusterError(
             f"node {node.name} cannot answer: {error}", "ray status shows its state"
         ) from error
-    return found
+    return version
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,15 +168,15 @@ def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:
     decided = decided_about(project, number, entity_id)
     wanted = project.documents_with(decided.surface)
     context = Context(0, project.author_id, project.schema, lambda name: 0)
-    found: list[int] = []
+    counts: list[int] = []
     yield Count(decided, 0, len(wanted))
     for looked, each in enumerate(wanted, start=1):
         doc = project.document_state(each)
         decided.spread(doc, context)
         if doc.changes():
-            found.append(each)
+            counts.append(each)
         last = looked == len(wanted)
-        yield Count(decided, looked, len(wanted), tuple(found) if last else (), context.items)
+        yield Count(decided, looked, len(wanted), tuple(counts) if last else (), context.items)
 
 
 def spreading(project: Project, number: int, entity_id: str, count: Count) -> Iterator[Outcome]:

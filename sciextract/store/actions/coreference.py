@@ -250,10 +250,13 @@ def _place(
         moved = was is not None and was.state is not State.ADDED
         doc.put(
             LinkRow(
-                *(cluster.id, entity_id, was.score if was else None),
-                State.EDITED if moved else State.ADDED,
-                *(was.source_id if was and moved else context.source_id, context.event_id),
-                edited_from(was) if was and moved else None,
+                cluster.id,
+                entity_id,
+                score=was.score if was else None,
+                state=State.EDITED if moved else State.ADDED,
+                source_id=was.source_id if was and moved else context.source_id,
+                event_id=context.event_id,
+                was=edited_from(was) if was and moved else None,
             )
         )
     context.items += 1

@@ -142,10 +142,8 @@ def add_entity(
         touched(doc, Layer.ENTITIES)
         return twins[0]
     check_single(doc, fragments, label)
-    row = EntityRow(
-        *(context.fresh_id(), fragments, label, None, State.ADDED),
-        *(context.source_id, context.event_id),
-    )
+    new_id, by, event_id = context.fresh_id(), context.source_id, context.event_id
+    row = EntityRow(new_id, fragments, label, None, State.ADDED, by, event_id)
     doc.put(row)
     context.items += 1
     touched(doc, Layer.ENTITIES)

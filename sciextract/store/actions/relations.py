@@ -109,10 +109,8 @@ def add_relation(
     _refuse_twin(doc, context, known[:1])
     for end in (head, tail):
         accept_mention(doc, context, end)
-    row = RelationRow(
-        *(context.fresh_id(), head, tail, label, None, State.ADDED),
-        *(context.source_id, context.event_id),
-    )
+    new_id, by, event_id = context.fresh_id(), context.source_id, context.event_id
+    row = RelationRow(new_id, head, tail, label, None, State.ADDED, by, event_id)
     doc.put(row)
     context.items += 1
     touched(doc, Layer.RELATIONS)

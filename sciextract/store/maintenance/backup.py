@@ -166,8 +166,8 @@ def restore(backup: Path, project: Path) -> Path | None:
     ):
         _copy(source, backup, copy)
         with closing(connect(copy, "immutable")) as made:
-            if found := problems(made):
-                raise damaged(backup, found[0])
+            if damage := problems(made):
+                raise damaged(backup, damage[0])
         kept = _keep(place)
         if kept:
             shutil.copymode(kept, copy)

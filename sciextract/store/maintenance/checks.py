@@ -1,11 +1,12 @@
-"""The checks of the doctor that look into a project; each gives findings and changes nothing."""
+"""What is wrong in a project: the checks of the doctor, and why reading a value failed; nothing is changed."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from math import isclose
 
 from sciextract.errors import ProjectDamagedError
@@ -13,18 +14,21 @@ from sciextract.store import connection as session
 from sciextract.store import documents, events, migrations, project_settings, state_tables
 from sciextract.store.connection import problems, snapshot
 from sciextract.store.document_state import DocumentState
-from sciextract.store.maintenance import findings, rebuild, values
+from sciextract.store.documents import decode_annotations, digest_of
+from sciextract.store.maintenance import findings, rebuild
 from sciextract.store.maintenance.findings import Finding, Severity
-from sciextract.store.maintenance.salvage import UNREADABLE
+from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
+from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded
 from sciextract.store.state_tables import load_rows
 
 Progress = Callable[[int, int], None]
 _REPAIR = "sciextract doctor --repair mends it"
+_SALVAGE = "sciextract doctor --repair saves what can be read"
 FROM_BACKUP = "compare with a backup; sciextract doctor lists them"
 
 #: Problems of single documents: what is said of them, and the next step.
 _DOCUMENT_CHECKS: Mapping[str, tuple[str, str]] = {
-    "unreadable": ("cannot be read", "sciextract doctor --repair saves what can be read"),
+    "unreadable": ("cannot be read", _SALVAGE),
     "text": ("have a text that differs from its hash", FROM_BACKUP),
     "sources": ("have annotations of a source that differ from their hash", FROM_BACKUP),
     "tokens": ("have tokens that do not fit their text", FROM_BACKUP),
@@ -34,61 +38,60 @@ _DOCUMENT_CHECKS: Mapping[str, tuple[str, str]] = {
     "summary": ("have counts that do not fit their items", _REPAIR),
 }
 _INDEXES = ("document_words", "surface_words")
+_EXACT = (
+    "entities", "relations", "clusters", "items", "undecided", "decided", "least_score", "greatest_score",
+)  # fmt: skip
+
+
+def _each_wrong(
+    check: str, problems: Iterable[str], sound: str, hint: str = FROM_BACKUP
+) -> Iterator[Finding]:
+    """An error for each problem, or that all is well."""
+    wrong = False
+    for message in problems:
+        wrong = True
+        yield Finding(check, Severity.ERROR, message, hint)
+    if not wrong:
+        yield Finding(check, Severity.GOOD, sound)
 
 
 def file(connection: sqlite3.Connection) -> Iterator[Finding]:
     """SQLite's own check of every page and index."""
-    found = problems(connection)
-    for each in found:
-        yield Finding(
-            "file",
-            Severity.ERROR,
-            f"the file is damaged: {each}",
-            "sciextract doctor --repair saves what can be read",
-        )
-    if not found:
-        yield Finding("file", Severity.GOOD, "SQLite finds the file sound")
+    damage = (f"the file is damaged: {each}" for each in problems(connection))
+    return _each_wrong("file", damage, "SQLite finds the file sound", _SALVAGE)
 
 
 def references(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Every row finds the rows it speaks of."""
-    broken: dict[tuple[str, str], int] = defaultdict(int)
-    for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"):
-        broken[table, parent] += 1
-    for (table, parent), count in broken.items():
-        message = f"{count} rows of {table} speak of a {parent} that is not there"
-        hint = f"{_REPAIR}, where the log knows better"
-        yield Finding("references", Severity.ERROR, message, hint)
-    if not broken:
-        yield Finding("references", Severity.GOOD, "all references hold")
+    rows = connection.execute("PRAGMA foreign_key_check").fetchall()
+    broken = Counter((table, parent) for table, _, parent, _ in rows)
+    messages = (
+        f"{count} rows of {table} speak of a {parent} that is not there"
+        for (table, parent), count in broken.items()
+    )
+    hint = f"{_REPAIR}, where the log knows better"
+    return _each_wrong("references", messages, "all references hold", hint)
 
 
 def types(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Every value has the type that its column is made for."""
-    found = list(values.wrong_types(connection))
-    for each in found:
-        yield Finding("types", Severity.ERROR, f"no sciextract wrote this: {each}", FROM_BACKUP)
-    if not found:
-        yield Finding("types", Severity.GOOD, "all values have the right type")
+    wrong = (f"no sciextract wrote this: {each}" for each in wrong_types(connection))
+    return _each_wrong("types", wrong, "all values have the right type")
 
 
 def log(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Events and changes are as they were written, where a version wrote them that keeps hashes."""
-    found = sorted(set(events.altered(connection)))
-    if found:
-        message = f"{len(found)} events differ from their hash, the first is {found[0]}"
-        yield Finding("events", Severity.ERROR, message, FROM_BACKUP)
-    else:
-        yield Finding("events", Severity.GOOD, "the events are as they were written")
+    altered = sorted(set(events.altered(connection)))
+    message = (
+        f"{len(altered)} events differ from their hash, the first is {min(altered, default=0)}"
+    )
+    return _each_wrong("events", [message][: len(altered)], "the events are as they were written")
 
 
 def structure(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Tables, indexes, views and triggers are those that sciextract makes."""
-    found = migrations.altered(connection)
-    for each in found:
-        yield Finding("structure", Severity.ERROR, each, FROM_BACKUP)
-    if not found:
-        yield Finding("structure", Severity.GOOD, "the tables are as sciextract makes them")
+    altered = migrations.altered(connection)
+    return _each_wrong("structure", altered, "the tables are as sciextract makes them")
 
 
 def sessions(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -107,29 +110,24 @@ def sessions(connection: sqlite3.Connection) -> Iterator[Finding]:
 def schema(connection: sqlite3.Connection) -> Iterator[Finding]:
     """The label schema can be read."""
     try:
-        found = project_settings.current(connection)
+        current = project_settings.current(connection)
     except ProjectDamagedError as error:
         yield Finding("schema", Severity.ERROR, f"no label schema: {error}", FROM_BACKUP)
     else:
-        yield Finding("schema", Severity.GOOD, f"label schema {found.name!r}")
+        yield Finding("schema", Severity.GOOD, f"label schema {current.name!r}")
 
 
 def counts(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Nothing is fewer than at the last close without an event that tells why."""
-    drops = findings.drops(connection)
-    for each in drops:
-        yield Finding("counts", Severity.ERROR, f"something is gone: {each}", FROM_BACKUP)
-    if not drops:
-        yield Finding("counts", Severity.GOOD, "nothing is gone since the last close")
+    drops = (f"something is gone: {each}" for each in findings.drops(connection))
+    return _each_wrong("counts", drops, "nothing is gone since the last close")
 
 
 def words(connection: sqlite3.Connection) -> Iterator[Finding]:
     """The full-text indexes hold the words of the texts and mentions."""
-    wrong = [name for name in _INDEXES if not _index_holds(connection, name)]
-    for name in wrong:
-        yield Finding("words", Severity.ERROR, f"the search index {name} is wrong", _REPAIR)
-    if not wrong:
-        yield Finding("words", Severity.GOOD, "the search indexes are right")
+    names = [name for name in _INDEXES if not _index_holds(connection, name)]
+    wrong = (f"the search index {name} is wrong" for name in names)
+    return _each_wrong("words", wrong, "the search indexes are right", _REPAIR)
 
 
 def all_documents(
@@ -158,7 +156,7 @@ def _wrong_with(connection: sqlite3.Connection, number: int) -> list[str]:
             stored = documents.load(connection, number)
             doc = DocumentState(stored, load_rows(connection, number))
             tests = {
-                "sources": values.sources_hold(connection, number),
+                "sources": sources_hold(connection, number),
                 "text": _text_holds(connection, doc),
                 "tokens": not stored.document.tokens.problems(len(doc.text)),
                 "spans": _spans_hold(doc),
@@ -200,17 +198,12 @@ def _storable(surface: str) -> str:
 def _summary_holds(connection: sqlite3.Connection, doc: DocumentState) -> bool:
     number = doc.stored.number
     kept = connection.execute(
-        """SELECT entities, relations, clusters, items, undecided, decided, least_score, greatest_score, uncertainty
-        FROM summary WHERE document_id = ?""",
-        (number,),
+        f"SELECT {', '.join(_EXACT)}, uncertainty FROM summary WHERE document_id = ?", (number,)
     ).fetchone()
     if doc.progress is None:
         return kept is None
     now = state_tables.summarise(doc)
-    exact = (
-        *(now.entities, now.relations, now.clusters, now.items),
-        *(now.undecided, now.decided, now.least_score, now.greatest_score),
-    )
+    exact = tuple(getattr(now, name) for name in _EXACT)
     rows = connection.execute(
         "SELECT kind, label, state, number FROM tally WHERE document_id = ?", (number,)
     )
@@ -245,3 +238,78 @@ def _writable(connection: sqlite3.Connection) -> Iterator[None]:
             yield
     finally:
         connection.execute(f"PRAGMA query_only = {before}")
+
+
+_STORED = {
+    "TEXT": "'text'",
+    "INTEGER": "'integer'",
+    "REAL": "'real', 'integer'",
+    "BLOB": "'blob'",
+    "": "'text', 'blob'",
+}
+"""Per type of a column how SQLite may hold its values."""
+_ALSO_BYTES = {
+    *(("document", name) for name in ("doc_key", "title", "text")),
+    ("record", "doc_key"),
+}
+"""Columns whose strings are bytes where they have a lone surrogate."""
+
+
+def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
+    """Columns with values that they are not made for, rows that speak of missing ones, and events."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    for table, columns in migrations.structure(version).columns.items():
+        for name, kind, nullable in columns:
+            kinds = _STORED[kind] + ", 'blob'" * ((table, name) in _ALSO_BYTES)
+            wrong = f"typeof({name}) NOT IN ({kinds}{', ' + repr('null') if nullable else ''})"
+            query = f"SELECT {name} FROM {table} WHERE {wrong} LIMIT 1"
+            if row := connection.execute(query).fetchone():
+                yield f"{table}.{name} is {row[0]!r:.60}"
+    if row := connection.execute("PRAGMA foreign_key_check").fetchone():
+        yield f"a row of {row[0]} speaks of a {row[2]} that is not there"
+    yield from _unread([partial(events.read_events, connection)])
+
+
+def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
+    """Everything in a project that cannot be understood; each is named where it is found first."""
+    yield from wrong_types(connection)
+    whole = (project_settings.current, findings.drops)
+    yield from _unread(partial(read, connection) for read in whole)
+    each = (documents.load, read_items, rebuild.logged_state, sources_hold)
+    for number in rebuild.all_numbers(connection):
+        yield from _unread(partial(read, connection, number) for read in each)
+
+
+def read_items(connection: sqlite3.Connection, number: int) -> None:
+    """Read all state rows of a document, and what its items were before they were edited.
+
+    Raises:
+        ProjectDamagedError: One of them cannot be understood.
+    """
+    rows = load_rows(connection, number)
+    with decoded(connection, f"the original of an edited item of abstract {number}"):
+        for row in rows:
+            if isinstance(row, EntityRow | RelationRow | LinkRow):
+                original_of(row)
+
+
+def sources_hold(connection: sqlite3.Connection, number: int) -> bool:
+    """Whether what each source said about a document is as it was kept.
+
+    Raises:
+        ProjectDamagedError: It cannot be understood.
+    """
+    query = "SELECT hash, body FROM annotation_set WHERE document_id = ?"
+    kept = connection.execute(query, (number,)).fetchall()
+    with decoded(connection, f"what a source said about abstract {number}"):
+        for _, body in kept:
+            decode_annotations(body)
+        return all(digest == digest_of(body) for digest, body in kept)
+
+
+def _unread(readers: Iterable[Callable[[], object]]) -> Iterator[str]:
+    for read in readers:
+        try:
+            read()
+        except (ProjectDamagedError, *WRONG_VALUES) as error:
+            yield str(error)

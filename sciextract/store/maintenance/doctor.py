@@ -40,17 +40,6 @@ from sciextract.store.sqlite import WRONG_VALUES, read_only
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
-__all__ = [
-    "BackgroundCheck",
-    "Finding",
-    "Findings",
-    "Repaired",
-    "Severity",
-    "background_check",
-    "examine",
-    "repair",
-]
-
 
 class BackgroundCheck:
     """A check that runs.
@@ -302,15 +291,15 @@ def _inside(
 def _checked(
     connection: sqlite3.Connection, version: int, progress: checks.Progress | None
 ) -> Iterator[Finding]:
-    """All checks; a file of an earlier version, or a damaged one, is not looked into further."""
-    whole = list(checks.file(connection))
-    yield from whole
-    if any(each.severity is Severity.ERROR for each in whole):
-        return
-    made = list(checks.structure(connection))
-    yield from made
-    if any(each.severity is Severity.ERROR for each in made):
-        return  # a view in a table's place may never come to an end
+    """All checks; a file of an earlier version, or a damaged one, is not looked into further.
+
+    A view in a table's place may never come to an end.
+    """
+    for basic in (checks.file, checks.structure):
+        first = list(basic(connection))
+        yield from first
+        if any(each.severity is Severity.ERROR for each in first):
+            return
     if version < header.VERSION:
         message = f"project version {version}; opening it makes it version {header.VERSION}"
         yield Finding("version", Severity.NOTE, message, "a backup is made first")
@@ -362,10 +351,10 @@ def _around(file: Path, facts: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _backups(file: Path) -> Finding:
-    found = list_backups(file)
-    if not found:
+    backups = list_backups(file)
+    if not backups:
         return Finding(
             "backups", Severity.NOTE, "there is no backup", "sciextract backup makes one"
         )
-    message = f"{len(found)} backups, the newest of {found[0].at}"
+    message = f"{len(backups)} backups, the newest of {backups[0].at}"
     return Finding("backups", Severity.GOOD, message, str(folder_of(file)))

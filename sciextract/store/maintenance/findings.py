@@ -72,10 +72,10 @@ class Findings:
 
     def documents(self, *checks: str) -> list[int]:
         """Numbers of the documents that errors of certain checks concern, ascending."""
-        found = {
+        numbers = {
             number for each in self._errors() if each.check in checks for number in each.documents
         }
-        return sorted(found)
+        return sorted(numbers)
 
     @property
     def unclean(self) -> bool:

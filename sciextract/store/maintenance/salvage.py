@@ -6,14 +6,14 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ProjectDamagedError, SchemaError
+from sciextract.errors import SchemaError
 from sciextract.store import documents, events, project_settings
 from sciextract.store.context import Context
 from sciextract.store.document_state import DocumentState
@@ -32,12 +32,9 @@ from sciextract.store.rows import (
     Row,
     from_values,
 )
-from sciextract.store.sqlite import WRONG_VALUES, from_sql
+from sciextract.store.sqlite import UNREADABLE, from_sql
 from sciextract.store.state_tables import TABLES, load_table
 from sciextract.text.analyse import analyse
-
-#: What reading damaged bytes can end in, besides rows.
-UNREADABLE = (sqlite3.Error, ProjectDamagedError, *WRONG_VALUES)
 
 _NUMBERS = (
     *("SELECT id FROM document ORDER BY id", "SELECT id FROM document ORDER BY id DESC"),
@@ -100,10 +97,10 @@ class DamagedFile:
 
     def rows(self, query: str, *params: Any) -> list[tuple[Any, ...]]:
         """The rows of a query up to the first that cannot be read."""
-        found: list[tuple[Any, ...]] = []
+        rows: list[tuple[Any, ...]] = []
         with suppress(sqlite3.Error):
-            found.extend(self.connection.execute(query, params))
-        return found
+            rows.extend(self.connection.execute(query, params))
+        return rows
 
     def numbers(self) -> list[int]:
         """Numbers of all documents that any table or index still knows, and those between them."""
@@ -169,15 +166,15 @@ class DamagedFile:
 
     def _tables(self, number: int) -> tuple[list[Row], bool]:
         """What the state tables give, and whether one of them could not be read to its end."""
-        found: list[Row] = []
+        tables: list[Row] = []
         failed = False
         for table in TABLES:
             try:
                 for values in load_table(self.connection, table, number):
-                    found.append(from_values(table, values))
+                    tables.append(from_values(table, values))
             except UNREADABLE:
                 failed = True
-        return found, failed
+        return tables, failed
 
     def _logged(self, number: int) -> list[Row]:
         with suppress(*UNREADABLE):
@@ -293,16 +290,7 @@ class Salvaged:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "path": None if self.path is None else str(self.path),
-            "documents": self.documents,
-            "items": self.items,
-            "lost_documents": self.lost_documents,
-            "lost_items": self.lost_items,
-            "altered": self.altered,
-            "queues": self.queues,
-            "choices": self.choices,
-        }
+        return asdict(self) | {"path": None if self.path is None else str(self.path)}
 
 
 def salvage(file: Path, author: str | None = None) -> Salvaged:
@@ -330,13 +318,15 @@ def salvage(file: Path, author: str | None = None) -> Salvaged:
 
 
 def _fill(project: Project, damaged: DamagedFile, numbers: list[int], result: Salvaged) -> None:
-    found = ((number, each) for number in numbers if (each := damaged.document(number)) is not None)
+    readable = (
+        (number, each) for number in numbers if (each := damaged.document(number)) is not None
+    )
     moved: dict[int, int] = {}
     with project.writing() as connection:
         params = {"documents": len(numbers)}
         event_id = events.append(connection, project.author_id, "salvage", params)
         context = project.context(event_id, project.source_id(_SOURCE))
-    while batch := list(islice(found, BATCH)):
+    while batch := list(islice(readable, BATCH)):
         with project.writing():
             for number, each in batch:
                 stored = _add(project, context, each, result)
@@ -347,24 +337,24 @@ def _fill(project: Project, damaged: DamagedFile, numbers: list[int], result: Sa
 
 
 def _add(
-    project: Project, context: Context, found: ReadableDocument, result: Salvaged
+    project: Project, context: Context, readable: ReadableDocument, result: Salvaged
 ) -> int | None:
     """Adds a document; gives the number that it has now."""
     try:
-        stored = documents.insert(project.connection, found.document)
+        stored = documents.insert(project.connection, readable.document)
     except sqlite3.IntegrityError:  # two damaged texts that are the same now
         result.lost_documents += 1
         return None
-    source_id = context.source_of(found.source or _SOURCE)
-    item = AnnotatedDocument(found.document)
+    source_id = context.source_of(readable.source or _SOURCE)
+    item = AnnotatedDocument(readable.document)
     documents.add_record(project.connection, stored, item, source_id, context.event_id)
     doc = DocumentState(stored, [])
-    for row in found.rows:
-        doc.put(_moved(row, context, found.sources))
+    for row in readable.rows:
+        doc.put(_moved(row, context, readable.sources))
         result.items += isinstance(row, EntityRow | RelationRow | LinkRow)
     project.save(doc, context)
     result.documents += 1
-    result.altered += found.altered
+    result.altered += readable.altered
     return stored.number
 
 

@@ -54,10 +54,10 @@ def structure(version: int) -> Structure:
             for statement in statements:
                 if statement.startswith(("CREATE", "ALTER", "DROP")):
                     made.execute(statement)
-        found = _statements(made)
-        tables = [name for kind, name, _ in found if kind == "table" and not _is_shadow(name)]
+        definitions = _statements(made)
+        tables = [name for kind, name, _ in definitions if kind == "table" and not _is_shadow(name)]
         columns = {name: _columns(made, name) for name in tables}
-    return Structure(found, columns)
+    return Structure(definitions, columns)
 
 
 def altered(connection: sqlite3.Connection) -> list[str]:

@@ -18,9 +18,9 @@ from sciextract.store.queries import (
 from sciextract.store.sqlite import from_sql, translated
 from sciextract.workflows.active.ranking import (
     By,
+    ModelPredictions,
     OnProgress,
     Pool,
-    Sayings,
     by_chance,
     by_committee,
     by_diversity,
@@ -100,28 +100,32 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
     name = _free_name(project, order)
     models = _models(project, order)
     pool = pool_of(project)
-    sayings = [Sayings(project, each) for each in models]
-    numbers = _numbers(project, order, pool, sayings, on_progress)
+    predictions = [ModelPredictions(project, each) for each in models]
+    numbers = _numbers(project, order, pool, predictions, on_progress)
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
     return MadeQueue(
         save_queue(project, queue),
         len(pool.open),
         tuple(each.id for each in models),
-        sum(each.predicted for each in sayings),
+        sum(each.predicted for each in predictions),
     )
 
 
 def _numbers(
-    project: Project, order: QueueOrder, pool: Pool, sayings: list[Sayings], on_progress: OnProgress
+    project: Project,
+    order: QueueOrder,
+    pool: Pool,
+    predictions: list[ModelPredictions],
+    on_progress: OnProgress,
 ) -> list[int]:
     match order.by:
         case By.RANDOM:
             return by_chance(pool, order.seed)
         case By.COMMITTEE:
-            return by_committee(project, pool, sayings, on_progress)
+            return by_committee(project, pool, predictions, on_progress)
         case By.DIVERSITY:
-            return by_diversity(pool, sayings[0], order.most, on_progress)
-    return by_uncertainty(project, pool, sayings[0], order.by, on_progress)
+            return by_diversity(pool, predictions[0], order.most, on_progress)
+    return by_uncertainty(project, pool, predictions[0], order.by, on_progress)
 
 
 def _models(project: Project, order: QueueOrder) -> list[KnownModel]:
@@ -220,10 +224,10 @@ def drop_queue(project: Project, name: str) -> None:
 
 
 def _known(project: Project, name: str) -> SavedQueue:
-    found = read_queue(project, plain_name(name))
-    if found is None:
+    queue = read_queue(project, plain_name(name))
+    if queue is None:
         raise _unknown(project, name)
-    return found
+    return queue
 
 
 def _unknown(project: Project, name: str) -> UsageError:

@@ -75,7 +75,7 @@ def _squared(vectors: Floats, centre: Floats) -> Floats:
     return np.asarray(np.square(vectors - centre).sum(axis=1), dtype=np.float32)
 
 
-class Sayings:
+class ModelPredictions:
     """The predictions of one model about abstracts of one project; the project itself is left as it is.
 
     Args:
@@ -167,8 +167,8 @@ def pool_of(project: Project) -> Pool:
         ActionRefusedError: Nothing is.
     """
     known = list(known_documents(project.connection))
-    found = [each for each in known if not _is_done(each)]
-    if not found:
+    unfinished = [each for each in known if not _is_done(each)]
+    if not unfinished:
         raise ActionRefusedError(
             "no abstract of the project is left to correct"
             if known
@@ -176,18 +176,18 @@ def pool_of(project: Project) -> Pool:
             "sciextract import brings abstracts in",
         )
     return Pool(
-        tuple(each.number for each in found),
-        frozenset(each.number for each in found if each.decided),
+        tuple(each.number for each in unfinished),
+        frozenset(each.number for each in unfinished if each.decided),
         tuple(each.number for each in known if _is_done(each)),
     )
 
 
 def by_uncertainty(
-    project: Project, pool: Pool, sayings: Sayings, by: By, on_progress: OnProgress
+    project: Project, pool: Pool, predictions: ModelPredictions, by: By, on_progress: OnProgress
 ) -> list[int]:
     """Most uncertain first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     scores: dict[int, TaskScores] = {}
-    for number, found in sayings.about(pool.open):
+    for number, found in predictions.about(pool.open):
         considered = decisions(found.candidates or Candidates())
         left = _open_part(project, pool, number, considered)
         scores[number] = per_word(left, _words(project, number), MEASURES[by.value])
@@ -196,7 +196,7 @@ def by_uncertainty(
 
 
 def by_committee(
-    project: Project, pool: Pool, committee: Sequence[Sayings], on_progress: OnProgress
+    project: Project, pool: Pool, committee: Sequence[ModelPredictions], on_progress: OnProgress
 ) -> list[int]:
     """Most disagreement first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     votes: dict[int, list[Votes]] = {number: [] for number in pool.open}
@@ -213,13 +213,15 @@ def by_committee(
     return _ranked(scores)
 
 
-def by_diversity(pool: Pool, sayings: Sayings, most: int, on_progress: OnProgress) -> list[int]:
+def by_diversity(
+    pool: Pool, predictions: ModelPredictions, most: int, on_progress: OnProgress
+) -> list[int]:
     """Each the farthest from all before it and from all that are done: see :mod:`~.diversity`."""
     import numpy as np
 
     numbers = [*pool.done, *pool.open]
     vectors = []
-    for vector in sayings.vectors(numbers):
+    for vector in predictions.vectors(numbers):
         vectors.append(vector)
         on_progress(len(vectors), len(numbers))
     width = max(len(each) for each in vectors)
@@ -249,9 +251,9 @@ def _open_part(
 
 
 def _open_votes(
-    project: Project, pool: Pool, number: int, found: Annotations, symmetric: frozenset[str]
+    project: Project, pool: Pool, number: int, annotations: Annotations, symmetric: frozenset[str]
 ) -> Votes:
-    votes = votes_of(found, symmetric)
+    votes = votes_of(annotations, symmetric)
     if number not in pool.touched:
         return votes
     known = settled(project.document_state(number))

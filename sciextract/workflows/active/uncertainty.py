@@ -63,18 +63,18 @@ def decisions(candidates: Candidates) -> Iterator[Decision]:
 
 def _by_pair(pairs: Iterable[PairCandidate]) -> dict[tuple[Span, ...], list[float]]:
     """Scores of both directions of a pair: the model has one distribution for the two."""
-    found: dict[tuple[Span, ...], list[float]] = {}
+    by_pair: dict[tuple[Span, ...], list[float]] = {}
     for each in pairs:
         place = tuple(sorted((each.head, each.tail), key=_edges))
-        found.setdefault(place, []).extend(_scores(each.labels))
-    return found
+        by_pair.setdefault(place, []).extend(_scores(each.labels))
+    return by_pair
 
 
 def _by_mention(links: Iterable[LinkCandidate]) -> dict[Span, list[float]]:
-    found: dict[Span, list[float]] = {}
+    by_mention: dict[Span, list[float]] = {}
     for each in links:
-        found.setdefault(each.mention, []).append(each.score)
-    return found
+        by_mention.setdefault(each.mention, []).append(each.score)
+    return by_mention
 
 
 def _scores(labels: Iterable[LabelScore]) -> list[float]:

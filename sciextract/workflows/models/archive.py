@@ -43,8 +43,8 @@ def export(word: str, target: Path, *, force: bool = False) -> KnownModel:
         OutputError: It cannot be written, or is there already.
     """
     if target.suffix not in SUFFIXES:
-        found = f"{target} ends in neither {' nor '.join(SUFFIXES)}"
-        raise UsageError(found, f"for example {target.with_suffix('.tar')}")
+        problem = f"{target} ends in neither {' nor '.join(SUFFIXES)}"
+        raise UsageError(problem, f"for example {target.with_suffix('.tar')}")
     model = find_model(word)
     model.open()
     check_target(target, force=force, kept=[model.folder])
@@ -167,19 +167,19 @@ def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> 
         with content, target.open("xb") as plain:
             shutil.copyfileobj(content, plain, 1 << 20)
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        found = f"{shown(member.name)} has the name of another member"
-        raise tarfile.ReadError(found) from error
+        problem = f"{shown(member.name)} has the name of another member"
+        raise tarfile.ReadError(problem) from error
 
 
 def _model_in(folder: Path, path: Path) -> Path:
     """The model folder in an unpacked archive: at its top, or the only one below."""
-    found = [
+    folders = [
         each.parent for each in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")) if each.is_file()
     ]
-    if len(found) != 1:
+    if len(folders) != 1:
         raise ModelDamagedError(
-            f"{path} holds {len(found) or 'no'} model folder{'s' * (len(found) != 1)}, "
+            f"{path} holds {len(folders) or 'no'} model folder{'s' * (len(folders) != 1)}, "
             f"a folder with {MANIFEST}; it has to hold one",
             "sciextract models export writes such a file",
         )
-    return found[0]
+    return folders[0]

@@ -72,7 +72,7 @@ class Chosen:
         """Whether it is the model that predicts when nobody has chosen."""
         return self.model.folder == _default().folder
 
-    def told(self) -> str:
+    def message(self) -> str:
         """Which model predicts, when it is not the default; else nothing."""
         if self.is_default:
             return ""
@@ -213,10 +213,10 @@ def _add(entry: dict[str, Any], project: Project | None) -> None:
 def _of_project(project: Project) -> list[dict[str, Any]]:
     from sciextract.store import project_settings
 
-    found = project_settings.read(project)
-    if not all(map(_is_entry, found)):
+    entries = project_settings.read(project)
+    if not all(map(_is_entry, entries)):
         raise project_settings.not_understood(project)
-    return found
+    return entries
 
 
 def _file() -> Path:
@@ -225,10 +225,10 @@ def _file() -> Path:
 
 def _entry(line: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
+        entry = json.loads(line)
     except ValueError:
         return None
-    return found if _is_entry(found) else None
+    return entry if _is_entry(entry) else None
 
 
 def _is_entry(value: Any) -> bool:

@@ -111,8 +111,8 @@ def _positive(items: Iterable[Item], verdicts: Mapping[str, Verdict]) -> tuple[I
 
 
 def _with_positive_mentions(cluster: Cluster, verdicts: Verdicts) -> Cluster:
-    found = verdicts.mentions
-    kept = [each for each in cluster.mentions if found[cluster.id, each] is Verdict.POSITIVE]
+    mentions = verdicts.mentions
+    kept = [each for each in cluster.mentions if mentions[cluster.id, each] is Verdict.POSITIVE]
     return replace(cluster, mentions=tuple(kept), mention_scores=(), mention_states=())
 
 

@@ -11,7 +11,7 @@ import pytest
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import install_command
 from sciextract.resources import data_root
-from sciextract.retraining.remote.jobs import place_of
+from sciextract.retraining.remote.jobs import location_of
 from sciextract.retraining.run_folder import runs_of
 from sciextract.store import Layer, create_project
 from sciextract.workflows.import_files import import_files
@@ -87,7 +87,7 @@ async def test_a_job_is_set_up_left_cancelled_and_brought_to_its_end(
 
         await pilot.press("x", "c")
         await until_shown(pilot, "was stopped on gpubox")
-        place = place_of(newest(project))
+        place = location_of(newest(project))
         assert place is not None
         (server.home / place.folder / "go").touch()
         await pilot.press("g")

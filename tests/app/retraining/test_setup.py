@@ -56,7 +56,7 @@ class TestHosts:
 
     def test_machines_of_earlier_trainings_come_first(self, config: Path) -> None:
         for host in ("old.example.org", "login"):
-            jobs.new_place(new_run(None), host, "python3", slurm=False)
+            jobs.new_location(new_run(None), host, "python3", slurm=False)
         assert set(known_hosts()[:2]) == {"old.example.org", "login"}
         assert known_hosts().count("login") == 1
 
@@ -121,7 +121,7 @@ class TestJobsElsewhere:
     @pytest.fixture
     def run(self) -> Run:
         run = new_run(None)
-        jobs.note(run, jobs.new_place(run, "gpubox", "python3", slurm=False), state="started")
+        jobs.note(run, jobs.new_location(run, "gpubox", "python3", slurm=False), state="started")
         return run
 
     def _live(self, run: Run, status: Status | None, alive: bool = True) -> RunProgress:
@@ -160,7 +160,7 @@ class TestJobsElsewhere:
         assert "g watches it" in earlier_runs([run]).words[0]
 
     def test_before_it_was_sent_there_is_nothing_to_watch(self, run: Run) -> None:
-        place = jobs.place_of(run)
+        place = jobs.location_of(run)
         assert place is not None
         jobs.note(run, place, state="sending")
         run.append({"event": "stopped", "message": "stopped"})

@@ -105,7 +105,7 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
     assert result.model.open().config.origin["learning curves"].endswith(run.name)
     status = run.status()
     assert status is not None and (status.state, status.verdict) == ("done", "too few")
-    place = jobs.place_of(run)
+    place = jobs.location_of(run)
     assert place is not None and place.state == "cleaned"
     assert not (server.home / place.folder).exists()
     steps = [(each["epoch"], each["documents"]) for each in events if each["event"] == "step"]

@@ -11,7 +11,8 @@ import pytest
 from sciextract.errors import NotAProjectError, ProjectDamagedError, ProjectMissingError
 from sciextract.store import open_project
 from sciextract.store.maintenance.backup import folder_of
-from sciextract.store.maintenance.doctor import Severity, examine, repair
+from sciextract.store.maintenance.doctor import examine, repair
+from sciextract.store.maintenance.findings import Severity
 from sciextract.store.statistics import stats_of
 from tests.unit.store.patients import change, patient, wrong
 from tests.unit.store.projects import all_state

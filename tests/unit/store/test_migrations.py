@@ -16,7 +16,8 @@ from sciextract.store import connection as header
 from sciextract.store import migrations, open_project
 from sciextract.store.connection import problems, read_header
 from sciextract.store.maintenance import backup
-from sciextract.store.maintenance.doctor import Severity, examine
+from sciextract.store.maintenance.doctor import examine
+from sciextract.store.maintenance.findings import Severity
 from sciextract.store.maintenance.rebuild import all_numbers, rebuild
 from tests.unit.store.earlier import load, scripts, state_of
 from tests.unit.store.later import STEPS, later_release

@@ -12,7 +12,7 @@ from sciextract.metrics.differences import Layer
 from sciextract.store import Project, open_project
 from sciextract.workflows import adjudicate
 from sciextract.workflows.adjudicate import Dispute, decide_document, disputes
-from sciextract.workflows.disagreements import Decisions, both_sides, other_sources
+from sciextract.workflows.disagreements import Decisions, compare_with_source, other_sources
 from tests.app.merged import BEN, merged_project
 from tests.app.presenter.abstracts import TEXT, document, gold, predict
 
@@ -55,7 +55,7 @@ def test_nothing_to_decide_is_no_event(project: Project) -> None:
 def test_taking_everything_makes_both_equal(project: Project) -> None:
     decide_document(project, 1, project.source_id(BEN), "theirs")
     sides = {each.name: each for each in other_sources(project, Decisions(project))}
-    both = both_sides(project, project.document_state(1), sides[BEN].source_ids[0])
+    both = compare_with_source(project, project.document_state(1), sides[BEN].source_ids[0])
     assert both is not None and both.disputes == ()
 
 

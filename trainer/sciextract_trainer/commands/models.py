@@ -104,9 +104,9 @@ def soup(
     from sciextract_trainer.compression.opened import read_dev
     from sciextract_trainer.compression.soup import Hints, open_ingredients
 
-    found = open_ingredients(members, Hints(schema, recipe, encoder))
-    documents, origin = read_dev(dev, found[0].schema, found[0].given)
-    module.make_soup(found, documents, origin, method, output, json_report)
+    ingredients = open_ingredients(members, Hints(schema, recipe, encoder))
+    documents, origin = read_dev(dev, ingredients[0].schema, ingredients[0].given)
+    module.make_soup(ingredients, documents, origin, method, output, json_report)
     json_report({"event": "done", "model": str(output)})
 
 
@@ -288,9 +288,9 @@ def vectors(
     from sciextract_trainer.encoders.conversion import read_vectors
 
     folder = needs_extra("sciextract_trainer.encoders.conversion")
-    found = read_vectors(file, most)
-    folder.write_encoder(found, output, lstm_layers, lstm_size)
-    print(f"{len(found.words)} words of {len(found.unknown)} numbers to {output}", file=sys.stderr)
+    read = read_vectors(file, most)
+    folder.write_encoder(read, output, lstm_layers, lstm_size)
+    print(f"{len(read.words)} words of {len(read.unknown)} numbers to {output}", file=sys.stderr)
 
 
 def safetensors(

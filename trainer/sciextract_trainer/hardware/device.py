@@ -56,8 +56,8 @@ def has_fast_bf16(device: torch.device) -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     if device.type == "mps":
         return False
-    found = (torch.cpu._is_avx512_bf16_supported(), torch.cpu._is_amx_tile_supported())
-    return any(found)
+    supported = (torch.cpu._is_avx512_bf16_supported(), torch.cpu._is_amx_tile_supported())
+    return any(supported)
 
 
 @contextmanager

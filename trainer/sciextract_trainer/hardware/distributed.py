@@ -107,11 +107,11 @@ class Group:
         Raises:
             GroupError: Names what differs, and both values.
         """
-        found = self._gathered(value)
-        for rank, other in enumerate(found):
-            if other != found[0]:
+        values = self._gathered(value)
+        for rank, other in enumerate(values):
+            if other != values[0]:
                 raise GroupError(
-                    f"processes differ in {what}: {found[0]!r} in process 0, {other!r} in process {rank}",
+                    f"processes differ in {what}: {values[0]!r} in process 0, {other!r} in process {rank}",
                     hint,
                 )
 
@@ -132,10 +132,10 @@ class Group:
     def _gathered(self, value: object) -> list[Any]:
         if self.size == 1:
             return [value]
-        found: list[Any] = [None] * self.size
+        values: list[Any] = [None] * self.size
         with _together():
-            distributed.all_gather_object(found, value)
-        return found
+            distributed.all_gather_object(values, value)
+        return values
 
     def _raise_first(self, error: SciextractError | None) -> None:
         """Raises the error of the lowest process that has one, in all of them."""

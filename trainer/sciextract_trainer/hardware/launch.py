@@ -105,9 +105,9 @@ def _require_room(count: int, device: torch.device) -> None:
         raise UsageError(f"--processes {count} is not possible", "use 1 or more")
     cards = torch.cuda.device_count() if device.type == "cuda" else count
     if count > cards or (device.type == "mps" and count > 1):
-        found = f"{cards} GPUs" if device.type == "cuda" else device.type
+        available = f"{cards} GPUs" if device.type == "cuda" else device.type
         raise UsageError(
-            f"--processes {count} is not possible with {found}", "use fewer, or --device cpu"
+            f"--processes {count} is not possible with {available}", "use fewer, or --device cpu"
         )
 
 

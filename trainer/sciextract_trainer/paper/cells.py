@@ -47,20 +47,20 @@ def encoders_at_hand(grid: Grid, words: Sequence[str]) -> list[Encoder]:
         InputMissingError: A folder is not there, or no encoder is at hand.
         UsageError: Two encoders would have the same name.
     """
-    found = [_named(grid, word) for word in words] or _cached(grid)
-    if not found:
+    encoders = [_named(grid, word) for word in words] or _cached(grid)
+    if not encoders:
         known = ", ".join(name for each in grid.encoders for name in each.ids[:1]) or "any"
         raise InputMissingError(
             "no encoder is named, and none of this grid's is in the local Hugging Face cache",
             f"--encoder ID or --encoder NAME=DIR, once for each; the paper's: {known}",
         )
-    names = [each.name for each in found]
+    names = [each.name for each in encoders]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(
             f"two encoders are called {twice[0]!r}", "call them apart: --encoder NAME=DIR"
         )
-    return found
+    return encoders
 
 
 def layer_count(source: str) -> int:
@@ -107,15 +107,15 @@ def _cached(grid: Grid) -> list[Encoder]:
     """Those of the grid that need no download; asks no network."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = []
+    encoders = []
     for known in grid.encoders:
         here = [
             each
             for each in known.ids
             if isinstance(try_to_load_from_cache(each, "config.json"), str)
         ]
-        found += [Encoder(known.name, each, each) for each in here[:1]]
-    return found
+        encoders += [Encoder(known.name, each, each) for each in here[:1]]
+    return encoders
 
 
 _KEY_CHARACTERS = 16

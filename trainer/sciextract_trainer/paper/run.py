@@ -239,8 +239,8 @@ def _train(
     examined = TrainingData(examples, data.dev)
     network = train(config, labels, rules, examined, folder, as_mappings(report), device=device)
     predict = family.predictor(network, labels, rules)
-    found = dev_report(predict, data.dev, labels.relations.symmetric)
-    return scores_of(found, config), _best_epoch(folder, config)
+    report_on_dev = dev_report(predict, data.dev, labels.relations.symmetric)
+    return scores_of(report_on_dev, config), _best_epoch(folder, config)
 
 
 def _best_epoch(folder: Path, config: TrainConfig) -> int:

@@ -156,8 +156,8 @@ def as_json(table: Table) -> str:
             "column": column.name,
             "score": column.score,
             "ours_dev": _ours_json(table.scored(encoder, variant, column)),
-            "published_test": asdict(found)
-            if (found := table.published(encoder, variant, column))
+            "published_test": asdict(published)
+            if (published := table.published(encoder, variant, column))
             else None,
         }
         for encoder, variant in table.rows()
@@ -237,13 +237,13 @@ def _lines(table: Table) -> Iterator[str]:
         yield _row([*cells, _times(table, encoder, variant)])
 
 
-def _theirs(found: Published | None) -> str:
-    return NOT_STATED if found is None else found.text()
+def _theirs(published: Published | None) -> str:
+    return NOT_STATED if published is None else published.text()
 
 
 def _times(table: Table, encoder: str, variant: str) -> str:
-    found = [table.scored(encoder, variant, column) for column in table.grid.columns]
-    known = [each for each in found if each is not None and each.values]
+    scored = [table.scored(encoder, variant, column) for column in table.grid.columns]
+    known = [each for each in scored if each is not None and each.values]
     if not known:
         return "—"
     mean = fmean([each.seconds for each in known])

@@ -19,10 +19,10 @@ def gpus() -> list[str]:
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []
-    told = subprocess.run([tool, "--query-gpu=name", "--format=csv,noheader"],
+    done = subprocess.run([tool, "--query-gpu=name", "--format=csv,noheader"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)  # fmt: skip
     return [
-        line.strip() for line in told.stdout.decode(errors="replace").splitlines() if line.strip()
+        line.strip() for line in done.stdout.decode(errors="replace").splitlines() if line.strip()
     ]
 
 
@@ -30,7 +30,7 @@ def main() -> None:
     """Print everything."""
     home = os.path.expanduser("~")
     room = os.statvfs(home)
-    found = {
+    machine = {
         "python": list(sys.version_info[:3]),
         "executable": sys.executable,
         "missing": [name for name in NEEDED if importlib.util.find_spec(name) is None],
@@ -42,7 +42,7 @@ def main() -> None:
         "sbatch": shutil.which("sbatch") is not None,
         "system": platform.system() + " " + platform.machine(),
     }
-    print(json.dumps(found))
+    print(json.dumps(machine))
 
 
 if __name__ == "__main__":

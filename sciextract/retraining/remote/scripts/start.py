@@ -35,11 +35,11 @@ def process() -> dict[str, Any]:
 
 def slurm() -> dict[str, Any]:
     """In the queue of the cluster."""
-    told = subprocess.run(["sbatch", "--parsable", "job.sh"], capture_output=True, check=False)
-    if told.returncode:
-        sys.stderr.write(told.stderr.decode(errors="replace"))
-        sys.exit(told.returncode)
-    return {"slurm": told.stdout.decode().strip().split(";")[0]}
+    done = subprocess.run(["sbatch", "--parsable", "job.sh"], capture_output=True, check=False)
+    if done.returncode:
+        sys.stderr.write(done.stderr.decode(errors="replace"))
+        sys.exit(done.returncode)
+    return {"slurm": done.stdout.decode().strip().split(";")[0]}
 
 
 if __name__ == "__main__":

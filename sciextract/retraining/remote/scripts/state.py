@@ -17,7 +17,7 @@ def main() -> None:
     started = read_json(os.path.join(folder, "started.json"))
     exit_code = read(os.path.join(folder, "exit")).strip()
     print(json.dumps({
-        "there": os.path.isdir(folder),
+        "exists": os.path.isdir(folder),
         "exit": int(exit_code) if exit_code else None,
         "runs": not exit_code and runs(started),
         "log": read(os.path.join(folder, "log"))[-LOG_BYTES:],
@@ -27,9 +27,9 @@ def main() -> None:
 def runs(started: dict[str, Any]) -> bool:
     """Whether the process, or the job in the queue, is still there."""
     if "slurm" in started:
-        told = subprocess.run(["squeue", "--noheader", "--jobs", started["slurm"]],
+        done = subprocess.run(["squeue", "--noheader", "--jobs", started["slurm"]],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)  # fmt: skip
-        return bool(told.stdout.strip())
+        return bool(done.stdout.strip())
     try:
         os.killpg(started["pid"], 0)
     except (KeyError, OSError):
@@ -49,10 +49,10 @@ def read(path: str) -> str:
 def read_json(path: str) -> dict[str, Any]:
     """A JSON object, empty when there is none."""
     try:
-        found: dict[str, Any] = json.loads(read(path))
+        values: dict[str, Any] = json.loads(read(path))
     except ValueError:
-        found = {}
-    return found
+        values = {}
+    return values
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ class TestOrder:
     def test_without_any_choice_the_default_predicts(self, project: Project) -> None:
         found = chosen(project)
         assert (found.model.name, found.model.bundled, found.by) == ("sci", True, "default")
-        assert found.told() == ""
+        assert found.message() == ""
 
     def test_the_users_choice_holds_where_no_project_chooses(
         self, project: Project, a: KnownModel
@@ -56,7 +56,7 @@ class TestOrder:
         use("parsing")
         assert chosen().by == chosen(project).by == "user"
         assert current(project) == a
-        assert chosen().told().startswith(f"model {a.id} predicts (your choice)")
+        assert chosen().message().startswith(f"model {a.id} predicts (your choice)")
 
     def test_the_projects_choice_comes_first(
         self, project: Project, a: KnownModel, b: KnownModel
@@ -64,13 +64,13 @@ class TestOrder:
         use("parsing")
         use("graphs", project)
         assert (current(), current(project)) == (a, b)
-        assert "the choice of this project" in chosen(project).told()
+        assert "the choice of this project" in chosen(project).message()
 
     def test_the_default_can_be_chosen(self, project: Project, a: KnownModel) -> None:
         use("parsing")
         use("sci", project)
         found = chosen(project)
-        assert (found.by, found.model.name, found.told()) == ("project", "sci", "")
+        assert (found.by, found.model.name, found.message()) == ("project", "sci", "")
 
     def test_a_folder_is_registered_first(self, tmp_path: Path) -> None:
         folder = model_folder(tmp_path / "fresh")
@@ -180,7 +180,7 @@ class TestProjects:
         assert extractor.loaded["model"] == a.folder
         ModelChoice("sci").load(project)
         assert extractor.loaded["model"] == "sci"
-        assert ModelChoice("sci").told(project) == ""
+        assert ModelChoice("sci").message(project) == ""
         ModelChoice().load()
         assert extractor.loaded["model"] == current().folder
 

@@ -1,4 +1,4 @@
-"""How ``sciextract models`` shows models and comparisons."""
+"""Tables of scores: of one model, and of two models side by side."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import typer
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
-    from sciextract.inference.model_config import ModelConfig
     from sciextract.metrics.promotion import Compared, Difference, GateReport
-    from sciextract.workflows.models import KnownModel
     from sciextract.workflows.models.compare import Comparison
 
 _VERDICTS = {
@@ -27,44 +25,46 @@ _TASKS = {
 }
 
 
-def model_lines(known: Iterable[KnownModel], used: object) -> Iterator[str]:
-    """One line a model; a star marks the one that predicts."""
-    for model in known:
-        mark = "*" if model.folder == used else " "
-        words = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
-        if model.problem:
-            words = f"cannot be used: {model.problem}"
-        yield visible(f"{mark} {model.id:<32}  {words}")
+def print_table(
+    title: str,
+    heads: Iterable[str],
+    rows: Iterable[tuple[str, list[str]]],
+    caption: str = "",
+    gap: int = 1,
+) -> None:
+    """Print a table: a name, then numbers under their heads.
+
+    Args:
+        gap: Blanks behind each column.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, caption=caption, box=SIMPLE_HEAD, padding=(0, gap, 0, 0))
+    table.title_justify = table.caption_justify = "left"
+    table.add_column("", overflow="fold")
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, cells in rows:
+        table.add_row(Text(visible(name)), *cells)
+    Console(highlight=False).print(table)
 
 
-def shown(model: KnownModel, config: ModelConfig) -> Iterator[str]:
-    """A model's card and what the card does not say."""
-    from sciextract.workflows.models.compare import STATED, graph_scores
-
-    yield visible(f"{model.id}  ({model.folder})")
-    yield visible(f"hash {model.hash}")
-    if model.since:
-        yield f"registered {model.since}"
-    scores = graph_scores(config)
-    words = [f"{title} {scores[name]:.1f}" for name, title in STATED.items() if name in scores]
-    if words:
-        yield f"stated F1: {', '.join(words)}"
-    yield ""
-    card = model.card() or "\n".join(f"- {key}: {value}" for key, value in config.origin.items())
-    yield visible(card.rstrip(), keep="\n")
-
-
-def comparison_table(found: Comparison) -> None:
+def comparison_table(comparison: Comparison) -> None:
     """Print two models with their differences."""
-    typer.echo(visible(f"A  {found.before.id}  ({found.before.folder})"))
-    typer.echo(visible(f"B  {found.after.id}  ({found.after.folder})"))
-    if found.report is not None:
+    typer.echo(visible(f"A  {comparison.before.id}  ({comparison.before.folder})"))
+    typer.echo(visible(f"B  {comparison.after.id}  ({comparison.after.folder})"))
+    if comparison.report is not None:
         gate_table(
-            found.report, ("A", "B", "B less A", "P(B better)"), _VERDICTS[found.report.verdict]
+            comparison.report,
+            ("A", "B", "B less A", "P(B better)"),
+            _VERDICTS[comparison.report.verdict],
         )
     else:
-        _print_stated(found)
-    for remark in found.remarks:
+        _print_stated(comparison)
+    for remark in comparison.remarks:
         typer.echo(visible(remark), err=True)
 
 
@@ -93,11 +93,8 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: st
 
 def _print_compared(title: str, compared: Compared, heads: tuple[str, str, str, str]) -> None:
     first, second, less, better = heads
-    _print_table(
-        title,
-        (first, second, less, "90 % interval", better, "gold"),
-        [(name, _cells(each)) for name, each in _rows(compared)],
-    )
+    columns = (first, second, less, "90 % interval", better, "gold")
+    print_table(title, columns, [(name, _cells(each)) for name, each in _rows(compared)])
 
 
 def _rows(report: Compared) -> Iterator[tuple[str, Difference]]:
@@ -118,15 +115,15 @@ def _cells(each: Difference) -> list[str]:
     ]
 
 
-def _print_stated(found: Comparison) -> None:
+def _print_stated(comparison: Comparison) -> None:
     from sciextract.workflows.models.compare import STATED
 
-    _print_table(
+    print_table(
         "F1 on dev as the models state it",
         ("A", "B", "B less A"),
         [
             (STATED[name], [*map(_number, pair), _signed(*pair)])
-            for name, pair in found.stated.items()
+            for name, pair in comparison.stated.items()
         ],
     )
 
@@ -137,19 +134,3 @@ def _number(value: float | None) -> str:
 
 def _signed(first: float | None, second: float | None) -> str:
     return "-" if first is None or second is None else f"{second - first:+.1f}"
-
-
-def _print_table(title: str, heads: Iterable[str], rows: list[tuple[str, list[str]]]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.title_justify = "left"
-    table.add_column("", overflow="fold")
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    for name, cells in rows:
-        table.add_row(Text(visible(name)), *cells)
-    Console(highlight=False).print(table)
