@@ -9,22 +9,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import JsonOption, counted, is_terminal, say
+from sciextract.cli.console import (
+    JsonOption,
+    argument,
+    command_group,
+    counted,
+    flag,
+    is_terminal,
+    option,
+    say,
+)
 from sciextract.errors import ExitCode, UsageError, as_command
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
 
-schema = typer.Typer(
-    name="schema",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
-)
-_Schema = Annotated[
-    str, typer.Argument(metavar="NAME|FILE", help="A bundled schema, or a TOML file.")
-]
-_File = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file to write.")]
-_Force = Annotated[bool, typer.Option("--force", help="Replace the file.")]
+schema = command_group("schema")
+_Schema = Annotated[str, argument("NAME|FILE", "A bundled schema, or a TOML file.")]
+_File = Annotated[Path, argument("FILE", "The TOML file to write.")]
+_Force = Annotated[bool, flag("Replace the file.", "--force")]
 
 
 @schema.callback(invoke_without_command=True)
@@ -72,7 +75,7 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
 
 @schema.command()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="TOML files.")],
+    files: Annotated[list[str], argument("FILE...", "TOML files.")],
 ) -> None:
     """Check schema files: keys, colours, labels and legal pairs.
 
@@ -90,22 +93,20 @@ def check(
 def new(
     file: _File,
     entity: Annotated[
-        list[str] | None,
-        typer.Option("--entity", metavar="LABEL[=DEFINITION]", help="An entity type; repeatable."),
+        list[str] | None, option("LABEL[=DEFINITION]", "An entity type; repeatable.", "--entity")
     ] = None,
     relation: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="LABEL[=HEAD>TAIL,...]",
-            help="A relation type and its legal pairs (default: every pair); repeatable.",
+        option(
+            "LABEL[=HEAD>TAIL,...]",
+            "A relation type and its legal pairs (default: every pair); repeatable.",
         ),
     ] = None,
     symmetric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LABEL", help="A relation type without direction; repeatable."),
+        list[str] | None, option("LABEL", "A relation type without direction; repeatable.")
     ] = None,
     coreference: Annotated[
-        bool, typer.Option("--coreference", help="Group mentions of the same thing.")
+        bool, flag("Group mentions of the same thing.", "--coreference")
     ] = False,
     force: _Force = False,
 ) -> None:
@@ -143,12 +144,10 @@ def new(
 
 @schema.command("from")
 def from_files(
-    files: Annotated[list[str], typer.Argument(metavar="IN...", help="Annotated files.")],
-    output: Annotated[
-        Path, typer.Option("--output", metavar="FILE", help="The TOML file to write.")
-    ],
+    files: Annotated[list[str], argument("IN...", "Annotated files.")],
+    output: Annotated[Path, option("FILE", "The TOML file to write.", "--output")],
     input_format: Annotated[
-        str | None, typer.Option("--format", metavar="F", help="Format (default: its content).")
+        str | None, option("F", "Format (default: its content).", "--format")
     ] = None,
     force: _Force = False,
 ) -> None:
