@@ -31,10 +31,14 @@ def tui(
     ] = None,
     author: AuthorOption = None,
     no_predict: Annotated[bool, flag("Do not let a model predict.", "--no-predict")] = False,
-    web: Annotated[bool, flag("Serve the desk to a browser; prints a link to open.", "--web")] = False,
+    web: Annotated[
+        bool, flag("Serve the desk to a browser; prints a link to open.", "--web")
+    ] = False,
     host: Annotated[
         str,
-        option("ADDRESS", "With --web: the address to listen on; other machines reach only theirs."),
+        option(
+            "ADDRESS", "With --web: the address to listen on; other machines reach only theirs."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int, option("N", "With --web: the port; 0 takes a free one.", min=0, max=65535)
