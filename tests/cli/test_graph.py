@@ -267,6 +267,23 @@ def test_results(work: Path, command: Command) -> None:
     assert (none.code, none.out) == (1, "")
 
 
+def test_gaps_comparison_and_subtopics(graph: Path, command: Command) -> None:
+    missing = command("graph", "gaps", "SVM", "--least", "1", "--graph", graph)
+    assert missing.code == 0 and "speech recognition" in missing.out
+    assert "through neural network" in missing.out
+    none = command("graph", "gaps", "SVM", "--type", "Metric", "--least", "1", "--graph", graph)
+    assert (none.code, none.out) == (1, "")
+    found = command("graph", "compare", "SVM", "neural networks", "--graph", graph)
+    assert "named together by 1 abstract" in found.out
+    assert "--COMPARE--" in found.out and "SVMs are compared" in found.out
+    (whole,) = lines(command("graph", "compare", "SVM", "treebank", "--json", "--graph", graph).out)
+    assert {each["name"] for each in whole["shared"]} == {"dependency parsing", "neural network"}
+    divided = command("graph", "subtopics", "--least", "2", "--json", "--graph", graph)
+    names = [each["name"] for topic in lines(divided.out) for each in topic["nodes"]]
+    assert {"support vector machine", "dependency parsing"} <= set(names)
+    assert command("graph", "subtopics", "--least", "90", "--graph", graph).code == 2
+
+
 def test_view(graph: Path, command: Command, work: Path) -> None:
     outcome = command("graph", "view", "SVM", "--output", "svm.html", "--graph", graph)
     assert "svm.html shows 3 nodes and 2 edges" in outcome.err

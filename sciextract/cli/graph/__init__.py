@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sciextract.cli.graph.build import build
+from sciextract.cli.graph.combinations import compare, gaps, subtopics
 from sciextract.cli.graph.group import graph
 from sciextract.cli.graph.output import browse, export, precision, sample, view
 from sciextract.cli.graph.papers import papers, results
@@ -16,6 +17,9 @@ for command in (
     path,
     papers,
     results,
+    gaps,
+    compare,
+    subtopics,
     trends,
     export,
     view,

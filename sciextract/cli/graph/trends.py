@@ -15,6 +15,7 @@ from sciextract.cli.graph.group import (
     GraphOption,
     JsonLines,
     LimitOption,
+    WithGenericOption,
     avoided,
     nothing,
     show,
@@ -66,6 +67,7 @@ def trends(
     ] = None,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
+    with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw the shares by year as well.")
@@ -114,7 +116,7 @@ def trends(
                 connection,
                 TrendQuestion(
                     question, types[0] if types else "Method", since, until,
-                    recent or RECENT, thin or THIN, least or 10, unwanted,
+                    recent or RECENT, thin or THIN, least or 10, unwanted, with_generic,
                 ),
                 limit,
             )  # fmt: skip

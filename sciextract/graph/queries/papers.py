@@ -55,7 +55,7 @@ class Paper:
         document: Its number in this graph.
         doc_key: Its name.
         published: What is known of its publication.
-        mentions: How often it names the node.
+        mentions: How often it names the node: extracted mentions, or places where its name stands if these are more.
         relations: How it relates the nodes that were asked for, where there are several.
         sentences: Some of those that name them; those that name most of them first.
     """
@@ -111,7 +111,8 @@ def papers_of(
     return [_with_sentences(connection, each, names, sentences) for each in found]
 
 
-_PAPER = """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors, n.mentions
+_PAPER = """SELECT d.id, d.doc_key, d.year, p.title, p.venue, p.doi, p.pmid, p.authors,
+    max(n.mentions, n.matched + n.nested) AS mentions
 FROM node_document n JOIN document d ON d.id = n.document JOIN paper p ON p.document = d.id """
 
 
@@ -132,7 +133,7 @@ def _documents(
     return connection.execute(
         f"""{_PAPER} WHERE n.node = ? {both}
         AND coalesce(d.year >= ?, ? IS NULL) AND coalesce(d.year <= ?, ? IS NULL)
-        ORDER BY d.year DESC NULLS LAST, n.mentions DESC, d.doc_key, d.id""",
+        ORDER BY d.year DESC NULLS LAST, 9 DESC, d.doc_key, d.id""",
         (node.id, *[each.id for each in others], *(years.first,) * 2, *(years.last,) * 2),
     )
 

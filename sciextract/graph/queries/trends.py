@@ -119,6 +119,7 @@ class TrendQuestion:
         thin: Years with fewer abstracts are pooled.
         least: How many abstracts of these years must name a node.
         avoid: Nodes to leave out.
+        generic: Generic nodes, too.
     """
 
     direction: Literal["rising", "falling"]
@@ -129,6 +130,7 @@ class TrendQuestion:
     thin: int = THIN
     least: int = 10
     avoid: Iterable[Node] = ()
+    generic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +241,10 @@ def _by_year(
     """Nodes that enough abstracts of these years name, with their abstracts by year."""
     number = label_number(connection, question.label, "entity")
     unwanted = {node.id for node in question.avoid}
-    wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label)"
+    wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
     values = {
         "least": question.least, "label": number, "first": min(totals), "last": max(totals),
+        "generic": question.generic,
     }  # fmt: skip
     counts: dict[int, dict[int, int]] = {}
     for node, year, documents in connection.execute(
