@@ -83,7 +83,7 @@ def main() -> None:
 def _rows(asked: argparse.Namespace, folder: Path) -> Iterator[Row]:
     path = folder / "synthetic.graph"
     path.unlink(missing_ok=True)
-    facts, derived = _build(path, asked.abstracts)
+    facts, derived = build_synthetic(path, asked.abstracts)
     count = f"{asked.abstracts:,} synthetic abstracts"
     yield Row(f"facts of {count}", str(facts))
     yield Row("nodes and edges from them", str(derived))
@@ -98,7 +98,8 @@ def _rows(asked: argparse.Namespace, folder: Path) -> Iterator[Row]:
         yield from _duckdb_rows(path, folder / "synthetic.duckdb")
 
 
-def _build(path: Path, abstracts: int) -> tuple[Took, Took]:
+def build_synthetic(path: Path, abstracts: int) -> tuple[Took, Took]:
+    """Keep the facts of synthetic abstracts and derive the graph; gives what each took."""
     with open_graph(path, write=True) as connection:
         facts, writer, rest = Took(), Facts(connection, 1), synthetic(abstracts)
         while some := list(islice(rest, _TOGETHER)):  # making them up is not measured

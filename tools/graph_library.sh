@@ -14,7 +14,7 @@ npm install --silent --no-audit --no-fund \
 cat > entry.js <<'JS'
 export { MultiDirectedGraph } from "graphology";
 export { default as Sigma } from "sigma";
-export { EdgeArrowProgram, EdgeRectangleProgram } from "sigma/rendering";
+export { EdgeArrowProgram, EdgeLineProgram, EdgeRectangleProgram } from "sigma/rendering";
 export { default as forceAtlas2 } from "graphology-layout-forceatlas2";
 export { default as noverlap } from "graphology-layout-noverlap";
 export { default as LayoutWorker } from "graphology-layout-forceatlas2/worker";

@@ -43,12 +43,17 @@ class Paper(NamedTuple):
 
 
 class PageNode(NamedTuple):
-    """A node. ``papers`` are indices of the content's papers, the newest first, not more than 100."""
+    """A node. ``extracted`` of its ``documents`` are those in which the model found it; in the others its name was matched.
+
+    ``papers`` are indices of the content's papers, the newest first, not more than 100.
+    """
 
     name: str
     type: int
     documents: int
+    extracted: int
     mentions: int
+    generic: bool
     types: Counts
     years: Counts
     aliases: list[tuple[str, int, str]]
@@ -114,7 +119,7 @@ class PageContent:
 def best_edges(
     connection: sqlite3.Connection, most: int, relation: str | None = None, *, generic: bool = False
 ) -> list[int]:
-    """Numbers of the edges that most abstracts state; among equals, of those between frequent nodes.
+    """Numbers of the edges that most abstracts state, of generic nodes last; among equals, those between frequent nodes.
 
     Args:
         connection: The graph.
@@ -128,7 +133,7 @@ def best_edges(
     rows = connection.execute(
         """SELECT e.id FROM edge e JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
         WHERE e.label = coalesce(?, e.label) AND (? OR NOT (h.generic OR t.generic))
-        ORDER BY e.documents DESC, min(h.documents, t.documents) DESC, e.id LIMIT ?""",
+        ORDER BY max(h.generic, t.generic), e.documents DESC, min(h.documents, t.documents) DESC, e.id LIMIT ?""",
         (label_number(connection, relation, "relation"), generic, most),
     )
     return [number for (number,) in rows]
@@ -241,13 +246,13 @@ def _page_nodes(
     ]
     rows = _among(
         connection,
-        "SELECT id, name, label, documents, mentions FROM node WHERE id",
+        "SELECT id, name, label, documents, extracted_documents, mentions, generic FROM node WHERE id",
         numbers,
         "ORDER BY documents DESC, id",
     )
     return {
         node: PageNode(
-            visible(name), types[label], count, mentions,
+            visible(name), types[label], count, extracted, mentions, bool(generic),
             [(types[each], number) for each, number in labels[node]],
             years[node],
             [
@@ -256,7 +261,7 @@ def _page_nodes(
             ],
             [papers[document] for (document,) in documents[node][:_MOST_PAPERS]],
         )
-        for node, name, label, count, mentions in rows
+        for node, name, label, count, extracted, mentions, generic in rows
     }  # fmt: skip
 
 

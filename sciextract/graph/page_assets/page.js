@@ -3,8 +3,8 @@
 // The content: lists in the order of the fields in page.py.
 const content = JSON.parse(document.getElementById("content").textContent);
 const papers = content.papers.map(([key, year, title, venue, doi], index) => ({ index, key, year, title, venue, doi }));
-const nodes = content.nodes.map(([name, type, documents, mentions, types, years, aliases, papers], index) =>
-  ({ index, name, type, documents, mentions, types, years, aliases, papers, edges: [], x: null, y: null }));
+const nodes = content.nodes.map(([name, type, documents, extracted, mentions, generic, types, years, aliases, papers], index) =>
+  ({ index, name, type, documents, extracted, mentions, generic, types, years, aliases, papers, edges: [], x: null, y: null }));
 const edges = content.edges.map(([head, tail, relation, documents, mentions, score, years, sentences], index) =>
   ({ index, head: nodes[head], tail: nodes[tail], relation, documents, mentions, score, years,
     sentences: sentences.map(([paper, text, headStart, headEnd, tailStart, tailEnd, score]) =>
@@ -19,6 +19,7 @@ const FEW_NODES = 150;        // so many nodes and edges are shown at first
 const FEW_EDGES = 400;
 const MOST_NEIGHBOURS = 40;   // so many of a chosen node are shown although filters hide them
 const MOST_NAMES = 200;       // names in the picture at one time
+const MANY_EDGES = 2000;      // from so many on, edges that do not stand out are thin lines, quick without a graphics card
 const SMALL_LAYOUT = 500;     // up to so many nodes are laid out at once, more in the background
 const BACKGROUND_SECONDS = 8;
 
@@ -38,7 +39,7 @@ function add(parent, tag, text = "", attributes = {}) {
 
 const everyYear = [...new Set(papers.map(paper => paper.year).filter(year => year !== null))].sort((a, b) => a - b);
 const filters = { types: new Set(content.types.keys()), relations: new Set(content.relations.keys()),
-  from: null, until: null, leastNode: 1, leastEdge: 1 };
+  from: null, until: null, leastNode: 1, leastEdge: 1, generic: false };
 
 // Abstracts in the years that are chosen; without a choice those of unknown years count as well.
 function inYears(item) {
@@ -48,7 +49,7 @@ function inYears(item) {
 }
 
 function passes(node) {
-  return filters.types.has(node.type) && inYears(node) >= filters.leastNode;
+  return (filters.generic || !node.generic) && filters.types.has(node.type) && inYears(node) >= filters.leastNode;
 }
 
 // The edges to show, with their nodes. Of a chosen node some neighbours show whatever their types and counts.
@@ -71,9 +72,11 @@ function chosenNodes() {
 
 // The smallest counts that leave few nodes and edges, so that the first picture can be read.
 function setFirstFilters() {
-  if (content.centre === null && nodes.length > FEW_NODES) filters.leastNode = nodes[FEW_NODES].documents + 1;
+  const specific = nodes.filter(node => !node.generic);
+  if (content.centre === null && specific.length > FEW_NODES) filters.leastNode = specific[FEW_NODES].documents + 1;
   while (wanted().shownEdges.size > FEW_EDGES) filters.leastEdge += 1;
-  if (!wanted().shownEdges.size) Object.assign(filters, { leastNode: 1, leastEdge: 1 });
+  if (!wanted().shownEdges.size) Object.assign(filters, { leastNode: 1, leastEdge: 1, generic: true });
+  get("generic").checked = filters.generic;
   get("least-node").value = filters.leastNode;
   get("least-edge").value = filters.leastEdge;
 }
@@ -97,6 +100,7 @@ function makeFilters() {
   for (const [id, name] of [["least-node", "leastNode"], ["least-edge", "leastEdge"]]) {
     get(id).addEventListener("input", () => { filters[name] = Math.max(Number(get(id).value) || 1, 1); filtersChanged(); });
   }
+  get("generic").addEventListener("change", () => { filters.generic = get("generic").checked; filtersChanged(); });
   setFirstFilters();
   get("everything").addEventListener("click", showEverything);
   get("filters").addEventListener("submit", event => event.preventDefault());
@@ -119,7 +123,7 @@ function makeBoxes(parent, names, counts, set, coloured) {
 }
 
 function showEverything() {
-  Object.assign(filters, { from: null, until: null, leastNode: 1, leastEdge: 1 });
+  Object.assign(filters, { from: null, until: null, leastNode: 1, leastEdge: 1, generic: true });
   for (const name of ["types", "relations"]) content[name].forEach((_, index) => filters[name].add(index));
   for (const box of document.querySelectorAll("#filters [type=checkbox]")) box.checked = true;
   for (const id of ["from", "until"]) get(id).value = "";
@@ -171,6 +175,7 @@ function update() {
     + `${graph.size.toLocaleString("en")} of ${count(edges.length, "edge")}`
     + (content.centre === null && edges.length < content.all_edges ? ` (the best supported of ${content.all_edges.toLocaleString("en")})` : "");
   ranked = null;
+  if (renderer) renderer.setSetting("enableEdgeEvents", graph.size <= MANY_EDGES);
   if (graph.order > before || graph.size > sizeBefore) arrange();
   light();
 }
@@ -238,7 +243,8 @@ function drawnNode(_, { node, x, y, size }) {
 
 function drawnEdge(_, { edge, size, type }) {
   const on = lit && lit.edges.has(edge);
-  return { size, type, color: on ? palette.strong : lit ? palette.faded : palette.edge, zIndex: on ? 1 : 0 };
+  const thin = graph.size > MANY_EDGES && !on;
+  return { size, type: thin ? "thin" : type, color: on ? palette.strong : lit ? palette.faded : palette.edge, zIndex: on ? 1 : 0 };
 }
 
 // Names: those of the most frequent nodes first, none over another, as large at every zoom.
@@ -282,7 +288,7 @@ function start() {
     renderer = new library.Sigma(graph, get("picture"), {
       renderLabels: false, nodeReducer: drawnNode, edgeReducer: drawnEdge, zIndex: true, allowInvalidContainer: true,
       enableEdgeEvents: true, stagePadding: 40, minCameraRatio: 0.01, maxCameraRatio: 4, defaultDrawNodeHover: () => {},
-      edgeProgramClasses: { arrow: library.EdgeArrowProgram, line: library.EdgeRectangleProgram },
+      edgeProgramClasses: { arrow: library.EdgeArrowProgram, line: library.EdgeRectangleProgram, thin: library.EdgeLineProgram },
     });
   } catch (error) {
     get("no-picture").hidden = false;
@@ -290,11 +296,21 @@ function start() {
     return;
   }
   renderer.on("afterRender", drawNames);
+  renderer.on("afterRender", watchFrames);
   renderer.on("clickNode", ({ node }) => go("n" + node));
   renderer.on("clickEdge", ({ edge }) => go("e" + edge));
   renderer.on("clickStage", () => go(""));
   renderer.on("enterNode", ({ node }) => { hovered = nodes[node]; light(); });
   renderer.on("leaveNode", () => { hovered = null; light(); });
+}
+
+// Without a graphics card many edges cannot be drawn at every step: they are left out while the picture moves.
+let slowFrames = 0;
+function watchFrames() {
+  if (slowFrames >= 3 || graph.size <= MANY_EDGES) return;
+  requestAnimationFrame(first => requestAnimationFrame(second => {
+    if (second - first > 80 && ++slowFrames === 3) renderer.setSetting("hideEdgesOnMove", true);
+  }));
 }
 
 function fit() { if (renderer) renderer.getCamera().animatedReset({ duration: 200 }); }
@@ -353,7 +369,10 @@ function describeNode(node) {
   const types = add(details, "p");
   dot(types, node.type);
   types.append(node.types.map(([type, mentions]) => content.types[type] + " " + mentions.toLocaleString("en")).join(", "));
-  add(details, "p", count(node.documents, "abstract") + ", " + count(node.mentions, "mention"));
+  const matched = node.documents - node.extracted;
+  add(details, "p", count(node.documents, "abstract") + ", " + count(node.mentions, "extracted mention")
+    + (matched > 0 ? `; in ${matched.toLocaleString("en")} of them its name was matched in the text` : ""));
+  if (node.generic) add(details, "p", "Generic: the name alone tells little.", { class: "quiet" });
   drawYears(node.years);
   if (node.aliases.length > 1 || node.aliases.some(([, , rules]) => rules)) {
     const box = fold(details, `Written as (${node.aliases.length})`, inside => {
