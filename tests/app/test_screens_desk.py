@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -121,19 +122,19 @@ class TestSizes:
     async def test_narrow_has_a_drawer_and_a_strip(self, project: Path) -> None:
         async with opened(project, size=(80, 24)) as (app, pilot):
             assert not app.screen.query_one("#list").region.area
-            visible = [
-                each
-                for each in ("#relations", "#clusters", "#inspector")
-                if app.screen.query_one(each).region.area
-            ]
-            assert len(visible) == 1
+            panes = ("#strip", "#relations", "#clusters", "#inspector")
+            assert [bool(app.screen.query_one(each).region.area) for each in panes] == [1, 0, 0, 0]
             await pilot.press("ctrl+l")
             await until(pilot, lambda: app.screen.query_one("#list").region.area)
             await pilot.press("escape")
             await until(pilot, lambda: not app.screen.query_one("#list").region.area)
 
-    async def test_the_strip_follows_the_focus_and_a_key(self, project: Path) -> None:
+    async def test_the_strip_follows_the_focus_and_a_key_without_a_layout(
+        self, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         async with opened(project, size=(80, 24)) as (app, pilot):
+            layouts = Mock(side_effect=app.screen._compositor.reflow)
+            monkeypatch.setattr(app.screen._compositor, "reflow", layouts)
             lower = app.screen.query_one(LowerPanes)
             assert lower.current == "Focus"
             for _ in range(6):
@@ -143,7 +144,8 @@ class TestSizes:
             assert lower.current == "Relations"
             await pilot.press("ctrl+t")
             assert lower.current == "Clusters"
-            await until(pilot, lambda: app.screen.query_one("#clusters").region.area)
+            await until_shown(pilot, "grammars ?")
+            assert not layouts.called, "each would cost a second frame"
 
     async def test_too_small_says_so_and_takes_no_decision(self, project: Path) -> None:
         async with opened(project, size=(59, 20)) as (app, pilot):

@@ -144,15 +144,15 @@ def footer_text(hints: Sequence[Hint], mode: Mode, width: int) -> Text:
     line = Text(" ")
     if mode is not Mode.REVIEW:
         line.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
-    kept, room = list(hints), width - line.cell_len
+    kept, room = [(hint, _part(hint)) for hint in hints], width - line.cell_len
     place = -1  # of the ellipsis
     while True:
-        parts = [_part(hint) for hint in kept]
+        parts = [part for _, part in kept]
         if place >= 0:
             parts.insert(place, Text(ELLIPSIS))
         if _needed(parts) <= room or len(kept) <= 1:
             return line.append_text(Text(_FOOTER_BAR_GAP).join(parts))
-        free = [at for at, hint in enumerate(kept[:-1]) if not hint.pinned]
+        free = [at for at, (hint, _) in enumerate(kept[:-1]) if not hint.pinned]
         place = free[-1] if free else len(kept) - 2
         kept.pop(place)
 

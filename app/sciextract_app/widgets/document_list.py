@@ -152,6 +152,8 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
         self._pages = Pages(source)
         self._count = 0
         self._current = 0
+        self._drawn: dict[int, DocumentSummary | None] = {}
+        self._style = Style.null()
         self.cursor = 0
         """The row that Enter opens."""
 
@@ -167,25 +169,41 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
         if current is not None and current != self._current:
             self._current = current
             self._to(self._pages.source.place(current) or 0)
-        else:
-            self._to(self.cursor, scroll=False)
-        self.refresh()
+            self.refresh()
+            return
+        self._to(self.cursor, scroll=False)
+        # A decision changes one row; to draw all of them takes longer than everything else that a key does.
+        for index in self._in_sight():
+            if self.row_at(index) != self._drawn.get(index):
+                self.refresh_line(index)
+
+    def _in_sight(self) -> range:
+        """The rows that have room, of which the last ones may not be there."""
+        top = self.scroll_offset.y
+        return range(top, top + self.scrollable_content_region.height)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines of the screen; the widget's own style is looked up once, which is what takes time."""
+        self._style = self.rich_style
+        in_sight = self._in_sight()
+        self._drawn = {index: row for index, row in self._drawn.items() if index in in_sight}
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         index = y + self.scroll_offset.y
-        row = self._pages.row(index) if index < self._count else None
+        row = self._drawn[index] = self.row_at(index)
         width = self.scrollable_content_region.width
         if row is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._style)
         current = row.number == self._current
-        style = self.rich_style
+        style = self._style
         if current:
             style += self._component("list--current")
         if index == self.cursor and self.has_focus:
             style += self._component("list--cursor")
         strip = Strip([Segment(row_words(row, width, current), style)])
-        return strip.adjust_cell_length(width, self.rich_style)
+        return strip.adjust_cell_length(width, self._style)
 
     def on_mount(self) -> None:
         """Show the beginning."""

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
+from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -29,11 +30,18 @@ def score(value: float | None) -> str:
     return "    " if value is None else f"{value:.2f}".removeprefix("0").rjust(4)
 
 
-def strip_of(widget: Widget, text: Text, width: int) -> Strip:
-    """A line of text as a strip of that width, in the widget's colours; what does not fit is cut off."""
+def strip_of(widget: Widget, text: Text, width: int, style: Style | None = None) -> Strip:
+    """A line of text as a strip of that width; what does not fit is cut off.
+
+    Args:
+        widget: Whose line it is.
+        text: The line.
+        width: Cells.
+        style: The widget's own look, where it is known already: to find it takes longer than a line.
+    """
     text.end = ""
     console = widget.app.console
-    own = widget.rich_style  # walks up to the screen whenever it is asked for
+    own = style or widget.rich_style
     base = own + console.get_style(text.style, default=Style.null())
     strip = Strip(text.render(console)).apply_style(base)
     return strip.adjust_cell_length(width, own)
@@ -77,6 +85,7 @@ class LinesPane(ScrollView, can_focus=False):
 
     _count = 0
     _scrolls = False
+    _own_style = Style.null()
 
     def count(self, width: int) -> int:
         """How many lines there are at a width."""
@@ -85,6 +94,21 @@ class LinesPane(ScrollView, can_focus=False):
     def line(self, y: int, width: int) -> Text:
         """What stands in one of them."""
         return Text()
+
+    @property
+    def focused_line(self) -> int | None:
+        """The line that is to be in sight, ``None`` for any."""
+        return None
+
+    def click(self, y: int, x: int, width: int) -> None:
+        """A line of so many cells was clicked in a column."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which line was clicked, and in which column."""
+        where = event.get_content_offset(self)
+        if where is not None and event.button == 1:
+            width = self.scrollable_content_region.width
+            self.click(where.y + self.scroll_offset.y, where.x, width)
 
     def redraw(self, focused: int | None = None) -> None:
         """Draw all lines anew, with one of them in sight."""
@@ -115,12 +139,18 @@ class LinesPane(ScrollView, can_focus=False):
         """Write the lines for the new width."""
         self.redraw()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines of the screen, all in the pane's own style, which is looked up once."""
+        self._own_style = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         width = self.scrollable_content_region.width
         y += self.scroll_offset.y
-        text = self.line(y, width) if y < self._count else Text()
-        return strip_of(self, text, width)
+        if y >= self._count:
+            return Strip.blank(width, self._own_style)
+        return strip_of(self, self.line(y, width), width, self._own_style)
 
 
 ELLIPSIS = "…"

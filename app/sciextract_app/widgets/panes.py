@@ -58,7 +58,12 @@ class RelationsPane(LinesPane):
         """Draw these relations; the focused one is scrolled into sight."""
         if relations != self._rows:
             self._rows = relations
-            self.redraw(next((y for y, row in enumerate(relations) if row.focused), None))
+            self.redraw(self.focused_line)
+
+    @property
+    def focused_line(self) -> int | None:
+        """The focused relation."""
+        return next((y for y, row in enumerate(self._rows) if row.focused), None)
 
     def count(self, width: int) -> int:
         """One line a relation; one that says so where there are none."""
@@ -73,11 +78,9 @@ class RelationsPane(LinesPane):
             row, relation_columns(self._rows, width), width, self._style(row.label)
         )
 
-    def on_click(self, event: events.Click) -> None:
+    def click(self, y: int, x: int, width: int) -> None:
         """Tell which relation was clicked."""
-        where = event.get_content_offset(self)
-        y = -1 if where is None else where.y + self.scroll_offset.y
-        if event.button == 1 and 0 <= y < len(self._rows):
+        if 0 <= y < len(self._rows):
             self.post_message(self.RowClicked(self._rows[y].item_id))
 
     def _style(self, label: str) -> Style:
@@ -151,9 +154,12 @@ class ClustersPane(LinesPane):
         """Draw these clusters; the focused one is scrolled into sight."""
         if clusters != self._rows:
             self._rows = clusters
-            self.redraw(
-                next((y for y, row in enumerate(clusters) if row.focused is not None), None)
-            )
+            self.redraw(self.focused_line)
+
+    @property
+    def focused_line(self) -> int | None:
+        """The cluster of the focused link."""
+        return next((y for y, row in enumerate(self._rows) if row.focused is not None), None)
 
     def count(self, width: int) -> int:
         """One line a cluster; one that says so where there are none."""
@@ -163,15 +169,13 @@ class ClustersPane(LinesPane):
         """A cluster."""
         return cluster_text(self._rows[y], width)[0] if self._rows else Text("  none", "dim")
 
-    def on_click(self, event: events.Click) -> None:
+    def click(self, y: int, x: int, width: int) -> None:
         """Tell which mention was clicked; beside all of them the first one."""
-        where = event.get_content_offset(self)
-        y = -1 if where is None else where.y + self.scroll_offset.y
-        if where is None or event.button != 1 or not 0 <= y < len(self._rows):
+        if not 0 <= y < len(self._rows):
             return
         row = self._rows[y]
-        columns = cluster_text(row, self.scrollable_content_region.width)[1]
-        index = next((each for each, span in columns.items() if where.x in span), 0)
+        columns = cluster_text(row, width)[1]
+        index = next((each for each, span in columns.items() if x in span), 0)
         self.post_message(self.LinkClicked(row.cluster_id, index))
 
 
@@ -233,21 +237,29 @@ class InspectorPane(LinesPane):
     ) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._item = Inspector("", ())
-        self._lines: list[Text] = []
+        self._lines: dict[int, list[Text]] = {}
 
     def show(self, inspector: Inspector) -> None:
         """Draw an item from its beginning."""
-        self._item = inspector
-        self.redraw(0)
+        if inspector != self._item:
+            self._item = inspector
+            self._lines.clear()
+            self.redraw(0)
 
     def count(self, width: int) -> int:
         """As many lines as its values need."""
-        self._lines = inspector_lines(self._item, width)
-        return len(self._lines)
+        return len(self._wrapped_to(width))
 
     def line(self, y: int, width: int) -> Text:
         """One of them."""
-        return self._lines[y].copy()
+        lines = self._wrapped_to(width)
+        return lines[y].copy() if y < len(lines) else Text()
+
+    def _wrapped_to(self, width: int) -> list[Text]:
+        """The lines at a width: its own, or that of the strip."""
+        if width not in self._lines:
+            self._lines[width] = inspector_lines(self._item, width)
+        return self._lines[width]
 
 
 def inspector_lines(item: Inspector, width: int) -> list[Text]:
@@ -290,8 +302,38 @@ def _front(relations: Sequence[RelationLine], clusters: Sequence[ClusterLine]) -
     return TABS[1] if any(each.focused is not None for each in clusters) else TABS[2]
 
 
+class StripPane(LinesPane):
+    """Draws one of the other panes, which are hidden: to show and hide them would take a layout and a frame more."""
+
+    DEFAULT_CSS = """
+    StripPane { display: none; }
+    """
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._pane: LinesPane | None = None
+
+    def show(self, pane: LinesPane) -> None:
+        """Draw a pane as it is now."""
+        self._pane = pane
+        self.redraw(pane.focused_line or 0)
+
+    def count(self, width: int) -> int:
+        """As many lines as the pane has."""
+        return self._pane.count(width) if self._pane else 0
+
+    def line(self, y: int, width: int) -> Text:
+        """The pane's line."""
+        return self._pane.line(y, width) if self._pane else Text()
+
+    def click(self, y: int, x: int, width: int) -> None:
+        """The pane knows what was clicked."""
+        if self._pane is not None:
+            self._pane.click(y, x, width)
+
+
 class LowerPanes(Vertical):
-    """Relations above clusters and inspector."""
+    """Relations above clusters and inspector; where there is no room for all, one of them in a strip."""
 
     current: reactive[str] = reactive("Focus", repaint=False)
 
@@ -302,22 +344,18 @@ class LowerPanes(Vertical):
     def compose(self) -> ComposeResult:
         """Tabs and panes."""
         yield PaneTabs(id="strip-tabs")
+        yield StripPane(id="strip")
         yield RelationsPane(id="relations")
         with Horizontal(id="below"):
             yield ClustersPane(id="clusters")
             yield InspectorPane(id="inspector")
 
     def watch_current(self, current: str) -> None:
-        """Show one pane; where all have room the stylesheet shows all, and nothing changes."""
-        if not self.screen.has_class("-narrow"):
-            return
-        for name, pane in zip(TABS, ("#relations", "#clusters", "#inspector"), strict=True):
-            for widget in self.query(pane):
-                widget.set_class(name != current, "-behind")
-        for row in self.query("#below"):
-            row.set_class(current == TABS[0], "-behind")
-        for tabs in self.query(PaneTabs):
-            tabs.show(current)
+        """Draw one pane in the strip, where there is one."""
+        if self.is_mounted and self.screen.has_class("-narrow"):
+            panes = (RelationsPane, ClustersPane, InspectorPane)
+            self.query_one(PaneTabs).show(current)
+            self.query_one(StripPane).show(self.query_one(panes[TABS.index(current)]))
 
     def on_resize(self) -> None:
         """Show the pane of the focus where there is room for one."""
@@ -333,9 +371,11 @@ class LowerPanes(Vertical):
         self.query_one(RelationsPane).show(relations)
         self.query_one(ClustersPane).show(clusters)
         self.query_one(InspectorPane).show(inspector)
-        front = _front(relations, clusters)
+        before, front = self.current, _front(relations, clusters)
         if front != self._front:
             self._front = self.current = front
+        if self.current == before:
+            self.watch_current(before)
 
     def show_next(self) -> None:
         """Show the next pane."""

@@ -71,6 +71,7 @@ class DrawnPassage(ScrollView, can_focus=False):
         self._width = 0
         self._strips: LRUCache[int, Strip] = LRUCache(_LINES_KEPT)
         self._painter: Painter | None = None
+        self._look: Look | None = None
         self._labels: dict[str, Style] = {}
 
     @property
@@ -114,19 +115,20 @@ class DrawnPassage(ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         y += self.scroll_offset.y
+        text_style = self._current_look().text
         if y >= self._layout.height:
-            return Strip.blank(self._width, self.rich_style)
+            return Strip.blank(self._width, text_style)
         if y not in self._strips:
             line = self._layout.line(y)
             strip = Strip(self._painted(line), line.cells if not self._passage.hints else None)
-            self._strips[y] = strip.adjust_cell_length(self._width, self.rich_style)
+            self._strips[y] = strip.adjust_cell_length(self._width, text_style)
         return self._strips[y]
 
     def notify_style_update(self) -> None:
         """Paint anew with the colours of another theme."""
         super().notify_style_update()
         self._labels.clear()
-        self._painter = None
+        self._painter = self._look = None
         self._strips.clear()
 
     def on_resize(self) -> None:
@@ -159,11 +161,12 @@ class DrawnPassage(ScrollView, can_focus=False):
 
     def _painted(self, line: Line) -> list[Segment]:
         if self._painter is None:
-            self._painter = Painter(self._passage, self._look())
+            self._painter = Painter(self._passage, self._current_look())
         return self._painter.segments(line, self._width)
 
-    def _look(self) -> Look:
-        return Look(
+    def _current_look(self) -> Look:
+        """The styles of the theme, which take longer to look up than a line to draw."""
+        self._look = self._look or Look(
             text=self.rich_style,
             title=self._component("title"),
             cursor=self._component("cursor"),
@@ -174,6 +177,7 @@ class DrawnPassage(ScrollView, can_focus=False):
             hit=self._component("hit"),
             label=self._label_style,
         )
+        return self._look
 
     def _component(self, name: str) -> Style:
         return self.get_component_rich_style(f"passage--{name}", partial=True)
