@@ -34,9 +34,9 @@ from sciextract.formats.bioc_passages import (
     score_of,
     unused,
 )
-from sciextract.formats.items import UNLABELLED, CorpusItems, live, warnings_of
+from sciextract.formats.items import UNLABELLED, CorpusItems, not_rejected, warnings_of
 from sciextract.formats.json_values import Record, list_at, object_at, unknown_fields
-from sciextract.formats.layers import live_entities
+from sciextract.formats.layers import entities_in_text
 
 OWN_SOURCE = "sciextract"
 """The source that our own collections name; what they say about themselves is not kept."""
@@ -326,9 +326,9 @@ class _Encoder:
         self.document = BioCDocument()
         self.document.id = safe(self._doc_key)
         self.document.infons |= self._words(self._kept.get("infons"))
-        self._add_passages(live_entities(document))
-        self._add_relations(live(document.annotations.relations))
-        self._add_clusters(live(document.annotations.clusters))
+        self._add_passages(entities_in_text(document))
+        self._add_relations(not_rejected(document.annotations.relations))
+        self._add_clusters(not_rejected(document.annotations.clusters))
         for item in self._unread:
             self._add_unread(item)
 

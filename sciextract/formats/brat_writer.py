@@ -25,9 +25,9 @@ from sciextract.formats.brat import (
     pieces_of,
     references,
 )
-from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.items import CorpusItems, not_rejected
 from sciextract.formats.json_values import dump_line
-from sciextract.formats.layers import LabelNames, encodable, live_entities
+from sciextract.formats.layers import LabelNames, encodable, entities_in_text
 from sciextract.formats.sink import LineSink, new_folder
 
 COREFERENCE = "COREF"
@@ -53,14 +53,14 @@ class AnnFile:
         self._labels = labels
         self._kept = AnnLines.from_field(annotated.document.fields.get(FIELD))
         self._triggers = self._kept.triggers
-        self._living = {entity.id for entity in live(annotated.annotations.entities)}
+        self._living = {entity.id for entity in not_rejected(annotated.annotations.entities)}
         self._old = CorpusItems(annotated.document.doc_key, "")
         self._before = {
             name: self._old.entity(line.fragments, line.label)
             for name, line in self._kept.mentions.items()
         }
         self._items = annotated.annotations
-        self._by_name = self._named(live_entities(annotated))
+        self._by_name = self._named(entities_in_text(annotated))
         self._names = {entity.id: name for name, entity in self._by_name.items()}
         self._relations = self._named_relations()
         self.others = self._still_meaningful()
@@ -107,7 +107,7 @@ class AnnFile:
     def _named_relations(self) -> dict[str, Relation]:
         """Relations by R id, like entities."""
         waiting: dict[tuple[str, str, str], Relation] = {}
-        for relation in filter(self._fits, live(self._items.relations)):
+        for relation in filter(self._fits, not_rejected(self._items.relations)):
             key = (self._names[relation.head], self._names[relation.tail], relation.label)
             self._count("second relation in the same place", int(key in waiting))
             waiting.setdefault(key, relation)
@@ -187,7 +187,7 @@ class AnnFile:
     def _group_lines(self) -> Iterator[str]:
         kinds = self._kept_kinds()
         seen: set[frozenset[str]] = set()
-        for cluster in live(self._items.clusters):
+        for cluster in not_rejected(self._items.clusters):
             mentions = self._mentions(cluster)
             key = frozenset(mentions)
             self._count("second cluster in the same place", int(key in seen))

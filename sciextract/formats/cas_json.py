@@ -94,7 +94,7 @@ class _CasJson(FeatureStructures):
         structure = FeatureStructure(_string_of(given.get("%ID")), type_name, features, None)
         is_placed = "begin" in named and "end" in named
         place = (_string_of(named["begin"]), _string_of(named["end"])) if is_placed else None
-        self.add(structure, place, elsewhere=given.get("@sofa", sofa_id) != sofa_id)
+        self.add(structure, place, of_other_view=given.get("@sofa", sofa_id) != sofa_id)
 
 
 def _string_of(value: Any) -> str:

@@ -22,8 +22,8 @@ from sciextract.formats.json_values import dump_line, list_at, parse_object, spa
 from sciextract.formats.layers import (
     LINE_BREAKS,
     LabelNames,
+    entities_in_text,
     entity_layers,
-    live_entities,
     without_surrogates,
 )
 from sciextract.formats.sink import LineWriter
@@ -328,7 +328,7 @@ class ConllWriter(LineWriter):
         Raises:
             OutputError: The file cannot be written, or an entity leaves the text.
         """
-        live_entities(document)
+        entities_in_text(document)
         layers = entity_layers(document, self.losses)
         chosen = [self._flat(sentence) for sentence in layers.ner]
         if self._EXACT:

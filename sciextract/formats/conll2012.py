@@ -20,7 +20,7 @@ from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.items import CorpusItems, not_rejected
 from sciextract.formats.layers import LabelNames, TokenLayers, token_layers, without_surrogates
 from sciextract.formats.sink import LineWriter
 from sciextract.formats.tagged_tokens import flat
@@ -202,7 +202,7 @@ class Conll2012Writer(LineWriter):
         without = Annotations(given.entities, (), given.clusters)
         layers = token_layers(replace(document, annotations=without), keep_given=True)
         self.losses.update(layers.losses)
-        if relations := len(live(given.relations)):
+        if relations := len(not_rejected(given.relations)):
             self.losses["relation"] += relations
         key = _cell(document.document.doc_key) or "-"
         if key != document.document.doc_key:

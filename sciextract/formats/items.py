@@ -135,7 +135,7 @@ def warnings_of(remarks: Mapping[str, int]) -> tuple[str, ...]:
 _Item = TypeVar("_Item", Entity, Relation, Cluster)
 
 
-def live(items: Iterable[_Item]) -> list[_Item]:
+def not_rejected(items: Iterable[_Item]) -> list[_Item]:
     """The items to be written: all but the rejected ones."""
     return [item for item in items if item.state is not State.REJECTED]
 

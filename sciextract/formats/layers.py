@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, TokenTabl
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import OutputError
 from sciextract.formats.base import shown
-from sciextract.formats.items import COREFERENCE, live
+from sciextract.formats.items import COREFERENCE, not_rejected
 from sciextract.text.analyse import split_at
 
 ScoredRange = tuple[TokenRange, float | None]
@@ -64,11 +64,11 @@ def token_layers(
         annotated, split = replace(annotated, document=document), False
     builder = _TokenLayersBuilder(annotated, split)
     annotations = annotated.annotations
-    for entity in live(annotations.entities):
+    for entity in not_rejected(annotations.entities):
         builder.add_entity(entity)
-    for relation in live(annotations.relations):
+    for relation in not_rejected(annotations.relations):
         builder.add_relation(relation)
-    for cluster in live(annotations.clusters):
+    for cluster in not_rejected(annotations.clusters):
         builder.add_cluster(cluster)
     builder.count_untyped()
     return builder.layers
@@ -88,7 +88,10 @@ def entity_layers(
     only = replace(annotated, annotations=Annotations(given.entities))
     layers = token_layers(only, keep_given=keep_given)
     losses.update(layers.losses)
-    counts = {"relation": len(live(given.relations)), "cluster": len(live(given.clusters))}
+    counts = {
+        "relation": len(not_rejected(given.relations)),
+        "cluster": len(not_rejected(given.clusters)),
+    }
     losses.update({kind: count for kind, count in counts.items() if count})
     return layers
 
@@ -196,7 +199,7 @@ def _split_table(table: TokenTable, text: str, entities: tuple[Entity, ...]) -> 
     """The table with tokens cut at the edges of entities; its sentences stay as they are."""
     cutting = [
         entity.span
-        for entity in live(entities)
+        for entity in not_rejected(entities)
         if len(entity.fragments) == 1 and table.aligned(entity.span) is None
     ]
     edges = {edge for span in cutting for edge in (span.char_start, span.char_end)}
@@ -237,11 +240,11 @@ def span_layers(
     """
     builder = _SpanLayersBuilder(annotated, untyped, repeated)
     annotations = annotated.annotations
-    for entity in live(annotations.entities):
+    for entity in not_rejected(annotations.entities):
         builder.add_entity(entity)
-    for relation in live(annotations.relations):
+    for relation in not_rejected(annotations.relations):
         builder.add_relation(relation)
-    for cluster in live(annotations.clusters):
+    for cluster in not_rejected(annotations.clusters):
         builder.add_cluster(cluster)
     builder.layers.undecided = _is_undecided(annotated)
     return builder.layers
@@ -364,14 +367,14 @@ class LabelNames:
         return name
 
 
-def live_entities(annotated: AnnotatedDocument) -> list[Entity]:
+def entities_in_text(annotated: AnnotatedDocument) -> list[Entity]:
     """The entities to be written, each known to lie in the text.
 
     Raises:
         OutputError: A fragment is empty or leaves the text.
     """
     length = len(annotated.document.text)
-    entities = live(annotated.annotations.entities)
+    entities = not_rejected(annotated.annotations.entities)
     for entity in entities:
         for span in entity.fragments:
             if not 0 <= span.char_start < span.char_end <= length:

@@ -16,8 +16,8 @@ from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import CorpusItems, live
-from sciextract.formats.layers import encodable, live_entities, one_line, repeats
+from sciextract.formats.items import CorpusItems, not_rejected
+from sciextract.formats.layers import encodable, entities_in_text, one_line, repeats
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import analyse
 
@@ -383,7 +383,7 @@ class _Lines:
     def __init__(self, annotated: AnnotatedDocument) -> None:
         self.losses: Counter[str] = Counter()
         self._items = annotated.annotations
-        self._living = {entity.id: entity for entity in live_entities(annotated)}
+        self._living = {entity.id: entity for entity in entities_in_text(annotated)}
         whole = [each for each in self._living.values() if len(each.fragments) == 1]
         self.count("discontinuous entity", len(self._living) - len(whole))
         entities = sorted(whole, key=lambda each: each.span)
@@ -411,7 +411,7 @@ class _Lines:
 
     def _add_clusters(self) -> None:
         groups: dict[tuple[int, ...], None] = {}
-        for cluster in live(self._items.clusters):
+        for cluster in not_rejected(self._items.clusters):
             mentions = set(cluster.live_mentions) & self._living.keys()
             fitting = tuple(sorted(self._index[each] for each in mentions & self._index.keys()))
             self.count("mention of an entity that does not fit", len(mentions) - len(fitting))
@@ -429,7 +429,7 @@ class _Lines:
 
     def _relation_columns(self) -> Iterator[list[str]]:
         """Lines as they were read while their relation is still there, then lines for new relations."""
-        fitting = [each for each in live(self._items.relations) if self._fits(each)]
+        fitting = [each for each in not_rejected(self._items.relations) if self._fits(each)]
         wanted = dict.fromkeys(
             (self._index[each.head], self._index[each.tail], each.label) for each in fitting
         )

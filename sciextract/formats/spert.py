@@ -12,7 +12,7 @@ from sciextract.documents.annotations import Annotations, Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.formats.base import Place, ReadItem, Source, shown
-from sciextract.formats.items import CorpusItems, live
+from sciextract.formats.items import CorpusItems, not_rejected
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
@@ -133,7 +133,7 @@ class SpertWriter(LineWriter):
             )
         by_id = {
             each.id: places.get((covered, each.label))
-            for each in live(given.entities)
+            for each in not_rejected(given.entities)
             if len(each.fragments) == 1 and (covered := table.covering(each.span))
         }
         self._add_relations(records, given, by_id)
@@ -146,9 +146,9 @@ class SpertWriter(LineWriter):
         given: Annotations,
         places: dict[str, tuple[int, int] | None],
     ) -> None:
-        living = {each.id for each in live(given.entities)}
+        living = {each.id for each in not_rejected(given.entities)}
         seen: set[tuple[object, ...]] = set()
-        for relation in live(given.relations):
+        for relation in not_rejected(given.relations):
             head, tail = places.get(relation.head), places.get(relation.tail)
             if not {relation.head, relation.tail} <= living:
                 continue
@@ -166,6 +166,6 @@ class SpertWriter(LineWriter):
                 records[head[0]]["relations"].append(made)
 
     def _count(self, given: Annotations, records: list[Record]) -> None:
-        clusters = len(live(given.clusters))
+        clusters = len(not_rejected(given.clusters))
         counts = {"cluster": clusters, "document without tokens": int(not records)}
         self.losses.update({kind: count for kind, count in counts.items() if count})

@@ -17,7 +17,7 @@ from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError, OutputError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import live
+from sciextract.formats.items import not_rejected
 from sciextract.formats.json_values import text_of
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import make_document
@@ -189,32 +189,32 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
     annotations, document = annotated.annotations, annotated.document
     common = {"doc_key": document.doc_key}
     common |= {name: field_cell(document.fields, name) for name in FIELDS}
-    entities = live_entities(annotated)
+    entities = entities_by_id(annotated)
     known = {entity.id for entity in annotations.entities}
     for entity in entities.values():
         yield {"kind": "entity", **common, **_entity(entity, document), **_made(entity)}
-    for relation in live_relations(annotated, entities, losses):
+    for relation in relations_between(annotated, entities, losses):
         head, tail = entities[relation.head], entities[relation.tail]
         yield {"kind": "relation", **common, **_relation(relation, head, tail, document)}
-    for cluster in live(annotations.clusters):
+    for cluster in not_rejected(annotations.clusters):
         missing = sum(mention not in known for mention in cluster.live_mentions)
         _count(losses, "mention of an entity that is not there", missing)
         for row in _mentions(cluster, entities, document):
             yield {"kind": "mention", **common, **row}
 
 
-def live_entities(annotated: AnnotatedDocument) -> dict[str, Entity]:
+def entities_by_id(annotated: AnnotatedDocument) -> dict[str, Entity]:
     """The entities that are not rejected, by id."""
-    return {entity.id: entity for entity in live(annotated.annotations.entities)}
+    return {entity.id: entity for entity in not_rejected(annotated.annotations.entities)}
 
 
-def live_relations(
+def relations_between(
     annotated: AnnotatedDocument, entities: Mapping[str, Entity], losses: Counter[str]
 ) -> list[Relation]:
     """The relations that are not rejected, between ``entities``; broken ones are counted."""
     known = {entity.id for entity in annotated.annotations.entities}
     found = []
-    for relation in live(annotated.annotations.relations):
+    for relation in not_rejected(annotated.annotations.relations):
         if relation.head in entities and relation.tail in entities:
             found.append(relation)
         elif not {relation.head, relation.tail} <= known:
@@ -441,8 +441,8 @@ class TriplesWriter(LineWriter):
         if not self._started:
             self._sink.write_line(tsv_row(TRIPLE_COLUMNS))
             self._started = True
-        entities = live_entities(document)
-        relations = live_relations(document, entities, self.losses)
+        entities = entities_by_id(document)
+        relations = relations_between(document, entities, self.losses)
         for relation in relations:
             self._sink.write_line(tsv_row(_triples_cells(relation, entities, document.document)))
         self._count_left_out(document, entities, relations)
@@ -453,7 +453,7 @@ class TriplesWriter(LineWriter):
         related = {end for relation in relations for end in (relation.head, relation.tail)}
         left_out = {
             "entity without a relation": len(entities.keys() - related),
-            "cluster": len(live(document.annotations.clusters)),
+            "cluster": len(not_rejected(document.annotations.clusters)),
         }
         self.losses.update({kind: number for kind, number in left_out.items() if number})
 

@@ -109,12 +109,12 @@ def _parse(record: Record, source: Source, line: int) -> AnnotatedDocument:
         problem = f"no text: the fields are {found}; allowed are 'tokens' and 'ner_tags'"
         raise Place(source.path, line).error(problem)
     is_named = source.path == STDIN or any(isinstance(each, str) for each in record[column])
-    names = None if is_named else _names_beside(source.path)
+    names = None if is_named else _names_of_labels_file(source.path)
     return tagged_document(record, source, line, column=column, names=names)
 
 
 @cache
-def _names_beside(path: str) -> tuple[str, ...] | None:
+def _names_of_labels_file(path: str) -> tuple[str, ...] | None:
     try:
         lines = Path(path).with_name(_NAMES_FILE).read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError):

@@ -109,7 +109,7 @@ def expand_url(url: str) -> list[str]:
             found = [path] if system.exists(path) else []
     if not found:
         raise InputMissingError(f"{url}: no such file or folder, or nothing in it")
-    return [url] if found == [path] else sorted(_beside(url, path, each) for each in found)
+    return [url] if found == [path] else sorted(_url_of(url, path, each) for each in found)
 
 
 class _Fetched(io.RawIOBase):
@@ -155,7 +155,7 @@ def _is_hidden(file: str, folder: str) -> bool:
     return any(part.startswith(".") for part in posixpath.relpath(file, folder).split("/"))
 
 
-def _beside(url: str, path: str, file: str) -> str:
+def _url_of(url: str, path: str, file: str) -> str:
     """The URL of a file that a listing names by its path."""
     place = path.rstrip("/")
     start = url[: url.rindex(place)] if place in url else url.partition("://")[0] + "://"

@@ -18,8 +18,8 @@ from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.decoding import decoded_lines
-from sciextract.formats.items import live
-from sciextract.formats.layers import encodable, live_entities, token_layers
+from sciextract.formats.items import not_rejected
+from sciextract.formats.layers import encodable, entities_in_text, token_layers
 from sciextract.formats.sink import FolderWriter
 from sciextract.formats.xmi import (
     CHAIN,
@@ -159,7 +159,7 @@ class _File:
             for name, following in pairwise(names):
                 made.structures[name].features["next"] = following
             structure = FeatureStructure(f"chain {number}", CHAIN, {"first": names[0]}, None)
-            made.add(structure, None, elsewhere=False)
+            made.add(structure, None, of_other_view=False)
         return made
 
     def _add_unit(self, cells: list[str], place: Place) -> None:
@@ -317,7 +317,7 @@ def _add(
     end: int,
 ) -> None:
     structure = FeatureStructure(name, type_name, features, None)
-    made.add(structure, (str(begin), str(end)), elsewhere=False)
+    made.add(structure, (str(begin), str(end)), of_other_view=False)
 
 
 class WebannoWriter(FolderWriter):
@@ -333,7 +333,7 @@ class WebannoWriter(FolderWriter):
         Raises:
             OutputError: An entity lies outside the text, or the disk is full.
         """
-        live_entities(document)
+        entities_in_text(document)
         layers = token_layers(
             replace(document, annotations=Annotations(document.annotations.entities))
         )
@@ -386,7 +386,7 @@ class _Rows:
         return rows
 
     def _add(self, given: Annotations) -> None:
-        for entity in live(given.entities):
+        for entity in not_rejected(given.entities):
             tokens = self._table.covering(entity.span) if len(entity.fragments) == 1 else None
             if tokens is not None:
                 number = len(self._places) + 1
@@ -394,9 +394,9 @@ class _Rows:
                 self._places[entity.id] = number, tokens, value
                 for index in range(tokens.token_start, tokens.token_end):
                     self._cells[index][0].append(f"{value}[{number}]")
-        living = {each.id for each in live(given.entities)}
+        living = {each.id for each in not_rejected(given.entities)}
         chains = 0
-        for cluster in live(given.clusters):
+        for cluster in not_rejected(given.clusters):
             wanted = [each for each in cluster.live_mentions if each in living]
             mentions = [each for each in wanted if each in self._places]
             self._losses["mention of an entity that does not fit"] += len(wanted) - len(mentions)
@@ -406,7 +406,7 @@ class _Rows:
                 for index in range(tokens.token_start, tokens.token_end):
                     self._cells[index][1].append(f"{_NO_VALUE}->{chains}-{link}")
                     self._cells[index][2].append(f"{value}[{chains}]")
-        for relation in live(given.relations):
+        for relation in not_rejected(given.relations):
             ends = {relation.head, relation.tail}
             if ends <= self._places.keys():
                 (source, head, _), (target, tail, _) = (

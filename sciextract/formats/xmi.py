@@ -244,21 +244,21 @@ class FeatureStructures:
         return f"{structure.short_name} with {self.id_name} {structure.xmi_id}"
 
     def add(
-        self, structure: FeatureStructure, place: tuple[str, str] | None, *, elsewhere: bool
+        self, structure: FeatureStructure, place: tuple[str, str] | None, *, of_other_view: bool
     ) -> None:
         """Add a feature structure.
 
         Args:
             structure: It, without its span.
             place: Its begin and end in UTF-16 units, as they are written.
-            elsewhere: Whether it belongs to another view.
+            of_other_view: Whether it belongs to another view.
 
         Raises:
             FormatError: Its id occurs twice, or it lies outside the text.
         """
         if structure.xmi_id in self.structures:
             raise self._place.error("the id occurs a second time", field=self.field_of(structure))
-        if elsewhere:
+        if of_other_view:
             self.other_views += 1
             return
         span = None if place is None else self._span(*place, self.field_of(structure))
@@ -311,7 +311,7 @@ class Xmi(FeatureStructures):
         structure = FeatureStructure(xmi_id, _type_name(element.tag), features, None)
         begin, end = element.get("begin"), element.get("end")
         place = None if begin is None or end is None else (begin, end)
-        self.add(structure, place, elsewhere=element.get("sofa", sofa_id) != sofa_id)
+        self.add(structure, place, of_other_view=element.get("sofa", sofa_id) != sofa_id)
 
 
 def _initial_sofa(root: Element, place: Place) -> Element:

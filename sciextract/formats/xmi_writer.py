@@ -17,8 +17,8 @@ from cassis import Cas, TypeSystem
 from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
-from sciextract.formats.items import live
-from sciextract.formats.layers import live_entities
+from sciextract.formats.items import not_rejected
+from sciextract.formats.layers import entities_in_text
 from sciextract.formats.safe_xml import xml_safe
 from sciextract.formats.sink import FolderWriter
 from sciextract.formats.xmi import (
@@ -116,9 +116,9 @@ class CasBuilder:
         self._labels: dict[str, str] = {}
         self._lost: set[str] = set()
         self._add_document(document)
-        self._add_entities(live_entities(document))
-        self._add_relations(live(document.annotations.relations))
-        for cluster in live(document.annotations.clusters):
+        self._add_entities(entities_in_text(document))
+        self._add_relations(not_rejected(document.annotations.relations))
+        for cluster in not_rejected(document.annotations.clusters):
             self._add_cluster(cluster)
 
     def _safe(self, text: str) -> str:
