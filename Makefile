@@ -71,7 +71,7 @@ ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of se
 
 screenshot: $(DEV_ENV)/.installed ## Renew the runs that the front page shows: docs/images/ and README.md
 	@$(IN_DEV) python tools/screenshot.py docs/images/annotate.svg
-	@$(IN_DEV) python tools/desk_screenshot.py docs/images/desk.svg
+	@$(IN_DEV) python tools/desk_screenshot.py docs/images/desk.svg docs/images/desk-session.svg
 	@$(IN_DEV) python tools/graph_page_picture.py docs/images/graph-page.png
 	@$(IN_DEV) python tools/real_runs.py
 
