@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -216,7 +215,7 @@ class LabelHistory:
     is_complete: bool
 
 
-MOST_COUNTED = 2_000
+MOST_COUNTED = 500
 """Mentions of a string that are looked at after a key."""
 
 
@@ -232,27 +231,30 @@ def label_history(
         entity_id: The mention.
         latest: How many of the last decisions are given.
     """
-    rows = connection.execute(
-        """SELECT e.document_id, e.id, e.label, e.state, e.event_id FROM surface s
-        JOIN entity e ON e.surface_id = s.id WHERE s.text = ? LIMIT ?""",
-        (surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace"), MOST_COUNTED),
+    safe = surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    same = """WITH same AS (SELECT e.document_id, e.id, e.label, e.state, e.event_id FROM surface s
+        JOIN entity e ON e.surface_id = s.id WHERE s.text = ? LIMIT ?)"""
+    others = f"{same} SELECT {{}} FROM same WHERE (document_id, id) <> (?, ?) {{}}"
+    params = (safe, MOST_COUNTED, number, entity_id)
+    counts = connection.execute(
+        others.format("label, state, count(*)", "GROUP BY label, state ORDER BY count(*) DESC"),
+        params,
     ).fetchall()
-    others = [row for row in rows if row[:2] != (number, entity_id)]
-    counts = Counter((str(label), State(state)) for _, _, label, state, _ in others)
-    decided = [row for row in others if row[3] != State.UNDECIDED]
-    decided.sort(key=lambda row: -row[4])
-    titles = {each.number: each.title for each in _titles(connection, decided[:latest])}
+    decided = connection.execute(
+        others.format(
+            "document_id, label, state", "AND state <> 'undecided' ORDER BY event_id DESC LIMIT ?"
+        ),
+        (*params, latest),
+    ).fetchall()
+    titles = {
+        each.number: each.title
+        for each in document_summaries(connection, [row[0] for row in decided])
+    }
     return LabelHistory(
-        tuple((label, state, count) for (label, state), count in counts.most_common()),
-        tuple(Labelled(r[0], titles.get(r[0], ""), r[2], State(r[3])) for r in decided[:latest]),
-        len(rows) < MOST_COUNTED,
+        tuple((label, State(state), count) for label, state, count in counts),
+        tuple(Labelled(n, titles.get(n, ""), label, State(state)) for n, label, state in decided),
+        sum(count for _, _, count in counts) < MOST_COUNTED - 1,
     )
-
-
-def _titles(
-    connection: sqlite3.Connection, rows: Sequence[tuple[int, str, str, str, int]]
-) -> list[DocumentSummary]:
-    return document_summaries(connection, [number for number, *_ in rows])
 
 
 @dataclass(frozen=True, slots=True)

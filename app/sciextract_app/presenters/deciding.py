@@ -161,7 +161,9 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     state.repeat = partial(apply_label, label=label)
     state.alike = item.id if isinstance(item, EntityRef) else None
     more = True if state.is_undecided(state.focus) else state.advance(position)
-    message = "; ".join(outcome.warnings) or label
+    row = state.open_view.row(item)
+    name = f"{named(row.surface(state.open_view.text))}: " if isinstance(row, EntityRow) else ""
+    message = "; ".join(outcome.warnings) or name + label
     return Feedback(_joined(message, more), changed=outcome.event_id is not None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.store import LinkRow, RelationRow
@@ -13,7 +14,7 @@ from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import Hint, Mode, named
 
 DIGITS = 9
-_SHOWN_MENTIONS = 2
+_SHOWN_MENTIONS, _SHOWN_CLUSTERS = 2, 12  # more than a line has room for
 
 
 def legend(state: ReviewState) -> tuple[Hint, ...]:
@@ -68,9 +69,9 @@ def _letters(types: Sequence[EntityType | RelationType]) -> Iterator[Hint]:
 
 
 def _clusters(state: ReviewState) -> Iterator[Hint]:
-    """The letters of the clusters with their first mentions."""
+    """The letters of the first clusters, each with its first mentions."""
     view = state.open_view
-    for cluster_id, links in view.members.items():
+    for cluster_id, links in islice(view.members.items(), _SHOWN_CLUSTERS):
         names = [view.surface(link.entity_id) for link in links]
         more = f" +{len(names) - _SHOWN_MENTIONS}" if len(names) > _SHOWN_MENTIONS else ""
         words = ", ".join(named(name, 16) for name in names[:_SHOWN_MENTIONS]) + more
