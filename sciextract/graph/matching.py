@@ -17,7 +17,8 @@ from ahocorasick_rs import AhoCorasick
 from sciextract.graph.contribution import unpacked
 from sciextract.graph.normalisation import MergeRule, normal_form, singular
 
-_WORD = re.compile(r"[^\W_]+(?:(?:(?<=\d)\.(?=\d)|['’])[^\W_]+)*[+#*&]*")
+# "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
+_WORD = re.compile(r"[A-Z]{2,}(?=\d+\b)|[^\W_]+(?:(?:(?<=\d)\.(?=\d)|['’](?=[^\W\d]))[^\W_]+)*[+#*&]*")
 # Between the words of one name there are spaces, hyphens and quotes; anything else ends it.
 _END_OF_NAME = re.compile("[^\\s\\-\u2010-\u2015\u2212_'’\"“”`]")
 _APOSTROPHES = str.maketrans("", "", "'’")
