@@ -18,7 +18,9 @@ from sciextract.graph.contribution import unpacked
 from sciextract.graph.normalisation import MergeRule, normal_form, singular
 
 # "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
-_WORD = re.compile(r"[A-Z]{2,}(?=\d+\b)|[^\W_]+(?:(?:(?<=\d)\.(?=\d)|['’](?=[^\W\d]))[^\W_]+)*[+#*&]*")
+_WORD = re.compile(
+    r"[A-Z]{2,}(?=\d+\b)|[^\W_]+(?:(?:(?<=\d)\.(?=\d)|['’](?=[^\W\d]))[^\W_]+)*[+#*&]*"
+)
 # Between the words of one name there are spaces, hyphens and quotes; anything else ends it.
 _END_OF_NAME = re.compile("[^\\s\\-\u2010-\u2015\u2212_'’\"“”`]")
 _APOSTROPHES = str.maketrans("", "", "'’")

@@ -216,8 +216,14 @@ class _Merger:
     def _spelled_out(self, words: Words) -> Words:
         if len(words) == 1:
             return words
-        parts = [self._meaning[each].words if each in self._meaning else (each,) for each in words]
-        return tuple([word for part in parts for word in part])
+        spelled: list[str] = []
+        for word in words:
+            part = self._meaning[word].words if word in self._meaning else (word,)
+            before = [each.casefold() for each in spelled[-len(part) :]]
+            if word in self._meaning and before == [each.casefold() for each in part]:
+                continue  # "automatic speech recognition (ASR) model" says it twice
+            spelled += part
+        return tuple(spelled)
 
     def _merge_words(self) -> None:
         variants: dict[tuple[str, str], list[Name]] = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sciextract.graph.normalisation import normal_form, singular
 
 METHOD_HEADS = frozenset(
-    ("algorithm", "approach", "architecture", "baseline", "framework", "method", "methodology", "model",
-     "network", "paradigm", "procedure", "scheme", "solution", "strategy", "system", "technique")
+    ("algorithm", "approach", "architecture", "baseline", "engine", "framework", "method", "methodology", "model",
+     "network", "paradigm", "procedure", "scheme", "setup", "solution", "strategy", "system", "technique",
+     "technology")
 )  # fmt: skip
 """Last words that add nothing to the name of a method: an "NMT system" is NMT."""
 
