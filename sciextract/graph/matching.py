@@ -11,6 +11,7 @@ import re
 import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ahocorasick_rs import AhoCorasick
 
@@ -56,6 +57,11 @@ class Words:
     after: dict[int, int]
 
 
+@lru_cache(maxsize=1 << 17)
+def _bare(word: str) -> str:
+    return singular(word.translate(_APOSTROPHES).casefold())
+
+
 def words_of(text: str) -> Words:
     """The words of a text, with a break where no name goes on.
 
@@ -65,15 +71,17 @@ def words_of(text: str) -> Words:
     found = Words("", [], [], {}, {})
     parts, place = [_EDGE], 0
     for match in _WORD.finditer(text):
-        if found.ends and _END_OF_NAME.search(text, found.ends[-1], match.start()):
+        start, end = match.span()
+        gap = text[found.ends[-1] : start] if found.ends else " "
+        if gap != " " and _END_OF_NAME.search(gap):  # nearly always it is a space
             parts.append(_BREAK + _EDGE)
             place += 2
-        word = singular(match[0].translate(_APOSTROPHES).casefold())
+        word = _bare(match[0])
         found.before[place] = len(found.starts)
         place += len(word) + 1
         found.after[place] = len(found.starts)
-        found.starts.append(match.start())
-        found.ends.append(match.end())
+        found.starts.append(start)
+        found.ends.append(end)
         parts.append(word + _EDGE)
     return Words("".join(parts), found.starts, found.ends, found.before, found.after)
 
