@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from sciextract import Extractor, formats
-from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.base import BadRecord
 from sciextract.inference import candidates
 from sciextract.inference.coreference import antecedent_probabilities, predict_clusters
@@ -42,6 +42,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 SEEDS, FOLDS = (1, 2, 3), 5
+MAX_WIDTH = 10
 EPOCHS, BATCH, RATE, WIDTH, DROPOUT = 12, 16, 2e-3, 64, 0.3
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
 GOLD, PREDICTED, BOTH = "gold", "predicted", "both"
@@ -172,7 +173,7 @@ def trained(items: Sequence[Item], columns: Sequence[int], seed: int, epochs: in
     torch.manual_seed(seed)
     random = np.random.default_rng(seed)
     first, _, _, types = items[0].inputs
-    head = Head(first.shape[1], types.shape[1], 10, columns)
+    head = Head(first.shape[1], types.shape[1], MAX_WIDTH, columns)
     optimiser = torch.optim.AdamW(head.parameters(), RATE, weight_decay=0.0)
     useful = [item for item in items if len(item.links)]
     steps = epochs * -(-len(useful) // BATCH)
@@ -229,19 +230,10 @@ def prepared(
         ]
         gold = sorted(set(place.values()))
         predicted = [(int(a), int(b)) for a, b in states["spans"][row]]
-        for kind, spans in (
-            (GOLD, gold),
-            (PREDICTED, predicted),
-            (BOTH, sorted({*gold, *predicted})),
-        ):
-            items[kind].append(
-                _item(
-                    item,
-                    np.array(spans, dtype=np.int64).reshape(-1, 2),
-                    clusters,
-                    {k: v[row] for k, v in states.items()},
-                )
-            )
+        own = {name: values[row] for name, values in states.items()}
+        both = sorted({*gold, *predicted})
+        for kind, spans in ((GOLD, gold), (PREDICTED, predicted), (BOTH, both)):
+            items[kind].append(example(item.document, spans, clusters, own))
     return items
 
 
@@ -250,34 +242,39 @@ def _read(folder: Path, part: str) -> list[AnnotatedDocument]:
     return [item for item in found if not isinstance(item, BadRecord)]
 
 
-def _item(
-    item: AnnotatedDocument,
-    spans: Ints,
+def example(
+    document: Document,
+    mentions: Sequence[tuple[int, int]],
     clusters: list[frozenset[tuple[int, int]]],
-    states: dict[str, Any],
+    states: Mapping[str, Any],
 ) -> Item:
-    tokens = item.document.tokens
-    width = np.minimum(spans[:, 1] - spans[:, 0], 9)
-    types = softmax(states["logits"].astype(np.float32)[spans[:, 0], width])
+    """Mentions of an abstract, first and last word, in text order, with what a head gets of them.
+
+    Args:
+        document: The abstract.
+        mentions: First and last word of each, in text order.
+        clusters: Gold clusters of mentions.
+        states: ``first`` and ``last`` (words, hidden), ``logits`` (words, max width, 1 + labels) of the encoder.
+    """
+    spans = np.array(mentions, dtype=np.int64).reshape(-1, 2)
+    width = np.minimum(spans[:, 1] - spans[:, 0], MAX_WIDTH - 1)
+    types = softmax(states["logits"][spans[:, 0], width].astype(np.float32))
     links = candidates.antecedent_pairs(len(spans), MAX_ANTECEDENTS)
-    words = MentionWords.of(
-        tokens.slices(item.document.text),
-        spans,
-        candidates.sentence_ends(tokens.sentences, len(tokens)),
-    )
+    tokens = document.tokens
+    ends = candidates.sentence_ends(tokens.sentences, len(tokens))
+    words = MentionWords.of(tokens.slices(document.text), spans, ends)
     home = {mention: number for number, cluster in enumerate(clusters) for mention in cluster}
-    cluster = np.array(
-        [home.get((a, b), -1 - n) for n, (a, b) in enumerate(spans.tolist())], dtype=np.int64
-    )
-    arrays = (
-        states["first"][spans[:, 0]].astype(np.float32),
-        states["last"][spans[:, 1]].astype(np.float32),
-        width,
-        types,
-    )
+    cluster = np.array([home.get(span, -1 - row) for row, span in enumerate(mentions)])
+    first = states["first"][spans[:, 0]].astype(np.float32)
+    last = states["last"][spans[:, 1]].astype(np.float32)
     return Item(
         spans,
-        tuple(torch.from_numpy(each) for each in arrays),  # type: ignore[arg-type]
+        (
+            torch.from_numpy(first),
+            torch.from_numpy(last),
+            torch.from_numpy(width),
+            torch.from_numpy(types),
+        ),
         torch.from_numpy(links),
         torch.from_numpy(candidates.antecedent_distances(spans, links)),
         torch.from_numpy(words.features(links)),

@@ -187,9 +187,10 @@ class _Phrase(NamedTuple):
     """A mention by itself.
 
     Attributes:
-        names: String, stems, stems without leading determiners, last content word, head, first content word.
+        names: Hashes of the string, the stems, those without leading determiners, the last content word, the head and
+            the first content word; 0 for nothing.
         acronyms: The whole mention as an acronym, one of its words as an acronym, the initials of all words, those
-            of content words; each at least two letters, or nothing.
+            of content words; hashes of at least two letters, 0 for nothing.
         content: Stems of its content words, each once.
         numbers: Those with digits.
         length: Its words.
@@ -197,8 +198,8 @@ class _Phrase(NamedTuple):
         pronoun: Whether it is nothing but a pronoun.
     """
 
-    names: tuple[str, ...]
-    acronyms: tuple[str, ...]
+    names: tuple[int, ...]
+    acronyms: tuple[int, ...]
     content: frozenset[str]
     numbers: frozenset[str]
     length: int
@@ -225,18 +226,19 @@ def _described(texts: tuple[str, ...]) -> _Phrase:
         "".join([word.initials for word in words]),
         "".join([word.initials for word in content]),
     )
+    names = (
+        " ".join([word.folded for word in words]), " ".join(stems), " ".join(stems[bare:]),
+        last, head.stem if head else "", first,
+    )  # fmt: skip
     return _Phrase(
-        names=(
-            " ".join([word.folded for word in words]), " ".join(stems), " ".join(stems[bare:]),
-            last, head.stem if head else "", first,
-        ),
-        acronyms=tuple([each if len(each) > 1 else "" for each in acronyms]),
+        names=tuple([hash(each) if each else 0 for each in names]),
+        acronyms=tuple([hash(each) if len(each) > 1 else 0 for each in acronyms]),
         content=frozenset([word.stem for word in content]),
         numbers=frozenset([word.stem for word in content if word.kind & _NUMBER]),
         length=len(words),
         head=head.kind if head else 0,
         pronoun=bool(words) and all(word.kind & _PRONOUN for word in words),
-    )  # fmt: skip
+    )
 
 
 _cached_phrase = lru_cache(maxsize=1 << 14)(_described)
@@ -258,9 +260,8 @@ class MentionWords:
     """What the features need to know of the mentions of a document; each array has a row for each mention.
 
     Attributes:
-        names: int64 (mentions, 6): numbers of the strings of :class:`_Phrase`. Equal strings have equal numbers;
-            negative ones equal none.
-        acronyms: int64 (mentions, 4): the same of its acronyms.
+        names: int64 (mentions, 6), as in :class:`_Phrase`.
+        acronyms: int64 (mentions, 4), as in :class:`_Phrase`.
         content: uint8 (mentions, bytes): content words as bits.
         numbers: uint8 (mentions, bytes): words with digits as bits.
         sizes: int64 (mentions, 3): words, content words, words with digits.
@@ -295,12 +296,11 @@ class MentionWords:
                 one is a mention without words.
             ends: int64 (words,), index after the last word of each word's sentence.
         """
-        words = [_word(text) for text in texts]
-        whole = tuple(texts)
-        phrases = [_phrase(whole[first : last + 1]) for first, last in spans.tolist()]
-        names = _numbered([phrase.names for phrase in phrases], 6)
+        words = tuple(texts)
+        phrases = [_phrase(words[first : last + 1]) for first, last in spans.tolist()]
+        names = _rows([phrase.names for phrase in phrases], 6)
         sizes = [(each.length, len(each.content), len(each.numbers)) for each in phrases]
-        kinds = np.array([0, 0, *[word.kind for word in words], 0, 0], dtype=np.int64)
+        kinds = np.array([0, 0, *[_word(word).kind for word in words], 0, 0], dtype=np.int64)
         starts, stops = np.clip(spans, 0, len(words)).T
         first, before = kinds[starts + 2], kinds[starts + 1]
         sentence = np.searchsorted(np.unique(ends), np.append(ends, len(words))[starts])
@@ -318,10 +318,10 @@ class MentionWords:
         vocabulary: dict[str, int] = {}
         return MentionWords(
             names=names,
-            acronyms=_numbered([phrase.acronyms for phrase in phrases], 4),
+            acronyms=_rows([phrase.acronyms for phrase in phrases], 4),
             content=_bits([phrase.content for phrase in phrases], vocabulary),
             numbers=_bits([phrase.numbers for phrase in phrases], vocabulary),
-            sizes=np.array(sizes, dtype=np.int64).reshape(-1, 3),
+            sizes=_rows(sizes, 3),
             places=np.stack([starts, stops, sentence], axis=1),
             nearest=_nearest(names[:, 4], starts, stops, len(words) + 1),
             own=np.array(own, dtype=np.float32).T,
@@ -333,7 +333,8 @@ class MentionWords:
     def features(self, links: Ints) -> Floats:
         """The features of links (links, 2), mention and antecedent. Shape: (links, len(FEATURES))."""
         late, early = links[:, 0], links[:, 1]
-        same = self.names[late] == self.names[early]
+        names = self.names[late]
+        same = (names == self.names[early]) & (names != 0)
         same_head = same[:, 4]
         mine, other = self.sizes[late], self.sizes[early]
         shared = _common(self.content, late, early)
@@ -381,20 +382,15 @@ class MentionWords:
     def _acronyms(self, late: Ints, early: Ints) -> tuple[Bools, Bools]:
         """Whether one mention, or a word of it, is the acronym of the other."""
         mine, other = self.acronyms[late], self.acronyms[early]
-        forward = mine[:, :2, None] == other[:, None, 2:]
-        backward = other[:, :2, None] == mine[:, None, 2:]
+        short, other_short = mine[:, :2, None], other[:, :2, None]
+        forward = (short == other[:, None, 2:]) & (short != 0)
+        backward = (other_short == mine[:, None, 2:]) & (other_short != 0)
         whole, inside = (forward | backward).any(axis=2).T
         return whole, inside
 
 
-def _numbered(texts: Sequence[tuple[str, ...]], width: int) -> Ints:
-    """Equal texts as equal numbers, nothing as a number of its own, below 0. Shape: (rows, width)."""
-    known: dict[str, int] = {}
-    found = [
-        known.setdefault(text, len(known)) if text else -1 - place
-        for place, text in enumerate(text for row in texts for text in row)
-    ]
-    return np.array(found, dtype=np.int64).reshape(-1, width)
+def _rows(values: Sequence[tuple[int, ...]], width: int) -> Ints:
+    return np.array(values, dtype=np.int64).reshape(-1, width)
 
 
 def _bits(sets: Sequence[frozenset[str]], vocabulary: dict[str, int]) -> NDArray[np.uint8]:
@@ -415,7 +411,7 @@ def _nearest(heads: Ints, starts: Ints, stops: Ints, none: int) -> Ints:
     found = []
     rows = zip(heads.tolist(), starts.tolist(), stops.tolist(), strict=True)
     for head, start, stop in rows:
-        earlier = seen.setdefault(head, [])
+        earlier = seen.setdefault(head, []) if head else []
         found.append(next((first for first, last in reversed(earlier) if last < start), none))
         earlier.append((start, stop))
     return np.array(found, dtype=np.int64)
