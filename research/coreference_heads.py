@@ -114,12 +114,12 @@ def main(words: Sequence[str] | None = None) -> int:
     )
     print("|---|---|---|---|---|---|")
     for name in options.sets.split(";"):
-        _row(name, items, dev, options.folder)
+        _row(name, items, dev)
     return 0
 
 
-def _row(name: str, items: dict[str, list[Item]], dev: NDArray[np.bool_], folder: Path) -> None:
-    cells, _thresholds = [], []
+def _row(name: str, items: dict[str, list[Item]], dev: NDArray[np.bool_]) -> None:
+    cells = []
     runs = [out_of_fold(items, columns_of(name), seed) for seed in SEEDS]
     best = {}
     for kind in (GOLD, PREDICTED):
@@ -146,9 +146,13 @@ def columns_of(name: str) -> list[int]:
     names = list(FEATURES)
     if name in ("all", "none"):
         return list(range(len(names))) if name == "all" else []
+    named = name[1:].split("-") if name.startswith("-") else name.split("+")
+    if unknown := set(named) - set(names):
+        raise SystemExit(f"no feature is called {min(unknown)!r}; there are: {', '.join(names)}")
+    columns = [names.index(each) for each in named]
     if name.startswith("-"):
-        return [column for column, each in enumerate(names) if each not in name[1:].split("-")]
-    return [names.index(each) for each in name.split("+")]
+        return [column for column in range(len(names)) if column not in columns]
+    return columns
 
 
 def out_of_fold(
@@ -189,7 +193,7 @@ def trained(items: Sequence[Item], columns: Sequence[int], seed: int, epochs: in
                 for scores, item in zip(head(batch), batch, strict=True)
             ]
             optimiser.zero_grad(set_to_none=True)
-            (torch.stack(losses).sum() / len(batch)).backward()
+            (torch.stack(losses).sum() / len(batch)).backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(head.parameters(), 5.0)
             optimiser.step()
             schedule.step()
@@ -304,7 +308,7 @@ def _states(documents: Sequence[AnnotatedDocument], model: str, folder: Path) ->
             f"{name}_count": np.array([len(part) for part in parts])
             for name, parts in found.items()
         }
-        np.savez(path, **joined, **counts)
+        np.savez(path, **joined, **counts)  # type: ignore[arg-type]
     with np.load(path) as file:
         return {
             name: np.split(file[name], np.cumsum(file[f"{name}_count"])[:-1])
