@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from sciextract.documents.document import TokenTable
 from sciextract.documents.spans import Span, TokenRange
@@ -18,6 +19,7 @@ from sciextract.text.characters import BLANK
 from sciextract.text.sentences import split_sentences
 
 try:
+    import spacy
     from spacy.tokens import Doc
     from spacy.tokens import Span as DocSpan
     from spacy.vocab import Vocab
@@ -125,3 +127,9 @@ class _Pieces:
             gap = gap[1:]
         if gap:
             self.add(gap, starts_sentence=not self.words)
+
+
+def blank_with_ruler() -> tuple[Any, Any]:
+    """A blank English pipeline and its entity ruler, which matches patterns that are given to it."""
+    pipeline = spacy.blank("en")
+    return pipeline, pipeline.add_pipe("entity_ruler", config={"validate": True})

@@ -259,18 +259,17 @@ class Patterns:
 
     def __init__(self, path: Path, schema: LabelSchema) -> None:
         try:
-            import spacy
-        except ImportError as error:
+            from sciextract.interop.spacy_tokens import blank_with_ruler
+
+            self._nlp, self._ruler = blank_with_ruler()
+        except MissingExtraError as error:
             raise MissingExtraError("--patterns", "spacy") from error
         self._path, self._source = path, source_of(str(path))
-        self._nlp = spacy.blank("en")
-        ruler: Any = self._nlp.add_pipe("entity_ruler", config={"validate": True})
-        self._ruler = ruler
         for line, pattern in _patterns(path):
             label = pattern.get("label")
             _check_label(str(label), schema.entity_labels, f"{path}:{line}")
             try:
-                ruler.add_patterns([{"label": label, "pattern": pattern["pattern"]}])
+                self._ruler.add_patterns([{"label": label, "pattern": pattern["pattern"]}])
             except (ValueError, KeyError, TypeError) as error:
                 problem = f"no pattern of spaCy: {' '.join(str(error).split())}"
                 raise FormatError(problem, path=path, line=line, hint=_PATTERN_HINT) from error
