@@ -82,18 +82,22 @@ def test_from_search_to_neighbour_to_sentence_to_paper(page: Page) -> None:
 def test_a_click_in_the_picture(page: Page) -> None:
     box = page.locator("#picture").bounding_box()
     assert box is not None
+
+    def click(x: float, y: float) -> None:
+        page.wait_for_timeout(500)  # a quick second click would be a double one, which zooms
+        page.mouse.click(box["x"] + x, box["y"] + y)
+
     place = """name => { const drawn = nodes.find(node => node.name === name);
         return renderer.graphToViewport({ x: drawn.x, y: drawn.y }); }"""
     head, tail = (page.evaluate(place, each) for each in ("neural network", "speech recognition"))
-    page.mouse.click(box["x"] + head["x"], box["y"] + head["y"])
+    click(head["x"], head["y"])
     heading(page, "neural network")
     assert page.evaluate("lit.nodes.size") == 4
     middle = [(head[axis] + tail[axis]) / 2 for axis in "xy"]
-    page.mouse.click(box["x"] + middle[0], box["y"] + middle[1])
+    click(*middle)
     heading(page, "USED-FOR")
     expect(page.locator("#details mark").nth(1)).to_have_text("speech recognition")
-    page.wait_for_timeout(500)  # a quick second click would be a double one, which zooms
-    page.mouse.click(box["x"] + 5, box["y"] + 5)
+    click(5, 5)
     heading(page, "field")
 
 

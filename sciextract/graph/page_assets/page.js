@@ -228,7 +228,7 @@ function keepPlaces() {
 
 // Which nodes and edges stand out: those around what the pointer is on, else around what is chosen.
 function light() {
-  const node = hovered ?? chosen.node;
+  const node = (graph.size <= MANY_EDGES && hovered) || chosen.node;
   const some = node ? node.edges : chosen.edge ? [chosen.edge] : chosen.paper ? edgesOf(chosen.paper) : null;
   lit = some && { edges: new Set(some), nodes: new Set(some.flatMap(edge => [edge.head, edge.tail])) };
   if (lit && node) lit.nodes.add(node);
@@ -300,8 +300,14 @@ function start() {
   renderer.on("clickNode", ({ node }) => go("n" + node));
   renderer.on("clickEdge", ({ edge }) => go("e" + edge));
   renderer.on("clickStage", () => go(""));
-  renderer.on("enterNode", ({ node }) => { hovered = nodes[node]; light(); });
-  renderer.on("leaveNode", () => { hovered = null; light(); });
+  renderer.on("enterNode", ({ node }) => hover(nodes[node]));
+  renderer.on("leaveNode", () => hover(null));
+}
+
+// Among many edges only a click sets neighbours off: the pointer passes over too many nodes.
+function hover(node) {
+  hovered = node;
+  if (graph.size <= MANY_EDGES) light(); else renderer.scheduleRender();
 }
 
 // Without a graphics card many edges cannot be drawn at every step: they are left out while the picture moves.
