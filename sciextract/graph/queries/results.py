@@ -203,6 +203,11 @@ _DISTANCE_AFTER = re.compile(
     rf"\s*(?:scores?\s)?(?:[\w-]+\s)?(?:points?|over|above|more|less|worse|compared|than|ahead|behind|{_DISTANCE})\b",
     re.IGNORECASE,
 )
+# "gains of up to 3 % for A, 0.6 mAP for B and 1.5 IoU for C"
+_GAINS_OF = re.compile(
+    r"\b(?:improvements?|gains?|increases?|boosts?|reductions?|drops?)\s(?:of|up)\b(?!.*\b(?:achiev|reach|obtain|attain))"
+)
+_RANGE_BEFORE = re.compile(r"[0-9%]\s*[–-]\s*$")
 _IS_DISTANCE = re.compile(rf"\b(?:{_DISTANCE})\b|[()]", re.IGNORECASE)
 _REACHED = re.compile(r"(?:achiev|reach|obtain|attain|scor|yield)\w*[^.;]{0,40}$", re.IGNORECASE)
 _LEAST_POINTS = 10.0
@@ -397,6 +402,7 @@ def _number_lists(
     listed: list[re.Match[str]] = []
     for number in _NUMBER.finditer(sentence):
         named = any(each.start <= number.start() < each.end for each in mentions)
+        named = named or bool(_RANGE_BEFORE.search(sentence[: number.start()]))
         if named or (_YEAR.fullmatch(number["value"]) and not number["unit"]):
             continue
         if listed and not _LIST.fullmatch(sentence, listed[-1].end(), number.start()):
@@ -421,6 +427,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: _Menti
     return bool(
         any(each["sign"] for each in numbers)
         or _IS_DISTANCE.search(words)
+        or _GAINS_OF.search(sentence[:start])
         or _DISTANCE_BEFORE.search(sentence[:first])
         or _DISTANCE_BEFORE.search(sentence[metric.end : start])
         or (words and _DISTANCE_AFTER.match(sentence, end))

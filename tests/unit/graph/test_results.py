@@ -75,6 +75,8 @@ def test_numbers_with_their_metric_and_material(
         "We see +1.2 BLEU on WMT14 En-De.",
         "We decode 3.5 times faster with equal BLEU on Tiny-Corpus.",
         "BLEU lies in 20.1-23.4 on Tiny-Corpus.",
+        "We see 20.1 - 23.4 BLEU on Tiny-Corpus.",
+        "There are gains of 3 % in accuracy for WMT14 En-De and 1.5 BLEU on Tiny-Corpus.",
     ],
 )
 def test_what_is_ambiguous_or_no_value_is_left_out(tmp_path: Path, sentence: str) -> None:
