@@ -126,24 +126,24 @@ def _worse(result: Result) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A metric or material with its names."""
+    """A metric or material with its names, by what they are when case and spaces do not count."""
 
     node: Node
-    names: tuple[str, ...]
+    names: dict[str, str]
 
 
 def _nodes(connection: sqlite3.Connection) -> dict[int, _Named]:
     marks = ", ".join("?" * (1 + len(MATERIALS)))
     labels = (METRIC, *MATERIALS)
-    names: dict[int, set[str]] = {}
+    names: dict[int, dict[str, str]] = {}
     for node, surface in connection.execute(
         f"""SELECT a.node, f.surface FROM alias a JOIN form f ON f.id = a.form JOIN node n ON n.id = a.node
         JOIN label l ON l.id = n.label WHERE a.rules & ? = 0 AND l.name IN ({marks})""",
         (int(MergeRule.COREFERENCE), *labels),
     ):
-        names.setdefault(node, set()).add(surface)
+        names.setdefault(node, {})[_folded(surface)] = surface
     rows = connection.execute(f"{NODE} WHERE l.name IN ({marks})", labels)
-    return {row[0]: _Named(Node(*row), tuple(names.get(row[0], ()))) for row in rows}
+    return {row[0]: _Named(Node(*row), names.get(row[0], {})) for row in rows}
 
 
 def _documents(
@@ -277,10 +277,18 @@ class _Abstract:
         return cls(connection, document, unpacked(content), title, named)
 
     def results(self) -> Iterator[Result]:
-        if not self._has_numbers_near_a_metric():
+        text = _folded(self.text)
+        here = [
+            (folded, name, each.node)
+            for each in self.named
+            for folded, name in each.names.items()
+            if folded in text
+        ]
+        # A quick look that passes over most abstracts, before sentences are looked for.
+        if not any(node.label == METRIC and _near_a_number(text, name) for name, _, node in here):
             return
-        nodes = {_folded(name): each.node for each in self.named for name in each.names}
-        pattern = names_pattern(name for each in self.named for name in each.names)
+        nodes = {folded: node for folded, _, node in here}
+        pattern = names_pattern(name for _, name, _ in here)
         for start, end in sentence_places(self.text, self.title):
             sentence = self.text[start:end]
             if re.search("[0-9]", sentence):
@@ -289,16 +297,6 @@ class _Abstract:
                     for each in pattern.finditer(sentence)
                 ]
                 yield from self._of_sentence(start, sentence, mentions)
-
-    def _has_numbers_near_a_metric(self) -> bool:
-        """A quick look that passes over most abstracts, before sentences are looked for."""
-        text = _folded(self.text)
-        metrics = [name for each in self.named if each.node.label == METRIC for name in each.names]
-        return any(
-            re.search("[0-9]", text[max(at - _REACH, 0) : at + len(name) + _REACH])
-            for name in metrics
-            for at in _starts(text, _folded(name))
-        )
 
     def _of_sentence(
         self, start: int, sentence: str, mentions: Sequence[_Mention]
@@ -338,11 +336,13 @@ class _Abstract:
         return Node(*row) if row else None
 
 
-def _starts(text: str, name: str) -> Iterator[int]:
+def _near_a_number(text: str, name: str) -> bool:
     at = text.find(name)
     while at >= 0:
-        yield at
+        if re.search("[0-9]", text[max(at - _REACH, 0) : at + len(name) + _REACH]):
+            return True
         at = text.find(name, at + 1)
+    return False
 
 
 def _folded(name: str) -> str:
