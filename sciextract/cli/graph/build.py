@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from sciextract.cli.console import (
     JsonOption,
     ProgressLine,
     QuietOption,
+    command_with,
     counted,
     is_terminal,
     report,
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
     from sciextract.graph.building import BuildReport, Listener
 
 
-def build(
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """One field for each word of the command line; its help text says what it means."""
+
     inputs: Annotated[
         list[str],
         typer.Argument(
@@ -33,8 +38,8 @@ def build(
             help="JSONL from annotate (.gz too), folders of it, project files, or -.",
             show_default=False,
         ),
-    ],
-    graph: GraphOption,
+    ]
+    graph: GraphOption
     generic: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,7 +47,7 @@ def build(
             metavar="LABEL",
             help="A type of mentions that name nothing themselves (default: Generic); may be repeated.",
         ),
-    ] = None,
+    ] = None
     years: Annotated[
         Path | None,
         typer.Option(
@@ -50,7 +55,7 @@ def build(
             metavar="FILE",
             help="JSONL or CSV with id (or doc_key) and year, for abstracts that tell no year.",
         ),
-    ] = None,
+    ] = None
     acronym_share: Annotated[
         float,
         typer.Option(
@@ -60,7 +65,7 @@ def build(
             help="An acronym without its expansion is read as the one that this share of the abstracts gives; 1: "
             "only where all agree.",
         ),
-    ] = 0.8,
+    ] = 0.8
     symmetric: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,14 +74,14 @@ def build(
             help="A relation type without direction (default: those of the bundled label schemas, such as "
             "COMPARE; '' for none); may be repeated.",
         ),
-    ] = None,
+    ] = None
     vocabulary: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
         ),
-    ] = None,
+    ] = None
     least_score: Annotated[
         float,
         typer.Option(
@@ -85,10 +90,10 @@ def build(
             max=1,
             help="Leave out relations to which the model gives a lower probability.",
         ),
-    ] = 0.0,
+    ] = 0.0
     only_decided: Annotated[
         bool, typer.Option("--only-decided", help="Of projects only what a person has decided.")
-    ] = False,
+    ] = False
     workers: Annotated[
         int | None,
         typer.Option(
@@ -97,10 +102,13 @@ def build(
             max=1024,
             help="Processes that read large files (default: one a core).",
         ),
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = None
+    as_json: JsonOption = False
+    quiet: QuietOption = False
+
+
+@command_with(BuildOptions)
+def build(options: BuildOptions) -> None:
     """Bring predictions into a graph; it is made where there is none.
 
     An abstract that is in the graph already is not counted twice; one that has changed takes the place of its
@@ -119,16 +127,18 @@ def build(
     from sciextract.graph.vocabulary import read_vocabulary
     from sciextract.inference.batching import usable_cores
 
-    known = read_years(years) if years else {}
-    counting = CountSettings(GENERIC if generic is None else frozenset(generic), least_score)
-    processes = usable_cores() if workers is None else workers
-    reading = Reading(inputs, counting, known, not only_decided, processes)
-    directions = known_symmetric() if symmetric is None else frozenset(symmetric)
-    terms = read_vocabulary(vocabulary) if vocabulary else None
-    settings = DeriveSettings(acronym_share, directions, terms)
-    screen = BuildScreen(not quiet and is_terminal(sys.stderr))
+    known = read_years(options.years) if options.years else {}
+    counting = CountSettings(
+        GENERIC if options.generic is None else frozenset(options.generic), options.least_score
+    )
+    processes = usable_cores() if options.workers is None else options.workers
+    reading = Reading(options.inputs, counting, known, not options.only_decided, processes)
+    directions = known_symmetric() if options.symmetric is None else frozenset(options.symmetric)
+    terms = read_vocabulary(options.vocabulary) if options.vocabulary else None
+    settings = DeriveSettings(options.acronym_share, directions, terms)
+    screen = BuildScreen(not options.quiet and is_terminal(sys.stderr))
     try:
-        found = build_graph(graph, reading, settings, screen.listener())
+        found = build_graph(options.graph, reading, settings, screen.listener())
     except KeyboardInterrupt:
         screen.end()
         say("", f"interrupted; {screen.on_disk:,} abstracts are kept", "the same command goes on")
@@ -140,8 +150,10 @@ def build(
             "Warning", "no entity was found in any of the abstracts",
             "a graph is built from predictions: sciextract annotate FILE --export jsonl --output out.jsonl",
         )  # fmt: skip
-    _warn_of_unknown(graph, [label for label in symmetric or () if label])
-    report(found.to_json(), _in_words(found), as_json=as_json, aside=False, quiet=quiet)
+    _warn_of_unknown(options.graph, [label for label in options.symmetric or () if label])
+    report(
+        found.to_json(), _in_words(found), as_json=options.as_json, aside=False, quiet=options.quiet
+    )
     raise typer.Exit(found.exit_code)
 
 
