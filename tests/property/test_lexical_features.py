@@ -28,7 +28,8 @@ def features_of(text: str, *spans: tuple[int, int], sentences: tuple[int, ...] =
     bounds = (0, *sentences, len(words))
     ranges = tuple(TokenRange(a, b) for a, b in itertools.pairwise(bounds))
     found = MentionWords.of(words, np.array(spans), sentence_ends(ranges, len(words)))
-    return found.features(np.array([[len(spans) - 1, 0]]))[0]
+    [features] = found.features(np.array([[len(spans) - 1, 0]]))
+    return np.asarray(features, dtype=np.float32)
 
 
 def true_of(text: str, *spans: tuple[int, int], sentences: tuple[int, ...] = ()) -> set[str]:

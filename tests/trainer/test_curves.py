@@ -10,10 +10,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from sciextract.errors import install_command
 from sciextract.retraining import curves
 from sciextract.retraining.curves import draw_curves, figure_of, origin_of
 from sciextract.retraining.run_folder import METRICS, Run
-from sciextract_trainer.curves import MISSING, Curves, draw, main
+from sciextract_trainer.curves import Curves, draw, main
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -114,7 +115,9 @@ class TestNoFigure:
         run = run_of(tmp_path / "r", dev(1))
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         assert main([str(run.folder)]) == 1
-        assert capsys.readouterr().err.strip() == MISSING
+        printed = capsys.readouterr().err
+        assert "matplotlib is not installed" in printed
+        assert install_command("train") in printed
         assert figure_of(run) is None
 
     def test_a_process_that_cannot_draw_is_no_error(
