@@ -308,11 +308,13 @@ def _note_symmetric(connection: sqlite3.Connection, labels: Iterable[str]) -> No
 
 
 def _mark_generic(connection: sqlite3.Connection) -> None:
-    generic = [
-        (node,)
-        for node, name in connection.execute("SELECT id, name FROM node")
-        if is_generic(name)
-    ]
+    """Marks nodes whose names tell little. What several abstracts abbreviate, such as "language models (LMs)", is a term."""
+    nodes = connection.execute(
+        """SELECT id, name FROM node WHERE id NOT IN (
+            SELECT coalesce(r.node, e.long) FROM expansion e LEFT JOIN resolved r ON r.name = e.long
+            GROUP BY 1 HAVING count(DISTINCT e.document) > 1)"""
+    )
+    generic = [(node,) for node, name in nodes if is_generic(name)]
     connection.executemany("UPDATE node SET generic = 1 WHERE id = ?", generic)
 
 

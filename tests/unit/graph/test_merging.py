@@ -94,6 +94,14 @@ def test_common_words_and_generic_nodes(path: Path) -> None:
         assert top(connection, generic=True)[0].name == "Training data"
 
 
+def test_what_several_abstracts_abbreviate_is_not_generic(path: Path) -> None:
+    text = "Language models (LMs) need training data. LMs win."
+    names = {"Language models": "Method", "training data": "Material"}
+    build(path, abstract("a", text, names), abstract("b", f"Again. {text}", names))
+    with open_graph(path) as connection:
+        assert [each.name for each in top(connection)] == ["Language models"]
+
+
 def test_a_single_letter_is_a_name_with_or_without_its_article(path: Path) -> None:
     build(path, abstract("a", "The A beats A.", {"The A": "Method", "A#2": "Method"}))
     with open_graph(path) as connection:
