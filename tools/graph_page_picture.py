@@ -1,4 +1,7 @@
-"""Photographs the page of a graph of the sample abstracts: ``python tools/graph_page_picture.py PNG`` (needs Chromium)."""
+"""Photographs the page of a graph (needs Chromium): ``python tools/graph_page_picture.py PNG [GRAPH NODE]``.
+
+Without a graph it is that of the sample abstracts, with the sentences of a node. Those of another graph stay closed.
+"""
 
 from __future__ import annotations
 
@@ -17,31 +20,35 @@ _NEARER = """{ const { x, y } = renderer.getNodeDisplayData(chosen.node.index);
   renderer.getCamera().setState({ x, y, ratio: 0.3 }); }"""
 
 
-def make_page(folder: Path) -> Path:
-    """The page, made by the commands that users call."""
-    predictions, graph, page = (folder / each for each in ("p.jsonl", "samples.graph", "p.html"))
-    samples = ROOT / "sample_data" / "abstracts.jsonl"
-    for words in (
-        ("annotate", samples, "--output", predictions),
-        ("graph", "build", predictions, "--graph", graph),
-        ("graph", "view", "--output", page, "--graph", graph),
-    ):
-        command = [sys.executable, "-m", "sciextract", *map(str, words)]
-        subprocess.run(command, check=True, cwd=ROOT)
-    return page
+def sciextract(*words: str | Path) -> None:
+    """Runs the command as users do."""
+    subprocess.run([sys.executable, "-m", "sciextract", *map(str, words)], check=True, cwd=ROOT)
+
+
+def sample_graph(folder: Path) -> Path:
+    """The graph of the sample abstracts."""
+    predictions, graph = folder / "p.jsonl", folder / "samples.graph"
+    sciextract("annotate", ROOT / "sample_data" / "abstracts.jsonl", "--output", predictions)
+    sciextract("graph", "build", predictions, "--graph", graph)
+    return graph
 
 
 def main() -> None:
     """Writes the picture."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python tools/graph_page_picture.py PNG")
+    if len(sys.argv) not in (2, 4):
+        sys.exit("usage: python tools/graph_page_picture.py PNG [GRAPH NODE]")
+    target, given = sys.argv[1], sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder, headless_browser() as browser:
+        graph = Path(given[0]).resolve() if given else sample_graph(Path(folder))
+        page = Path(folder) / "p.html"
+        sciextract("graph", "view", "--output", page, "--graph", graph)
         shown = browser.new_page(viewport={"width": 1300, "height": 720})
-        shown.goto(f"{make_page(Path(folder)).as_uri()}#{NODE}")
-        shown.locator("#details summary").nth(1).click(position={"x": 4, "y": 8})
+        shown.goto(f"{page.as_uri()}#{given[1] if given else NODE}")
+        if not given:
+            shown.locator("#details summary").nth(1).click(position={"x": 4, "y": 8})
         shown.evaluate(_NEARER)
         shown.wait_for_timeout(2000)
-        shown.screenshot(path=sys.argv[1])
+        shown.screenshot(path=target)
 
 
 if __name__ == "__main__":
