@@ -6,6 +6,7 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from operator import itemgetter
 
 from sciextract.documents.annotations import State
 from sciextract.store import EntityRef, ItemRef, LinkRef, LinkRow, RelationRef
@@ -58,14 +59,13 @@ class Queue:
         self._seed = seed
         self._disagreement = disagreement
         self._uncertainty = uncertainty
-        placed = sorted((self.place(item), item) for item in _items(view))
-        waiting = [each for each in placed if is_undecided(view, each[1])]
-        ordered = waiting
+        placed = sorted([*_mentions(view), *self._others()], key=itemgetter(0))
+        ordered = [(place, item) for place, item, waits in placed if waits]
         if order is not Order.TEXT:
-            ordered = sorted((self.key(item), item) for _, item in waiting)
-        self._places = [place for place, _ in placed]
+            ordered = sorted((self.key(item), item) for _, item in ordered)
+        self._places = [place for place, _, _ in placed]
         self._keys = [key for key, _ in ordered]
-        self.items = [item for _, item in placed]
+        self.items = [item for _, item, _ in placed]
         self.undecided = [item for _, item in ordered]
 
     def place(self, item: ItemRef) -> Key:
@@ -83,6 +83,11 @@ class Queue:
                 earlier = min(view.place(row.head), view.place(row.tail))
                 return start, end, _RELATION, earlier[0], relation_id
         return start, end, _LINK, 0, f"{item.cluster_id} {item.entity_id}"
+
+    def _others(self) -> Iterator[_Placed]:
+        """Relations and cluster links with their places, and whether they wait."""
+        for item in _related(self._view):
+            yield self.place(item), item, is_undecided(self._view, item)
 
     def key(self, item: ItemRef) -> Key:
         """An item's place in the chosen order."""
@@ -128,8 +133,22 @@ def is_undecided(view: DocumentView, item: ItemRef) -> bool:
     return row is not None and row.state is State.UNDECIDED
 
 
-def _items(view: DocumentView) -> Iterator[ItemRef]:
-    yield from (EntityRef(row.id) for row in view.entities)
+_Placed = tuple[Key, ItemRef, bool]
+
+
+def _mentions(view: DocumentView) -> list[_Placed]:
+    """The mentions with their places, as :meth:`Queue.place` has them, at once: an abstract may have thousands."""
+    return [
+        (
+            (row.char_start, -row.char_end, _ENTITY, 0, row.id),
+            EntityRef(row.id),
+            row.state is State.UNDECIDED,
+        )
+        for row in view.entities
+    ]
+
+
+def _related(view: DocumentView) -> Iterator[ItemRef]:
     yield from (RelationRef(row.id) for row in view.relations)
     for links in view.members.values():
         for link in links if _includes_first(links) else links[1:]:
