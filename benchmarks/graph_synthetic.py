@@ -26,7 +26,7 @@ RELATIONS = (
     "FEATURE-OF",
     "COMPARE",
 )
-_SPELLINGS = ("thing {}", "Concept {}", "thing-{}", "the thing {}")
+_SPELLINGS = ("thing {}", "Thing {}", "thing-{}", "the thing {}")
 _WORDS = tuple([f"w{number}" for number in range(3_000)])
 
 
