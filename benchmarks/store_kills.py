@@ -176,10 +176,10 @@ def _after_migration(path: Path, reports: list[dict[str, Any]], tally: Tally) ->
         with closing(connect(copy, "write")) as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             yield from problems(connection)
-        if str(copy) in done and version != 1 + len(LATER_STEPS):
+        if str(copy) in done and version != header.VERSION + len(LATER_STEPS):
             tally.lost += 1
             yield f"{copy.name} was migrated and has version {version}"
-        tally.unreported += str(copy) not in done and version > 1
+        tally.unreported += str(copy) not in done and version > header.VERSION
         with _later_release(), open_project(copy, "survivor") as project:
             yield from _sound(project)
 
