@@ -16,7 +16,8 @@ from functools import lru_cache
 from ahocorasick_rs import AhoCorasick
 
 from sciextract.graph.contribution import unpacked
-from sciextract.graph.normalisation import MergeRule, normal_form, singular
+from sciextract.graph.normalisation import MergeRule, normal_form
+from sciextract.text.plurals import singular
 
 # "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
 _WORD = re.compile(

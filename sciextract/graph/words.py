@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sciextract.graph.normalisation import normal_form, singular
+from sciextract.graph.normalisation import normal_form
+from sciextract.text.plurals import singular
 
 METHOD_HEADS = frozenset(
     ("algorithm", "approach", "architecture", "baseline", "engine", "framework", "method", "methodology", "model",

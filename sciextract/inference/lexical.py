@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.inference.network import Floats, Ints
+from sciextract.text.plurals import singular
 
 Bools = NDArray[np.bool_]
 
@@ -137,7 +138,7 @@ def _word(text: str) -> _Word:
 def _analysed(text: str) -> _Word:
     plain = unicodedata.normalize("NFKC", text)
     folded = plain.casefold()
-    stem = _singular(folded)
+    stem = singular(folded)
     kind = sum(flag for words, flag in _LISTS if folded in words)
     if folded not in _NO_CONTENT and any(map(str.isalnum, folded)):
         kind |= _CONTENT
@@ -153,21 +154,6 @@ def _analysed(text: str) -> _Word:
 
 
 _cached = lru_cache(maxsize=1 << 15)(_analysed)
-
-
-def _singular(word: str) -> str:
-    """An English plural's singular, other words as they are.
-
-    >>> [_singular(word) for word in ("corpora", "queries", "classes", "models", "analysis", "gas")]
-    ['corpora', 'query', 'class', 'model', 'analysis', 'gas']
-    """
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
-    if word.endswith(("sses", "xes", "ches", "shes", "zzes")):
-        return word[:-2]
-    return word[:-1]
 
 
 def _acronym(word: str) -> str:

@@ -23,12 +23,15 @@ from sciextract.errors import FormatError, InputMissingError, MissingExtraError,
 from sciextract.formats import BadRecord, read
 from sciextract.store import Layer, Project
 from sciextract.store.rows import Completeness
+from sciextract.text.plurals import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import import_items, proposed, source_of
 
 _BATCH = 64
 _LONGEST_TERM = 20
 """Words of the longest term that is looked for."""
+
+_LONGEST_ACRONYM = 6
 
 _WORD = re.compile(r"\w+|[^\w\s\-\u2010-\u2015]")
 """A word or a sign; hyphens and blanks separate words alike."""
@@ -169,7 +172,7 @@ class Terms:
         exact = term if term.isupper() and len(term) <= _LONGEST_ACRONYM else ""
         if self._labels.setdefault(key, (label, exact))[0] != label:
             self.ambiguous.add(key)
-        first = words[0] if len(words) > 1 else _singular(words[0])
+        first = words[0] if len(words) > 1 else singular(words[0])
         self._longest[first] = max(len(words), self._longest.get(first, 0))
 
     def __call__(self, documents: Sequence[Document]) -> Iterator[Annotations]:
@@ -194,16 +197,13 @@ class Terms:
     ) -> int:
         """Words of the longest term that begins at a word; 0 when none does."""
         first = words[at]
-        longest = max(self._longest.get(first, 0), self._longest.get(_singular(first), 0))
+        longest = max(self._longest.get(first, 0), self._longest.get(singular(first), 0))
         for length in range(min(longest, len(words) - at), 0, -1):
             _, exact = self._labels.get(_key(words[at : at + length]), ("", None))
             written = text[places[at][0] : places[at + length - 1][1]]
             if exact is not None and (not exact or written in (exact, f"{exact}s")):
                 return length
         return 0
-
-
-_LONGEST_ACRONYM = 6
 
 
 def read_terms(path: Path, schema: LabelSchema) -> Terms:
@@ -421,7 +421,7 @@ def _joined(
             each
             for each in each_set.entities
             if each.fragments not in same
-            and not any(_overlap(span, other) for span in each.fragments for other in taken)
+            and not any(span.overlaps(other) for span in each.fragments for other in taken)
         ]
         taken += [span for each in fresh for span in each.fragments]
         ids = {each.id for each in fresh}
@@ -431,24 +431,5 @@ def _joined(
     return Annotations(tuple(entities), tuple(relations), tuple(clusters))
 
 
-def _overlap(one: Span, other: Span) -> bool:
-    return one.char_start < other.char_end and other.char_start < one.char_end
-
-
 def _key(words: Sequence[str]) -> str:
-    return " ".join([*words[:-1], _singular(words[-1])])
-
-
-def _singular(word: str) -> str:
-    """A word without the ending of an English plural; the same rule holds for terms and texts.
-
-    >>> [_singular(word) for word in ("parsers", "theories", "class", "corpus", "processes")]
-    ['parser', 'theory', 'class', 'corpus', 'process']
-    """
-    if len(word) > 3 and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if word.endswith(("sses", "xes", "ches", "shes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    return " ".join([*words[:-1], singular(words[-1])])

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sciextract.graph.normalisation import MergeRule, normal_form, singular
+from sciextract.graph.normalisation import MergeRule, normal_form
+from sciextract.text.plurals import singular
 from tests.strategies import PIECES
 
 SURFACES = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=6).map("".join)
