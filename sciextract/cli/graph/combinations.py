@@ -14,6 +14,7 @@ from sciextract.cli.graph.group import (
     GraphOption,
     JsonLines,
     LimitOption,
+    NodeArgument,
     SentencesOption,
     WithGenericOption,
     avoided,
@@ -29,13 +30,12 @@ if TYPE_CHECKING:
     from sciextract.graph.queries.combinations import Comparison, Subtopic
     from sciextract.graph.queries.nodes import Node
 
-_Node = Annotated[str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)]
 _MOST_SHARED = 4
 _MOST_NAMES = 12
 
 
 def gaps(
-    node: _Node,
+    node: NodeArgument,
     graph: GraphOption,
     label: Annotated[
         str | None,
@@ -90,8 +90,8 @@ def gaps(
 
 
 def compare(
-    first: _Node,
-    second: _Node,
+    first: NodeArgument,
+    second: NodeArgument,
     graph: GraphOption,
     sentences: SentencesOption = 2,
     with_generic: WithGenericOption = False,

@@ -24,6 +24,9 @@ graph = typer.Typer(
 )
 GraphOption = Annotated[Path, typer.Option("--graph", metavar="FILE", help="The graph file.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+NodeArgument = Annotated[
+    str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
+]
 SentencesOption = Annotated[
     int,
     typer.Option("--sentences", metavar="N", min=0, help="Show so many sentences for each edge."),

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import JsonOption, QuietOption, counted, is_terminal, report, say
+from sciextract.cli.console import (
+    ForceOption,
+    JsonOption,
+    QuietOption,
+    counted,
+    is_terminal,
+    report,
+    say,
+)
 from sciextract.cli.graph.group import (
     GraphOption,
     JsonLines,
@@ -73,7 +81,7 @@ def sample(
     least: Annotated[
         int, typer.Option(metavar="N", min=1, help="Only edges that N abstracts state.")
     ] = 1,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -115,7 +123,7 @@ def export(
             metavar="N", min=1, help="Only nodes that N abstracts name, and edges between them."
         ),
     ] = 1,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -165,7 +173,7 @@ def view(
         int, typer.Option(metavar="N", min=0, help="Sentences for each edge in a page.")
     ] = 3,
     with_generic: WithGenericOption = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

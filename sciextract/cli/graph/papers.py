@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sciextract.cli.console import counted, say
-from sciextract.cli.graph.group import GraphOption, JsonLines, nothing, show, show_json
+from sciextract.cli.console import ForceOption, counted, say
+from sciextract.cli.graph.group import (
+    GraphOption,
+    JsonLines,
+    NodeArgument,
+    nothing,
+    show,
+    show_json,
+)
 from sciextract.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,12 +28,16 @@ _SHOWN = 20
 YearOption = Annotated[
     str | None, typer.Option(metavar="YEARS", help="2020, 2015-2020, 2015- or -2020.")
 ]
+MostOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, help="At most so many (default: 20 on the screen, all in a file)."
+    ),
+]
 
 
 def papers(
-    node: Annotated[
-        str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
-    ],
+    node: NodeArgument,
     graph: GraphOption,
     others: Annotated[
         list[str] | None,
@@ -41,17 +52,12 @@ def papers(
     sentences: Annotated[
         int, typer.Option(metavar="N", min=0, help="Sentences for each paper.")
     ] = 1,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="At most so many (default: 20 on the screen, all in a file)."
-        ),
-    ] = None,
+    limit: MostOption = None,
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write .csv, .bib (BibTeX) or .ris instead."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    force: ForceOption = False,
     as_json: JsonLines = False,
 ) -> None:
     """List the papers that name a node, the newest first, with sentences that name it.
@@ -150,16 +156,11 @@ def results(
     differences: Annotated[
         bool, typer.Option("--differences", help="Improvements instead of values.")
     ] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="At most so many (default: 20 on the screen, all in a file)."
-        ),
-    ] = None,
+    limit: MostOption = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE.csv", help="Write a table instead.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --output.")] = False,
+    force: ForceOption = False,
     as_json: JsonLines = False,
 ) -> None:
     """List the numbers that abstracts report, as leaderboards: on which material, by which metric, whose.

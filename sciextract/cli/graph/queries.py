@@ -14,6 +14,7 @@ from sciextract.cli.graph.group import (
     GraphOption,
     JsonLines,
     LimitOption,
+    NodeArgument,
     SentencesOption,
     WithGenericOption,
     avoided,
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
 
 def neighbours(
-    node: Annotated[
-        str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
-    ],
+    node: NodeArgument,
     graph: GraphOption,
     relation: Annotated[
         str | None, typer.Option(metavar="TYPE", help="Only relations of this type.")
@@ -107,12 +106,11 @@ def _alias(alias: Alias) -> str:
 
 
 _MOST_FORMS = 5
-_Node = Annotated[str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)]
 
 
 def path(
-    start: _Node,
-    end: _Node,
+    start: NodeArgument,
+    end: NodeArgument,
     graph: GraphOption,
     avoid: Annotated[
         list[str] | None,
