@@ -54,6 +54,7 @@ class PageNode(NamedTuple):
     extracted: int
     mentions: int
     generic: bool
+    vocabulary: str
     types: Counts
     years: Counts
     aliases: list[tuple[str, int, str]]
@@ -246,13 +247,13 @@ def _page_nodes(
     ]
     rows = _among(
         connection,
-        "SELECT id, name, label, documents, extracted_documents, mentions, generic FROM node WHERE id",
+        "SELECT id, name, label, documents, extracted_documents, mentions, generic, vocabulary_id FROM node WHERE id",
         numbers,
         "ORDER BY documents DESC, id",
     )
     return {
         node: PageNode(
-            visible(name), types[label], count, extracted, mentions, bool(generic),
+            visible(name), types[label], count, extracted, mentions, bool(generic), visible(known or ""),
             [(types[each], number) for each, number in labels[node]],
             years[node],
             [
@@ -261,7 +262,7 @@ def _page_nodes(
             ],
             [papers[document] for (document,) in documents[node][:_MOST_PAPERS]],
         )
-        for node, name, label, count, extracted, mentions, generic in rows
+        for node, name, label, count, extracted, mentions, generic, known in rows
     }  # fmt: skip
 
 

@@ -3,8 +3,8 @@
 // The content: lists in the order of the fields in page.py.
 const content = JSON.parse(document.getElementById("content").textContent);
 const papers = content.papers.map(([key, year, title, venue, doi], index) => ({ index, key, year, title, venue, doi }));
-const nodes = content.nodes.map(([name, type, documents, extracted, mentions, generic, types, years, aliases, papers], index) =>
-  ({ index, name, type, documents, extracted, mentions, generic, types, years, aliases, papers, edges: [], x: null, y: null }));
+const nodes = content.nodes.map(([name, type, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers], index) =>
+  ({ index, name, type, documents, extracted, mentions, generic, vocabulary, types, years, aliases, papers, edges: [], x: null, y: null }));
 const edges = content.edges.map(([head, tail, relation, documents, mentions, score, years, sentences], index) =>
   ({ index, head: nodes[head], tail: nodes[tail], relation, documents, mentions, score, years,
     sentences: sentences.map(([paper, text, headStart, headEnd, tailStart, tailEnd, score]) =>
@@ -378,6 +378,7 @@ function describeNode(node) {
   const matched = node.documents - node.extracted;
   add(details, "p", count(node.documents, "abstract") + ", " + count(node.mentions, "extracted mention")
     + (matched > 0 ? `; in ${matched.toLocaleString("en")} of them its name was matched in the text` : ""));
+  if (node.vocabulary) add(details, "p", "In the vocabulary: " + node.vocabulary, { class: "quiet" });
   if (node.generic) add(details, "p", "Generic: the name alone tells little.", { class: "quiet" });
   drawYears(node.years);
   if (node.aliases.length > 1 || node.aliases.some(([, , rules]) => rules)) {
