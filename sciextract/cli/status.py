@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -24,6 +24,7 @@ from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from sciextract.store.statistics import Stats, Status
+    from sciextract.workflows.learning_curve import CurvePoint, LearningCurve
 
 
 def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
@@ -117,20 +118,93 @@ def _status_lines(current: Status) -> Iterator[str]:
     yield from (f"ALARM: fewer than at the last close: {drop}" for drop in current.alarms)
 
 
-def stats(project: ProjectOption = None, as_json: JsonOption = False) -> None:
+def stats(
+    project: ProjectOption = None,
+    learning: Annotated[
+        bool,
+        flag(
+            "How well abstracts were suggested before you corrected them, with the adapter and without it.",
+            "--learning",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Tell how good the model's items were by your decisions: acceptance, edits, calibration, time.
 
     Examples:
 
         sciextract stats --project parsing.sciextract
 
+        sciextract stats --learning
+
         sciextract stats --json
     """
-    from sciextract.store.statistics import stats_of
-
     with opened_project(project, read=True) as opened:
+        if learning:
+            from sciextract.workflows.learning_curve import learning_curve
+
+            curve = learning_curve(opened)
+            print_report(curve, _learning_lines(curve), as_json)
+            return
+        from sciextract.store.statistics import stats_of
+
         statistics = stats_of(opened)
     print_report(statistics, _stats_lines(statistics), as_json)
+
+
+_SHOWN_AFTER = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
+"""Finished abstracts after which the running score is printed; the last one is, too."""
+
+
+def _learning_lines(curve: LearningCurve) -> Iterator[str]:
+    points = curve.abstracts
+    if not points:
+        yield "no abstract is finished yet; D marks one as done at the desk"
+        return
+    yield (
+        f"{counted(len(points), 'finished abstract')}; an adapter had suggestions for "
+        f"{curve.with_adapter:,} before you touched them"
+    )
+    yield f"F1 on the latest {curve.window} finished abstracts, as suggested before you touched them:"
+    yield f"{'':<12} {'abstracts':>9} {'shown':>7}   {'abstracts':>9} {'adapter':>7} {'without':>7}"
+    for layer, each in curve.layers.items():
+        yield from _layer_lines(layer, each.shown, each.adapter, each.other)
+    for layer, each in curve.layers.items():
+        yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
+        for switch in each.use.switches:
+            yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
+    yield from _effort_lines(points)
+
+
+def _layer_lines(
+    layer: str, shown: Sequence[float], adapter: Sequence[float], other: Sequence[float]
+) -> Iterator[str]:
+    for after in sorted({*(each for each in _SHOWN_AFTER if each < len(shown)), len(shown)} - {0}):
+        line = f"{layer:<12} {after:>9,} {shown[after - 1]:>7.1f}"
+        if after <= len(adapter):
+            line += f"   {after:>9,} {adapter[after - 1]:>7.1f} {other[after - 1]:>7.1f}"
+        yield line
+
+
+def _effort_lines(points: Sequence[CurvePoint]) -> Iterator[str]:
+    from statistics import fmean
+
+    def mean(values: Iterable[float | None], digits: int = 1) -> str:
+        known = [each for each in values if each is not None]
+        return f"{fmean(known):.{digits}f}" if known else "unknown"
+
+    latest = points[-10:]
+    yield f"keys an abstract: {mean(each.keys for each in points)}; latest {len(latest)}: {mean(each.keys for each in latest)}"
+    both = [each for each in points if each.keys_adapter is not None]
+    if both:
+        yield (
+            f"keys to correct what was suggested: {mean(each.keys_adapter for each in both)} with the "
+            f"adapter, {mean(each.keys_other for each in both)} without it"
+        )
+    yield (
+        f"seconds an abstract: {mean(each.seconds for each in points)}; "
+        f"latest {len(latest)}: {mean(each.seconds for each in latest)}"
+    )
 
 
 def _stats_lines(statistics: Stats) -> Iterator[str]:

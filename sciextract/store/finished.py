@@ -1,0 +1,160 @@
+"""Finished abstracts as the log has them: what was suggested before a person touched them, and the work on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.store import documents, events, views
+from sciextract.store.document_state import DocumentState
+from sciextract.store.documents import decode_annotations
+from sciextract.store.rows import Completeness, Layer, ProgressRow, from_values
+from sciextract.store.sqlite import decoded, translated
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+ADAPTER = "+adapter/"
+"""In names of sources: ``model:NAME@HASH+adapter/N``."""
+
+_FROM_OUTSIDE = frozenset({"import", "predict", "merge project", "salvage", *events.NO_ACTIONS})
+"""Kinds of events that are no work of a person on an abstract."""
+
+_KEYS = {"add entity": 4, "add relation": 3, "join": 2, "new cluster": 2, "merge": 2}
+"""Keys of actions that take more than one: hints and a label, or the key and the cluster."""
+
+_CHANGES = f"""SELECT e.id, e.kind, e.at, e.seconds, s.kind = 'person', {events.UNDONE}, c.body
+    FROM change c JOIN event e ON e.id = c.event_id JOIN source s ON s.id = e.author_id
+    WHERE c.document_id = ? ORDER BY c.seq"""
+_SETS = """SELECT a.body, s.kind, s.name FROM annotation_set a JOIN source s ON s.id = a.source_id
+    WHERE a.document_id = ? AND a.event_id < ? ORDER BY a.id DESC"""
+_ANY_DONE = " OR ".join(f"{layer.value} = 'done'" for layer in Layer)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An abstract with a layer that a person finished.
+
+    Attributes:
+        number: Its number.
+        doc_key: Its key.
+        at: UTC time at which it was marked as done last.
+        event_id: The event of that.
+        layers: The layers that are done.
+        gold: What holds now.
+        shown: What stood there, undecided, before a person touched it.
+        adapter: What an adapter had suggested by then; ``None`` for nothing.
+        other: What models and imported suggestions had proposed without an adapter; ``None`` for nothing.
+        by_model: Whether a model had proposed ``other``.
+        keys: Keys that the work on it took at least, from the actions in the log.
+        seconds: Recorded time, ``None`` without any.
+    """
+
+    number: int
+    doc_key: str
+    at: str
+    event_id: int
+    layers: frozenset[Layer]
+    gold: AnnotatedDocument
+    shown: AnnotatedDocument
+    adapter: AnnotatedDocument | None
+    other: AnnotatedDocument | None
+    by_model: bool
+    keys: int
+    seconds: float | None
+
+
+def finished_abstracts(project: Project) -> list[Finished]:
+    """Abstracts that a person has finished in some layer, in the order in which they were finished.
+
+    Those that came finished with a file are left out: nobody corrected suggestions there.
+    """
+    with translated(project.path):
+        numbers = project.connection.execute(
+            f"SELECT document_id FROM progress WHERE {_ANY_DONE} ORDER BY document_id"
+        ).fetchall()
+        found = [_finished(project, number) for (number,) in numbers]
+    return sorted((each for each in found if each), key=lambda each: each.event_id)
+
+
+def _finished(project: Project, number: int) -> Finished | None:
+    connection, sources = project.connection, project.sources
+    stored = documents.load(connection, number)
+    changes: list[events.Change] = []
+    before: AnnotatedDocument | None = None
+    done, touched, keys, seconds = (0, ""), 0, 0, None
+    timed: set[int] = set()
+    for event_id, kind, at, spent, by_person, undone, body in connection.execute(
+        _CHANGES, (number,)
+    ):
+        with decoded(connection, f"a change of event {event_id}"):
+            made = events.decode(body)
+        if by_person and kind not in _FROM_OUTSIDE:
+            if before is None and not undone:
+                touched = event_id
+                rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
+                state = DocumentState(stored, rows)
+                before = views.annotated(state, sources, views.WITH_UNDECIDED)
+            if event_id not in timed:
+                timed.add(event_id)
+                keys += _KEYS.get(kind, 1)
+                seconds = seconds if spent is None else (seconds or 0.0) + spent
+            if not undone and any(_finishes(change) for change in made):
+                done = event_id, at
+        changes += made
+    doc = project.document_state(number)
+    if before is None or not done[0] or doc.progress is None:
+        return None
+    layers = frozenset(each for each in Layer if getattr(doc.progress, each) is Completeness.DONE)
+    adapter, model, imported = _suggestions(project, number, touched)
+    other = model or imported
+    document = stored.document
+    return Finished(
+        number,
+        document.doc_key,
+        done[1],
+        done[0],
+        layers,
+        views.annotated(doc, sources),
+        before,
+        None if adapter is None else AnnotatedDocument(document, adapter),
+        None if other is None else AnnotatedDocument(document, other),
+        model is not None,
+        keys,
+        seconds,
+    )
+
+
+def _finishes(change: events.Change) -> bool:
+    return change.table == ProgressRow.TABLE and Completeness.DONE in (change.after or {}).values()
+
+
+def _suggestions(
+    project: Project, number: int, touched: int
+) -> tuple[Annotations | None, Annotations | None, Annotations | None]:
+    """The latest suggestions of an adapter, of a model, and of an import, from before an event."""
+    adapter: Annotations | None = None
+    model: Annotations | None = None
+    imported: Annotations | None = None
+    for body, kind, name in project.connection.execute(_SETS, (number, touched)):
+        if kind == "model" and ADAPTER in name:
+            adapter = adapter or decode_annotations(body)
+        elif kind == "model":
+            model = model or decode_annotations(body)
+        elif imported is None:
+            imported = _undecided(decode_annotations(body))
+    return adapter, model, imported
+
+
+def _undecided(found: Annotations) -> Annotations | None:
+    kept = tuple(each for each in found.entities if each.state is State.UNDECIDED)
+    ids = {each.id for each in kept}
+    relations = tuple(
+        each
+        for each in found.relations
+        if each.state is State.UNDECIDED and {each.head, each.tail} <= ids
+    )
+    clusters = tuple(each for each in found.clusters if ids.issuperset(each.mentions))
+    return Annotations(kept, relations, clusters) if kept else None
