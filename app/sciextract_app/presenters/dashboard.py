@@ -9,7 +9,7 @@ from itertools import accumulate
 from statistics import fmean, quantiles
 
 from sciextract.metrics.agreement_report import AgreementReport, F1Agreement
-from sciextract.store import Project
+from sciextract.store import Layer, Project
 from sciextract.store.statistics import (
     LabelRow,
     LabelStates,
@@ -22,6 +22,7 @@ from sciextract.store.statistics import (
     seconds_of_done,
 )
 from sciextract.workflows.agreement import WithSource
+from sciextract.workflows.learning_curve import LayerCurve, LearningCurve, learning_curve
 from sciextract_app.presenters.session import totals
 from sciextract_app.presenters.view_models import counted_many
 
@@ -261,7 +262,7 @@ def _summary(seconds: Sequence[float]) -> str:
     )
 
 
-PAGES = ("progress", "acceptance", "calibration", "time", "labels", "agreement")
+PAGES = ("progress", "acceptance", "calibration", "time", "labels", "agreement", "learning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +292,64 @@ class LabelsPage:
     bars: tuple[LabelBar, ...]
 
 
-Page = ProgressPage | AcceptancePage | CalibrationPage | TimePage | LabelsPage
+@dataclass(frozen=True, slots=True)
+class LayerPlot:
+    """F1 of one layer, before each abstract was touched.
+
+    Attributes:
+        words: Its name, the latest figures, and whether the adapter is used.
+        f1: As it was shown, over the latest abstracts.
+        other: Without the adapter, on the same abstracts as far as it had suggestions.
+    """
+
+    words: str
+    f1: tuple[float, ...]
+    other: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LearningPage:
+    """How well abstracts were suggested before they were corrected.
+
+    Attributes:
+        summary: Lines of words.
+        layers: Those with a finished abstract.
+        keys: Keys that each finished abstract took at least.
+        seconds: Recorded seconds of each, ``None`` without any.
+    """
+
+    summary: tuple[str, ...]
+    layers: tuple[LayerPlot, ...] = ()
+    keys: tuple[float, ...] = ()
+    seconds: tuple[float | None, ...] = ()
+
+
+def learning_page(curve: LearningCurve) -> LearningPage:
+    """The page from the running score."""
+    points = curve.abstracts
+    if not points:
+        return LearningPage(("no abstract is finished yet; D marks one as done",))
+    layers = tuple(
+        LayerPlot(_learned(layer, each), each.shown, each.other)
+        for layer, each in curve.layers.items()
+        if each.shown
+    )
+    words = (
+        f"F1 of what was suggested before you touched an abstract, on the latest {curve.window}; "
+        "━ without the adapter"
+    )
+    keys = tuple(float(each.keys) for each in points)
+    return LearningPage((words,), layers, keys, tuple(each.seconds for each in points))
+
+
+def _learned(layer: Layer, curve: LayerCurve) -> str:
+    words = f"{layer}: {curve.shown[-1]:.1f}"
+    if curve.adapter:
+        words += f"; adapter {curve.adapter[-1]:.1f}, without it {curve.other[-1]:.1f}"
+    return f"{words}; adapter {'on' if curve.use.on else 'off'}: {curve.use.reason}"
+
+
+Page = ProgressPage | AcceptancePage | CalibrationPage | TimePage | LabelsPage | LearningPage
 
 
 def gather(project: Project) -> Iterator[tuple[str, Page]]:
@@ -303,3 +361,4 @@ def gather(project: Project) -> Iterator[tuple[str, Page]]:
     yield "calibration", CalibrationPage(tuple(bins), calibration_error(bins))
     yield "labels", LabelsPage(tuple(state_bars(label_states(project))))
     yield "acceptance", AcceptancePage(tuple(acceptance_bars(labels_of(project))))
+    yield "learning", learning_page(learning_curve(project))

@@ -16,6 +16,8 @@ from sciextract_app.presenters.dashboard import (
     CalibrationPage,
     LabelBar,
     LabelsPage,
+    LayerPlot,
+    LearningPage,
     Page,
     ProgressPage,
     TimePage,
@@ -133,6 +135,8 @@ def page_lines(page: Page, width: int, height: int) -> list[Text]:
             return acceptance_lines(page.bars, width)
         case LabelsPage():
             return state_lines(page.bars, width)
+        case LearningPage():
+            return learning_lines(page, width, height)
 
 
 def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
@@ -205,6 +209,43 @@ def time_lines(page: TimePage, width: int, height: int) -> list[Text]:
     below = ("0 s", f"{last} and more")
     drawn = chart(page.counts, Scale(0, max(page.counts)), width, rows, below)
     return [*lines, Text(), Text(f"abstracts per {duration(page.width_s)}", "bold"), *drawn]
+
+
+def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
+    """F1 of each layer before the abstracts were touched, and what correcting them took."""
+    lines = word_lines(page.summary, width)
+    effort = [(name, values) for name, values in _effort(page) if any(values)]
+    count = len(page.layers) + len(effort)
+    rows = min(8, max(3, height // count - 4)) if count else 0
+    below = ("first abstract", "latest")
+    for layer in page.layers:
+        drawn = chart(layer.f1, Scale(0, 100), width, rows, below)
+        _mark(drawn[:rows], layer, rows)
+        lines += [Text(), *word_lines([layer.words], width, "bold"), *drawn]
+    for name, values in effort:
+        scale = Scale(0, max(1.0, *(each for each in values if each is not None)))
+        drawn = chart(values, scale, width, rows, below)
+        lines += [Text(), Text(name, "bold"), *drawn]
+    return lines
+
+
+def _effort(page: LearningPage) -> list[tuple[str, Sequence[float | None]]]:
+    return [("keys an abstract", page.keys), ("seconds an abstract", page.seconds)]
+
+
+def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
+    """Draw the score without the adapter into the lines of a chart."""
+    missing = len(layer.f1) - len(layer.other)
+    margin = drawn[0].plain.index("┤") + 1
+    width = drawn[0].cell_len - margin
+    values: list[float | None] = [*([None] * missing), *layer.other]
+    for cell, value in enumerate(spread(values, width)):
+        if value is None:
+            continue
+        line = drawn[rows - 1 - min(rows - 1, int(value / 100 * rows))]
+        before, after = line[: margin + cell], line[margin + cell + 1 :]
+        line.plain, line.spans = "", []
+        line.append_text(before).append("━", MARK).append_text(after)
 
 
 def agreement_lines(bars: Sequence[AgreementBar], note: str, width: int) -> list[Text]:

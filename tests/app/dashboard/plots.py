@@ -13,6 +13,8 @@ from sciextract_app.presenters.dashboard import (
     AgreementBar,
     CalibrationPage,
     LabelsPage,
+    LayerPlot,
+    LearningPage,
     Page,
     acceptance_bars,
     progress_page,
@@ -58,6 +60,19 @@ DRAWN: dict[str, Page] = {
     "calibration": CalibrationPage(BINS, 0.142),
     "time": TIME,
     "labels": LabelsPage(tuple(state_bars(STATES))),
+    "learning": LearningPage(
+        ("F1 of what was suggested before you touched an abstract",),
+        (
+            LayerPlot(
+                "entities: 62.0; adapter on",
+                tuple(62 - 50 / (1 + place / 3) for place in range(24)),
+                tuple(30.0 + place % 5 for place in range(22)),
+            ),
+            LayerPlot("relations: 20.0; adapter off", (10.0, 20.0), ()),
+        ),
+        tuple(30.0 - place for place in range(24)),
+        (None, *(90.0 - place for place in range(23))),
+    ),
 }
 
 

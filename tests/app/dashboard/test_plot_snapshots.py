@@ -35,7 +35,7 @@ def test_pages(snap_compare: Compare, name: str, size: tuple[int, int]) -> None:
     assert snap_compare(app, terminal_size=size)
 
 
-@pytest.mark.parametrize("name", ["acceptance", "time", "labels"])
+@pytest.mark.parametrize("name", ["acceptance", "time", "labels", "learning"])
 def test_other_pages(snap_compare: Compare, name: str) -> None:
     app = PlotApp(partial(plot_pages.page_lines, DRAWN[name]), PAGES.index(name))
     assert snap_compare(app, terminal_size=(80, 24))
