@@ -366,12 +366,14 @@ class TabLine(LineBar):
 
 def tab_text(title: str, names: Sequence[str], shown: int, width: int) -> Text:
     """Pages in so many cells; the title is cut first, and left out where it would be too short."""
+    words = [f"{place} {name}" for place, name in enumerate(names, start=1)]
+    pad = " " if sum(map(len, words)) + 2 * len(words) < width else ""
     tabs = Text()
-    for place, name in enumerate(names):
+    for place, each in enumerate(words):
         if place == shown:
-            tabs.append(f"[{place + 1} {name}]", "bold reverse")
+            tabs.append(f"[{each}]", "bold reverse")
         else:
-            tabs.append(f" {place + 1} {name} ")
+            tabs.append(f"{pad}{each} ")
     room = width - cell_len(tabs.plain) - 3
     line = Text(" ")
     if room >= _TAB_LINE_LEAST_TITLE:
