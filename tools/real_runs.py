@@ -1,42 +1,99 @@
-"""Runs the commands that README.md shows and writes down what they print: ``python tools/real_runs.py``.
+"""Runs the commands that README.md and the tutorials show and writes down what they print.
 
-A console block below the mark ``<!-- real run -->`` holds one command behind ``$ `` and its output.
+``python tools/real_runs.py`` renews README.md, where the mark ``<!-- real run -->`` stands above a block, and the tutorials
+that begin with ``<!-- real runs -->``, where every console block is run, in order, in one folder with the sample data.
+Blocks below ``<!-- slow run -->`` train models: they are renewed with ``--slow`` only.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
 COLUMNS = 92
-_BLOCK = re.compile(r"(?<=<!-- real run -->\n)```console\n\$ (.+)\n(?:.*\n)*?```\n")
+_MARKED = re.compile(r"(?<=<!-- real run -->\n)```console\n\$ (.+)\n(?:.*\n)*?```\n")
+_BLOCK = re.compile(r"(<!-- slow run -->\n)?```console\n((?:.*\n)*?)```\n")
+_VARIES = re.compile(
+    r"\d[\d.]*(?= s\b)|\b[0-9A-HJKMNP-TV-Z]{26}\b|\d{4}-\d\d-\d\d[T_ ][\d:.-]+|(?<=/)\d{8}-\d{6}\S+"
+)
 
 
-def output_of(command: str) -> str:
+def tutorials() -> list[Path]:
+    """Tutorials whose console blocks are real runs."""
+    pages = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+    return [page for page in pages if page.read_text("utf-8").startswith("<!-- real runs -->")]
+
+
+def output_of(command: str, folder: Path = ROOT, home: Path | None = None) -> str:
     """What a shell prints for the command, both streams in order, without colours."""
     done = subprocess.run(
-        command,
+        f'sciextract() {{ "{sys.executable}" -m sciextract "$@"; }}\n{command}',
         shell=True,
-        cwd=PAGE.parent,
-        env={**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1"},
+        cwd=folder,
+        env={
+            **os.environ,
+            "COLUMNS": str(COLUMNS),
+            "NO_COLOR": "1",
+            "SCIEXTRACT_USER": "you",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            **({"SCIEXTRACT_HOME": str(home)} if home else {}),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{command} fails:\n{done.stdout}")
-    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").split("\n"))
+        raise RuntimeError(f"{command} fails:\n{done.stdout}")
+    lines = done.stdout.strip("\n").split("\n") if done.stdout.strip() else []
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def renewed(page: str) -> str:
     """The page with the output of every marked command."""
-    return _BLOCK.sub(lambda block: f"```console\n$ {block[1]}\n{output_of(block[1])}```\n", page)
+    return _MARKED.sub(lambda block: f"```console\n$ {block[1]}\n{output_of(block[1])}```\n", page)
+
+
+def renewed_tutorial(page: str, slow: bool = False) -> str:
+    """The tutorial with the output of its commands, run in order where only the sample data is."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "sciextract"
+        shutil.copytree(ROOT / "sample_data", folder / "sample_data")
+
+        def run(block: re.Match[str]) -> str:
+            mark, lines = block[1] or "", block[2]
+            if mark and not slow:
+                return block[0]
+            commands = [line for line in lines.split("\n") if line.startswith("$ ")]
+            shown = "".join(
+                f"{line}\n{output_of(line[2:], folder, Path(name) / 'home')}" for line in commands
+            )
+            shown = shown.replace(str(Path(name) / "home"), "~/.local/share/sciextract")
+            return f"{mark}```console\n{shown}```\n"
+
+        return _BLOCK.sub(run, page)
+
+
+def without_what_varies(page: str) -> str:
+    """The page without times, dates and the names of runs."""
+    return _VARIES.sub("*", page)
+
+
+def renew(path: Path, how: Callable[[str], str]) -> None:
+    """Writes a page anew."""
+    path.write_text(how(path.read_text("utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    slow = "--slow" in sys.argv[1:]
+    renew(README, renewed)
+    for tutorial in tutorials():
+        renew(tutorial, lambda page: renewed_tutorial(page, slow))

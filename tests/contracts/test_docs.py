@@ -16,6 +16,7 @@ import pytest
 from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
 from tests.shared_data import ROOT
+from tools.real_runs import renewed_tutorial, tutorials, without_what_varies
 
 FOLDERS = ("docs", "research")
 PAGES = [
@@ -61,7 +62,12 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_index_lists_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text("utf-8")
-    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    folders = (ROOT / "docs", ROOT / "docs" / "tutorials")
+    pages = {
+        page.relative_to(ROOT / "docs").as_posix()
+        for folder in folders
+        for page in folder.glob("*.md")
+    } - {"index.md"}
     assert pages <= set(_LINK.findall(index))
 
 
@@ -108,3 +114,13 @@ def test_the_quick_start_of_the_readme_runs_as_pasted(tmp_path: Path) -> None:
     )
     assert pasted.returncode == 0, pasted.stderr
     assert len(list((tmp_path / "corpus").glob("*.ann"))) == 26
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", tutorials(), ids=name_of)
+def test_tutorials_show_what_their_commands_print(page: Path) -> None:
+    needs_the_bundled_model()
+    text = page.read_text("utf-8")
+    assert without_what_varies(renewed_tutorial(text)) == without_what_varies(text), (
+        "python tools/real_runs.py"
+    )
