@@ -2,7 +2,6 @@
 
 ``python tools/real_runs.py`` renews README.md, where the mark ``<!-- real run -->`` stands above a block, and the tutorials
 that begin with ``<!-- real runs -->``, where every console block is run, in order, in one folder with the sample data.
-Blocks below ``<!-- slow run -->`` train models: they are renewed with ``--slow`` only.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 COLUMNS = 92
 _MARKED = re.compile(r"(?<=<!-- real run -->\n)```console\n\$ (.+)\n(?:.*\n)*?```\n")
-_BLOCK = re.compile(r"(<!-- slow run -->\n)?```console\n((?:.*\n)*?)```\n")
+_BLOCK = re.compile(r"```console\n((?:.*\n)*?)```\n")
 _VARIES = re.compile(
     r"\d[\d.]*(?= s\b)|\b[0-9A-HJKMNP-TV-Z]{26}\b|\d{4}-\d\d-\d\d[T_ ][\d:.-]+|(?<=/)\d{8}-\d{6}\S+"
 )
@@ -62,22 +61,18 @@ def renewed(page: str) -> str:
     return _MARKED.sub(lambda block: f"```console\n$ {block[1]}\n{output_of(block[1])}```\n", page)
 
 
-def renewed_tutorial(page: str, slow: bool = False) -> str:
+def renewed_tutorial(page: str) -> str:
     """The tutorial with the output of its commands, run in order where only the sample data is."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "sciextract"
         shutil.copytree(ROOT / "sample_data", folder / "sample_data")
 
         def run(block: re.Match[str]) -> str:
-            mark, lines = block[1] or "", block[2]
-            if mark and not slow:
-                return block[0]
-            commands = [line for line in lines.split("\n") if line.startswith("$ ")]
+            commands = [line for line in block[1].split("\n") if line.startswith("$ ")]
             shown = "".join(
                 f"{line}\n{output_of(line[2:], folder, Path(name) / 'home')}" for line in commands
             )
-            shown = shown.replace(str(Path(name) / "home"), "~/.local/share/sciextract")
-            return f"{mark}```console\n{shown}```\n"
+            return f"```console\n{shown}```\n"
 
         return _BLOCK.sub(run, page)
 
@@ -93,7 +88,6 @@ def renew(path: Path, how: Callable[[str], str]) -> None:
 
 
 if __name__ == "__main__":
-    slow = "--slow" in sys.argv[1:]
     renew(README, renewed)
     for tutorial in tutorials():
-        renew(tutorial, lambda page: renewed_tutorial(page, slow))
+        renew(tutorial, renewed_tutorial)
