@@ -131,15 +131,24 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+ADAPTER = "+adapter"
+"""The variant of a model whose heads were trained on the decisions in a project."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelId:
-    """Which model made a prediction: its name and the hash of its manifest."""
+    """Which model made a prediction: its name, the hash of its manifest, and ``+adapter`` for heads trained on it.
+
+    >>> str(ModelId("sci", "e2741165c0ff", ADAPTER))
+    'sci@e2741165+adapter'
+    """
 
     name: str
     hash: str
+    variant: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}@{self.hash[:8]}"
+        return f"{self.name}@{self.hash[:8]}{self.variant}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from sciextract.inference.model_folder import (
     locate_model,
     open_folder,
 )
-from sciextract.inference.network import Floats, Network
+from sciextract.inference.network import Floats, Network, WordStates
 from sciextract.inference.onnx_network import AUTO, CPU, CUDA, check_device
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate_given, annotated
@@ -185,7 +185,7 @@ class Extractor:
         origin: tuple[Path, RunOptions] | None = None,
     ) -> None:
         self._origin = origin
-        self._pipeline = pipeline
+        self.pipeline = pipeline
         self.batching = batching
         self.workers = workers
         self.device_message = device_message
@@ -268,7 +268,7 @@ class Extractor:
 
     def _with(self, settings: DecodeSettings) -> Extractor:
         other = Extractor(
-            self._pipeline,
+            self.pipeline,
             self.config,
             self.model,
             self.batching,
@@ -306,9 +306,9 @@ class Extractor:
                 "sciextract annotate --given-entities, with input that has entities",
             )
         seen = [self._seen(document) for document in documents]
-        raw = self._pipeline.predict_batch(seen, self.settings, self.batching)
+        raw = self.pipeline.predict_batch(seen, self.settings, self.batching)
         found = [
-            annotated(document, prediction, self._pipeline.labels, self.settings, self.model)
+            annotated(document, prediction, self.pipeline.labels, self.settings, self.model)
             for document, prediction in zip(seen, raw, strict=True)
         ]
         return [
@@ -326,7 +326,7 @@ class Extractor:
         The entities stay as they are; relations and clusters that came with them are not looked at.
         """
         seen = replace(annotated, document=self._seen(annotated.document))
-        found = annotate_given(self._pipeline, seen, self.settings, self.model)
+        found = annotate_given(self.pipeline, seen, self.settings, self.model)
         return replace(found, document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
@@ -335,7 +335,12 @@ class Extractor:
 
     def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
         """What the encoder makes of each document as a whole: :meth:`Pipeline.vector`, in order."""
-        yield from in_order(self._pipeline.vector, map(self._seen, documents), self.workers)
+        yield from in_order(self.pipeline.vector, map(self._seen, documents), self.workers)
+
+    def word_states(self, document: Document) -> tuple[Document, WordStates]:
+        """A document as the model sees it, with states and span scores of its words."""
+        seen = self._seen(document)
+        return seen, self.pipeline.word_states(seen)
 
     def stream(
         self, texts: str | Document | Iterable[str | Document]

@@ -169,6 +169,22 @@ class Pipeline:
             return np.zeros(0, dtype=np.float32)
         return np.asarray(np.sum(sums, axis=0) / len(document.tokens), dtype=np.float32)
 
+    def word_states(self, document: Document) -> WordStates:
+        """States and span scores of all words; each word's come from the window that decides about it.
+
+        A span that leaves its sentence has scores, too, which mean nothing.
+        """
+        kept: list[WordStates] = []
+        for plan in self._plan(0, document):
+            [states] = self.network.encode([plan.frame])
+            rows = plan.window.kept_rows
+            kept.append(WordStates(states.first[rows], states.last[rows], states.span_logits[rows]))
+        if not kept:
+            none = np.zeros((0, 0), dtype=np.float32)
+            return WordStates(none, none, none[None])
+        first, last, logits = zip(*((e.first, e.last, e.span_logits) for e in kept), strict=True)
+        return WordStates(np.concatenate(first), np.concatenate(last), np.concatenate(logits))
+
     def _plan(self, row: int, document: Document) -> Iterator[_Plan]:
         subwords = self.tokenizer.split(document.tokens.slices(document.text))
         ends = sentence_ends(document.tokens.sentences, len(document.tokens))

@@ -88,6 +88,54 @@ def replay(changes: Iterable[Change]) -> dict[tuple[str, Key], Values]:
     return rows
 
 
+def joined(first: Iterable[Change], second: Iterable[Change]) -> list[Change]:
+    """The changes that do at once what two series do one after the other; what the second takes back is left out."""
+    by_row: dict[tuple[str, Key], Change] = {}
+    for change in (*first, *second):
+        place = (change.table, change.key)
+        before = by_row.get(place)
+        by_row[place] = change if before is None else _one_after_other(before, change)
+    return [each for each in by_row.values() if each.before != each.after]
+
+
+def _one_after_other(first: Change, second: Change) -> Change:
+    old, new = first.before, second.after
+    if first.before is not None and first.after is not None and second.before is not None:
+        old = second.before | first.before  # columns that only one of them changes
+    if new is not None and second.before is not None and first.after is not None:
+        new = first.after | new
+    if old is not None and new is not None:
+        names = [name for name in new if name in old and new[name] != old[name]]
+        old, new = {name: old[name] for name in names}, {name: new[name] for name in names}
+    return Change(first.table, first.key, old, new)
+
+
+def join_last(connection: sqlite3.Connection, number: int, author: str) -> None:
+    """Put the last change of a document and the one before into one, where authors of one kind made both.
+
+    Inside the caller's transaction. The earlier event stays in the log without what it changed in the document.
+
+    Args:
+        connection: Of the project.
+        number: The document.
+        author: A pattern of SQL's ``GLOB`` that the authors' names match.
+    """
+    rows = connection.execute(
+        """SELECT c.seq, c.event_id, c.body FROM change c JOIN event e ON e.id = c.event_id
+        JOIN source s ON s.id = e.author_id WHERE c.document_id = :number AND s.name GLOB :author
+        AND e.kind NOT IN ('undo', 'redo') AND c.seq IN
+            (SELECT seq FROM change WHERE document_id = :number ORDER BY seq DESC LIMIT 2)
+        ORDER BY c.seq""",
+        {"number": number, "author": author},
+    ).fetchall()
+    if len(rows) == 2:
+        (first, _, body), (last, event_id, later) = rows
+        changes = joined(decode(body), decode(later))
+        connection.execute("DELETE FROM change WHERE seq IN (?, ?)", (first, last))
+        if changes:
+            append_changes(connection, event_id, number, changes)
+
+
 def fits(change: Change, current: Mapping[str, Any] | None) -> bool:
     """Whether a row still is as it must be before the change is made."""
     if change.before is None or current is None:

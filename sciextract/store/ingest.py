@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import Annotations, new_id
-from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.documents.annotations import Annotations, State, new_id
+from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.store import documents, events
 from sciextract.store.actions.marks import finish
 from sciextract.store.document_state import DocumentState, Stored
 from sciextract.store.documents import decode_annotations, digest_of, encode_annotations
 from sciextract.store.imports import ImportMerge
 from sciextract.store.predictions import PredictionMerge
-from sciextract.store.rows import Layer, ProgressRow
+from sciextract.store.rows import Completeness, Layer, ProgressRow
 from sciextract.store.sqlite import now
 from sciextract.store.state_tables import load_rows
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sciextract.store.context import Context
     from sciextract.store.project import Project
 
+
+_UNTOUCHED = Completeness.UNTOUCHED
 
 BATCH = 500
 """Documents a transaction: a killed import loses at most so many, and they come again with the next one."""
@@ -166,7 +168,7 @@ class Run:
 
     @property
     def source(self) -> str:
-        """The source of its items: ``model:NAME@HASH/run``."""
+        """The source of its items: ``model:NAME@HASH/run``, of an adapter ``model:NAME@HASH+adapter/N``."""
         return f"model:{self._model}/{self.id}"
 
     def add(self, predictions: Iterable[tuple[int, AnnotatedDocument]]) -> None:
@@ -183,12 +185,16 @@ class Run:
             models = frozenset(number for number, name in names if name.startswith("model:"))
             for number, predicted in predictions:
                 doc = self._project.document_state(number)
+                if self._model.variant and not _is_untouched(doc):
+                    continue
                 keep(connection, doc.stored, predicted.annotations, context)
                 if doc.progress is None:
                     continue
                 merge = PredictionMerge(doc, context, context.source_id, models)
                 merge.merge(predicted.annotations)
                 self._project.save(doc, context)
+                if self._model.variant:
+                    _forget_earlier(connection, number, context.source_id)
                 done += 1
         self._context = context
         self.documents += done
@@ -200,16 +206,47 @@ class Run:
                 connection.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), self.id))
 
     def _begin(self, connection: sqlite3.Connection) -> Context:
+        if self._model.variant:
+            self.id = _next_number(connection, self._model.variant)
         source_id = self._project.source_id(self.source)
         author = source_id if self._background else self._project.author_id
         params = {"model": str(self._model), "run": self.id}
         event_id = events.append(connection, author, "predict", params)
-        name, hash_, settings = self._model.name, self._model.hash, json.dumps(dict(self._settings))
+        name, hash_ = self._model.name, self._model.hash + self._model.variant
+        settings = json.dumps(dict(self._settings))
         connection.execute(
             "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
             (self.id, source_id, event_id, name, hash_, settings, now()),
         )
         return self._project.context(event_id, source_id)
+
+
+def _next_number(connection: sqlite3.Connection, variant: str) -> str:
+    """The number of the next adapter's run; two desks get different ones, because it is given while writing."""
+    query = "SELECT count(*) FROM run WHERE substr(model_hash, -length(?)) = ?"
+    return str(connection.execute(query, (variant, variant)).fetchone()[0] + 1)
+
+
+def _is_untouched(doc: DocumentState) -> bool:
+    """Whether nobody has decided anything about a document."""
+    progress = doc.progress
+    if progress is None or any(getattr(progress, each) is not _UNTOUCHED for each in Layer):
+        return False
+    states = {row.state for rows in (doc.all_entities, doc.relations, doc.links) for row in rows}
+    return states <= {State.UNDECIDED}
+
+
+_OF_ADAPTERS = f"model:*{ADAPTER}/*"
+
+
+def _forget_earlier(connection: sqlite3.Connection, number: int, source_id: int) -> None:
+    """Remove what earlier adapters predicted about a document that nobody has touched since."""
+    connection.execute(
+        """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ?
+        AND source_id IN (SELECT id FROM source WHERE name GLOB ?)""",
+        (number, source_id, _OF_ADAPTERS),
+    )
+    events.join_last(connection, number, _OF_ADAPTERS)
 
 
 def keep(

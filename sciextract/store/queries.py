@@ -61,6 +61,17 @@ def known_documents(connection: sqlite3.Connection) -> Iterator[Known]:
         yield from map(_known, rows)
 
 
+def recently_decided(connection: sqlite3.Connection, most: int) -> list[int]:
+    """Numbers of the documents with decisions, those that were decided last first."""
+    rows = connection.execute(
+        """SELECT p.document_id FROM progress p JOIN summary s ON s.document_id = p.document_id
+        WHERE s.decided > 0 OR 'done' IN (p.entities, p.relations, p.coreference)
+        ORDER BY (SELECT max(event_id) FROM change c WHERE c.document_id = p.document_id) DESC LIMIT ?""",
+        (most,),
+    )
+    return [row[0] for row in rows]
+
+
 def known_by_text(connection: sqlite3.Connection, text_sha256: str) -> Known | None:
     """The document of that text, ``None`` where the project has none."""
     row = connection.execute(f"{_SELECT} WHERE d.sha256 = ?", (text_sha256,)).fetchone()

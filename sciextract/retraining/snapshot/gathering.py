@@ -223,6 +223,15 @@ def _nothing_annotated(path: str, bad: int, first_problem: str) -> TrainingDataE
     )
 
 
+def training_document(project: Project, number: int) -> TrainingDocument:
+    """An abstract of a project with all that was decided about it, as far as the schema has layers for it."""
+    doc, layers = project.document_state(number), layers_of(project.schema)
+    progress = doc.progress or ProgressRow()
+    done = (each for each in layers if getattr(progress, each) is Completeness.DONE)
+    annotated = whole(doc, project.sources)
+    return TrainingDocument(fitted(annotated, layers), frozenset(done), Origin.PROJECT)
+
+
 MOST_UNDECIDED = 2_000
 """Abstracts for distillation at most."""
 
@@ -289,7 +298,10 @@ class Gathering:
         for known in self._known():
             if not known.decided:
                 continue
-            document, split = self._document(known.number), split_of(known.text_sha256)
+            document, split = (
+                training_document(self._project, known.number),
+                split_of(known.text_sha256),
+            )
             if bytes.fromhex(known.text_sha256) in self._taken:
                 self.left_out[GATE_HAS_IT] += 1
             elif split is not Split.TRAIN and not document.complete:
@@ -338,10 +350,3 @@ class Gathering:
     def _may_train(self, known: Known) -> bool:
         is_free = bytes.fromhex(known.text_sha256) not in self._taken
         return is_free and split_of(known.text_sha256) is Split.TRAIN
-
-    def _document(self, number: int) -> TrainingDocument:
-        doc = self._project.document_state(number)
-        progress = doc.progress or ProgressRow()
-        done = (each for each in self._layers if getattr(progress, each) is Completeness.DONE)
-        annotated = whole(doc, self._project.sources)
-        return TrainingDocument(fitted(annotated, self._layers), frozenset(done), Origin.PROJECT)

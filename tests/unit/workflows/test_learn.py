@@ -1,0 +1,191 @@
+"""Adapters of a project: what is learned from decisions, and what of it is in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sciextract import Extractor
+from sciextract.documents.annotations import State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema_file import load_schema, parse_schema
+from sciextract.documents.spans import Span
+from sciextract.learning.adapter import learn
+from sciextract.learning.states import EncoderStates
+from sciextract.store import EntityRef, Project, create_project
+from sciextract.store.events import Change, joined, replay
+from sciextract.store.ingest import Import
+from sciextract.store.maintenance.doctor import examine
+from sciextract.text.analyse import make_document
+from sciextract.workflows.learn import learn_from_project, suggest_with, untouched
+
+ALLOYS = ("brass", "bronze", "steel", "nitinol", "invar", "solder")
+OWN = parse_schema(
+    {
+        "name": "metals",
+        "coreference": True,
+        "entities": [
+            {"label": "Alloy", "key": "a", "colour": "#112233"},
+            {"label": "Heat treatment", "key": "h", "colour": "#223344"},
+        ],
+        "relations": [{"label": "Treated by", "key": "t", "colour": "#334455"}],
+    },
+    "schema of the test",
+)
+
+
+def text(alloy: str) -> str:
+    return f"We study {alloy} after annealing. The grains of {alloy} grow during annealing at noon."
+
+
+@pytest.fixture(scope="module")
+def states() -> EncoderStates:
+    return EncoderStates(Extractor.load("sci", threads=1))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with create_project(tmp_path / "p.sciextract", OWN, "ann") as project:
+        documents = [make_document(each, text(each)) for each in ALLOYS]
+        Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
+        yield project
+
+
+def finish(project: Project, number: int) -> None:
+    """Add both alloys and both treatments of an abstract, a relation, and say that it is done."""
+    of = project.document_state(number).text
+    ids = []
+    for word, label in ((ALLOYS[number - 1], "Alloy"), ("annealing", "Heat treatment")):
+        start = of.index(word)
+        for at in (start, of.index(word, start + 1)):
+            project.actions.add_entity(number, [Span(at, at + len(word))], label)
+            ids.append(at)
+    rows = {row.char_start: row.id for row in project.document_state(number).entities}
+    project.actions.add_relation(number, rows[ids[0]], rows[ids[2]], "Treated by")
+    project.actions.mark_done(number, undecided="reject")
+
+
+def suggested(project: Project, number: int) -> set[tuple[str, str]]:
+    doc = project.document_state(number)
+    return {
+        (row.fragments[0].of(doc.text), row.label)
+        for row in doc.entities
+        if row.state is State.UNDECIDED
+    }
+
+
+def test_suggestions_for_own_labels_after_three_abstracts(
+    project: Project, states: EncoderStates
+) -> None:
+    for number in (1, 2, 3):
+        finish(project, number)
+    report = suggest_with(project, learn_from_project(project, states))
+    assert (report.documents, report.source) == (3, "model:sci@e2741165+adapter/1")
+    for number in (4, 5, 6):
+        expected = {(ALLOYS[number - 1], "Alloy"), ("annealing", "Heat treatment")}
+        assert suggested(project, number) == expected
+    assert {row.state for row in project.document_state(1).entities} == {State.ADDED}
+
+
+def test_later_runs_replace_earlier_ones_and_decisions_stay(
+    project: Project, states: EncoderStates
+) -> None:
+    for number in (1, 2):
+        finish(project, number)
+    suggest_with(project, learn_from_project(project, states))
+    accepted = next(iter(project.document_state(6).entities))
+    project.actions.accept(6, EntityRef(accepted.id))
+    sizes = []
+    for number in (3, 4):
+        finish(project, number)
+        suggest_with(project, learn_from_project(project, states))
+        sizes.append(
+            [
+                project.connection.execute(
+                    f"SELECT count(*) FROM {table} WHERE document_id = 5"
+                ).fetchone()[0]
+                for table in ("annotation_set", "change")
+            ]
+        )
+    assert sizes == [[1, 2], [1, 2]]  # the import, and one run
+    assert untouched(project) == [5]
+    [kept] = [row for row in project.document_state(6).entities if row.id == accepted.id]
+    assert kept.state is State.ACCEPTED
+    assert project.sources[kept.source_id] == "model:sci@e2741165+adapter/1"
+    project.undo()  # the person's own last action, not the run
+    assert project.log(1)[0].target == project.log()[2].id
+    project.close()
+    assert examine(project.path).sound
+
+
+def test_learning_is_the_same_again_and_only_reads(project: Project, states: EncoderStates) -> None:
+    finish(project, 1)
+    before = project.log(1)[0].id
+    document = project.document_state(4).stored.document
+    first, second = (learn_from_project(project, states).predict(document) for _ in range(2))
+    assert first == second
+    assert project.log(1)[0].id == before
+
+
+def test_labels_that_come_and_go(project: Project, states: EncoderStates) -> None:
+    for number in (1, 2, 3):
+        finish(project, number)
+    names = {"name": "fewer", "coreference": False, "relations": []}
+    entities = [{"label": label, "key": label[0].lower(), "colour": "#112233"} for label in NEW]
+    project.set_schema(parse_schema(names | {"entities": entities}, "schema of the test"))
+    suggest_with(project, learn_from_project(project, states))
+    found = set.union(*(suggested(project, number) for number in (4, 5, 6)))
+    assert {label for _, label in found} == {"Alloy"}
+
+
+NEW = ("Alloy", "Furnace")
+
+
+def test_hardly_anything_to_learn_from(project: Project, states: EncoderStates) -> None:
+    nothing = learn_from_project(project, states)
+    assert suggest_with(project, nothing).documents == len(ALLOYS)
+    assert not any(suggested(project, each) for each in project.numbers())
+    project.actions.mark_done(1)  # an abstract without a single entity
+    project.actions.add_entity(2, [Span(0, 2)], "Alloy")  # and one with a single decision
+    project.actions.reject(2, EntityRef(project.document_state(2).entities[0].id))
+    for empty in ("", "   ", "!"):
+        learn_from_project(project, states).predict(make_document("e", empty))
+
+
+def test_an_untrained_adapter_predicts_as_the_model(states: EncoderStates) -> None:
+    schema = load_schema("scierc")
+    document = make_document("d", "We train a parser for dependency parsing on the treebank.")
+    mine = learn([], schema, states).predict(document).annotations
+    its = states.extractor.annotate(document).annotations
+    for one, other in ((mine.entities, its.entities), (mine.relations, its.relations)):
+        assert [(each.label, each.score) for each in one] == [
+            (each.label, pytest.approx(each.score, abs=0.01)) for each in other
+        ]
+    assert mine.entities
+
+
+VALUES = st.fixed_dictionaries({"a": st.integers(0, 2), "b": st.integers(0, 2)})
+
+
+@given(st.lists(VALUES | st.none(), min_size=3, max_size=6), st.integers(1, 5))
+def test_joined_changes_do_the_same(states: list[dict[str, int] | None], at: int) -> None:
+    """Rows come, change and go; however the series is cut in two, it is the same in one."""
+    states = [None, *(each for each, last in pairwise([*states, object()]) if each != last)]
+    changes = [made for before, after in pairwise(states) if (made := difference(before, after))]
+    cut = min(at, len(changes))
+    assert replay(joined(changes[:cut], changes[cut:])) == replay(changes)
+
+
+def difference(before: dict[str, int] | None, after: dict[str, int] | None) -> Change | None:
+    if before == after:
+        return None
+    if before is None or after is None:
+        return Change("entity", ("e",), before, after)
+    names = [name for name in after if after[name] != before[name]]
+    old, new = ({name: each[name] for name in names} for each in (before, after))
+    return Change("entity", ("e",), old, new)
