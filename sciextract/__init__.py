@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sciextract.documents.document import AnnotatedDocument, Document
     from sciextract.documents.schema import LabelSchema
     from sciextract.inference.extractor import Extractor
+    from sciextract.interop.notebook import to_frames
+    from sciextract.text.analyse import join_title, make_document
 
 __version__ = "0.1.0"
 
@@ -33,6 +35,9 @@ _HOMES = {
     "Extractor": "sciextract.inference.extractor",
     "LabelSchema": "sciextract.documents.schema",
     "Relation": "sciextract.documents.annotations",
+    "join_title": "sciextract.text.analyse",
+    "make_document": "sciextract.text.analyse",
+    "to_frames": "sciextract.interop.notebook",
 }
 
 __all__ = [
@@ -45,6 +50,9 @@ __all__ = [
     "LabelSchema",
     "Relation",
     "__version__",
+    "join_title",
+    "make_document",
+    "to_frames",
 ]
 
 

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from sciextract.cli.console import colours_wanted
+from sciextract.text.brackets import bracketed
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from sciextract.documents.annotations import Entity, Relation
+    from sciextract.documents.annotations import Relation
     from sciextract.documents.document import AnnotatedDocument
     from sciextract.documents.schema import LabelSchema
 
@@ -69,7 +70,7 @@ class ViewWriter:
 
         shown = visible(document.document.text, keep="\n")
         marked = Text()
-        for piece, label in _segments(shown, document.annotations.entities):
+        for piece, label in bracketed(shown, document.annotations.entities):
             marked.append(piece, self._styles.get(label, ""))
         return marked
 
@@ -138,29 +139,3 @@ def _styles(schema: LabelSchema | None) -> dict[str, str]:
         return {}
     relations = {each.label: f"bold {each.colour}" for each in schema.relations}
     return relations | {each.label: f"bold {each.colour}" for each in schema.entities}
-
-
-def _segments(text: str, entities: Iterable[Entity]) -> Iterator[tuple[str, str]]:
-    """Pieces of the text and the marks between them, each with the label of the innermost mention."""
-    start = 0
-    inside: list[str] = []
-    for position, opens, label in _edges(entities):
-        yield text[start:position], inside[-1] if inside else ""
-        start = position
-        if opens:
-            inside.append(label)
-        else:
-            del inside[len(inside) - 1 - inside[::-1].index(label)]
-        yield ("[" if opens else f"|{visible(label)}]"), label
-    yield text[start:], ""
-
-
-def _edges(entities: Iterable[Entity]) -> list[tuple[int, bool, str]]:
-    """Where mentions open and close: at one place closings first, inner before outer, then openings."""
-    edges = []
-    for row, entity in enumerate(entities):
-        for fragment in entity.fragments:
-            start, end = fragment.char_start, fragment.char_end
-            edges.append((start, True, -end, row, entity.label))
-            edges.append((end, False, -start, -row, entity.label))
-    return [(position, opens, label) for position, opens, _, _, label in sorted(edges)]

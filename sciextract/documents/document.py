@@ -166,3 +166,31 @@ class AnnotatedDocument:
     model: ModelId | None = None
     warnings: tuple[str, ...] = ()
     done: bool | None = field(default=None, compare=False)
+
+    def to_dict(self, candidates: bool = False) -> dict[str, Any]:
+        """The exchange record in plain Python values: what a line of the format ``jsonl`` holds.
+
+        Args:
+            candidates: Whether to include what the model considered, where that is kept.
+        """
+        from sciextract.formats.jsonl import record_of
+
+        return record_of(self, candidates)
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> AnnotatedDocument:
+        """The annotated document of an exchange record, such as :meth:`to_dict` gives.
+
+        Raises:
+            FormatError: A field has a wrong shape.
+        """
+        from sciextract.formats.base import Source
+        from sciextract.formats.jsonl import parse_record
+
+        return parse_record(record, Source("record"), 1)
+
+    def _repr_html_(self) -> str:
+        """The view in notebooks."""
+        from sciextract.interop.notebook import to_html
+
+        return to_html(self)

@@ -70,7 +70,14 @@ class JsonWriter(JsonlWriter):
 
 
 def encode(document: AnnotatedDocument, candidates: bool = False, *, split: bool = True) -> str:
-    """A document as one line of exchange JSON, without a line feed.
+    """A document as one line of exchange JSON, without a line feed: :func:`record_of` as text."""
+    return dump_line(record_of(document, candidates, split=split))
+
+
+def record_of(
+    document: AnnotatedDocument, candidates: bool = False, *, split: bool = True
+) -> Record:
+    """A document as an exchange record.
 
     Tokens are split where the edge of an entity cuts one, unless ``split`` is off. Input fields that sciextract does not interpret
     follow its own; one that has the name of an own field becomes ``input_NAME``.
@@ -89,7 +96,7 @@ def encode(document: AnnotatedDocument, candidates: bool = False, *, split: bool
     if document.warnings:
         record["warnings"] = list(document.warnings)
     _add_input_fields(record, document.document.fields)
-    return dump_line(record)
+    return record
 
 
 def _text_fields(document: AnnotatedDocument, layers: TokenLayers) -> Record:
@@ -197,7 +204,7 @@ def _labels(labels: Iterable[LabelScore]) -> list[list[str | float]]:
     return [[each.label, each.score] for each in labels]
 
 
-__all__ = ["SCHEMA_VERSION", "JsonlWriter", "encode", "parse_record", "read_jsonl"]
+__all__ = ["SCHEMA_VERSION", "JsonlWriter", "encode", "parse_record", "read_jsonl", "record_of"]
 
 
 def read_jsonl(source: Source) -> Iterator[ReadItem]:

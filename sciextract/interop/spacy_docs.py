@@ -27,8 +27,10 @@ from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError, MissingExtraError
 from sciextract.formats.layers import token_layers
 from sciextract.interop.spacy_layers import (
+    CLUSTER_PREFIX,
     SPAN_KEY,
     USER_DATA,
+    LayerOptions,
     SpanKey,
     put_layers,
     register_extensions,
@@ -118,7 +120,12 @@ SOURCE = "import:spacy"
 
 
 def to_doc(
-    annotated: AnnotatedDocument, vocab: Vocab, *, span_key: str = SPAN_KEY, set_ents: bool = True
+    annotated: AnnotatedDocument,
+    vocab: Vocab,
+    *,
+    span_key: str = SPAN_KEY,
+    set_ents: bool = True,
+    cluster_prefix: str = CLUSTER_PREFIX,
 ) -> Doc:
     """An annotated document as a Doc: ``doc.text`` is the exact text.
 
@@ -130,12 +137,14 @@ def to_doc(
         vocab: The vocabulary that the Doc shares, such as ``spacy.blank("en").vocab``.
         span_key: Name of the span group that holds all entities.
         set_ents: Whether ``doc.ents`` gets a subset without overlap.
+        cluster_prefix: Each cluster is a span group ``PREFIX_1``, ``PREFIX_2``...; empty for no such groups.
 
     Raises:
         FormatError: The text or a label has a lone surrogate, which spaCy cannot hold.
     """
     doc = new_doc(vocab, annotated.document.text, token_layers(annotated).table)
-    put_layers(aligned_tokens(doc), annotated, span_key, set_ents)
+    options = LayerOptions(span_key, set_ents, cluster_prefix=cluster_prefix)
+    put_layers(aligned_tokens(doc), annotated, options)
     return doc
 
 
@@ -145,10 +154,13 @@ def to_docs(
     *,
     span_key: str = SPAN_KEY,
     set_ents: bool = True,
+    cluster_prefix: str = CLUSTER_PREFIX,
 ) -> Iterator[Doc]:
     """:func:`to_doc` of each document, one at a time."""
     for annotated in documents:
-        yield to_doc(annotated, vocab, span_key=span_key, set_ents=set_ents)
+        yield to_doc(
+            annotated, vocab, span_key=span_key, set_ents=set_ents, cluster_prefix=cluster_prefix
+        )
 
 
 def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDocument:

@@ -6,8 +6,9 @@ Relations, clusters and scores are kept in ``doc.user_data["sciextract"]`` as pl
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +27,9 @@ except ModuleNotFoundError as error:
 
 SPAN_KEY = "sc"
 """The span group that displaCy and spaCy's own span categoriser use."""
+
+CLUSTER_PREFIX = "coref_clusters"
+"""Start of the names of span groups that hold a cluster each, as in spacy-experimental."""
 
 USER_DATA = "sciextract"
 """Key in ``doc.user_data``."""
@@ -63,31 +67,50 @@ class DocCluster:
     mention_scores: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LayerOptions:
+    """Where annotations go on a Doc.
+
+    Attributes:
+        span_key: Name of the span group that holds all entities.
+        set_ents: Whether ``doc.ents`` gets a subset without overlap.
+        overwrite_ents: Whether that subset replaces entities that it overlaps in ``doc.ents``; else those stay.
+        cluster_prefix: Cluster 1 goes to the span group ``PREFIX_1``, and so on; empty for no such groups.
+    """
+
+    span_key: str = SPAN_KEY
+    set_ents: bool = True
+    overwrite_ents: bool = False
+    cluster_prefix: str = CLUSTER_PREFIX
+
+
 def put_layers(
-    tokens: AlignedTokens,
-    annotated: AnnotatedDocument,
-    span_key: str = SPAN_KEY,
-    set_ents: bool = True,
+    tokens: AlignedTokens, annotated: AnnotatedDocument, options: LayerOptions | None = None
 ) -> None:
-    """Puts annotations on a Doc.
+    """Puts annotations on a Doc; span groups of the same names are replaced.
 
     Args:
         tokens: The Doc, which has the annotated document's text.
         annotated: What to put there; rejected items are kept but not shown.
-        span_key: Name of the span group.
-        set_ents: Whether ``doc.ents`` gets a subset without overlap.
+        options: Where it goes.
 
     Raises:
         FormatError: A label has a lone surrogate, which spaCy cannot hold.
     """
+    options = options or LayerOptions()
     doc, shown = tokens.doc, list(_shown(tokens, annotated.annotations.entities))
-    doc.spans[span_key] = [span for _, span in shown]
-    if set_ents:
-        _set_ents(doc, shown)
+    doc.spans[options.span_key] = [span for _, span in shown]
+    if options.set_ents:
+        _set_ents(doc, shown, options.overwrite_ents)
+    if options.cluster_prefix:
+        spans = {entity.id: span for entity, span in shown}
+        _set_cluster_groups(
+            doc, _doc_clusters(annotated.annotations, spans), options.cluster_prefix
+        )
     scores = {_score_key(span): entity.score for entity, span in reversed(shown)}
     doc.user_data[USER_DATA] = {
         "record": _record(annotated),
-        "span_key": span_key,
+        "span_key": options.span_key,
         "scores": scores,
     }
 
@@ -135,20 +158,28 @@ def _shown(tokens: AlignedTokens, entities: Iterable[Entity]) -> Iterator[tuple[
             yield entity, span
 
 
-def _set_ents(doc: Doc, shown: Iterable[tuple[Entity, Span]]) -> None:
-    """Longest first, then the likeliest; entities of other components stay where there is room."""
+def _set_ents(doc: Doc, shown: Iterable[tuple[Entity, Span]], overwrite: bool) -> None:
+    """Longest first, then the most probable; entities that the Doc has already come first unless overwritten."""
     ranked = sorted(
         ((entity, span) for entity, span in shown if entity.label),
         key=lambda each: (each[1].start - each[1].end, -(each[0].score or 0.0), each[1].start),
     )
     taken: set[int] = set()
     chosen: list[Span] = []
-    for span in [*(span for _, span in ranked), *doc.ents]:
+    own = [span for _, span in ranked]
+    for span in [*own, *doc.ents] if overwrite else [*doc.ents, *own]:
         indices = range(span.start, span.end)
         if taken.isdisjoint(indices):
             taken.update(indices)
             chosen.append(span)
     doc.ents = sorted(chosen, key=lambda span: span.start)
+
+
+def _set_cluster_groups(doc: Doc, clusters: Iterable[DocCluster], prefix: str) -> None:
+    for key in [key for key in doc.spans if re.fullmatch(f"{re.escape(prefix)}_[0-9]+", key)]:
+        del doc.spans[key]
+    for number, cluster in enumerate(clusters, 1):
+        doc.spans[f"{prefix}_{number}"] = list(cluster.mentions)
 
 
 def _record(annotated: AnnotatedDocument) -> str:
@@ -181,8 +212,12 @@ def _relations(doc: Doc) -> tuple[DocRelation, ...]:
 
 
 def _clusters(doc: Doc) -> tuple[DocCluster, ...]:
-    """The extension ``clusters``: the clusters, with the mentions that the Doc shows."""
-    annotations, spans = _annotations_and_spans(doc)
+    """The extension ``clusters``."""
+    return _doc_clusters(*_annotations_and_spans(doc))
+
+
+def _doc_clusters(annotations: Annotations, spans: Mapping[str, Span]) -> tuple[DocCluster, ...]:
+    """The clusters that are not rejected, with the mentions (ids) that the Doc shows as ``spans``."""
     clusters = []
     for each in annotations.clusters:
         living = spans.keys() & each.live_mentions

@@ -7,19 +7,27 @@ importing this module registers it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from sciextract.documents.annotations import stable_id
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import MissingExtraError
 from sciextract.inference.model_folder import DEFAULT_MODEL
-from sciextract.interop.spacy_layers import SPAN_KEY, put_layers, register_extensions
+from sciextract.interop.spacy_layers import (
+    CLUSTER_PREFIX,
+    SPAN_KEY,
+    LayerOptions,
+    put_layers,
+    register_extensions,
+)
 from sciextract.interop.spacy_tokens import aligned_tokens
+from sciextract.metrics.report import PRF
 
 try:
     from spacy.language import Language
     from spacy.tokens import Doc
+    from spacy.training import Example
 except ModuleNotFoundError as error:
     raise MissingExtraError("the spaCy component", "spacy") from error
 
@@ -35,13 +43,12 @@ class SciextractPipe:
     """Annotates Docs with entities, relations and clusters.
 
     The Doc's own tokens are used, and its own sentences where it has some. All entities, nested ones too,
-    go to ``doc.spans[span_key]``; a subset without overlap to ``doc.ents``; relations and clusters to
-    ``doc._.relations`` and ``doc._.clusters``; probabilities to ``span._.score``, or where ``attributes`` says.
+    go to ``doc.spans["sc"]``; a subset without overlap to ``doc.ents``; relations and clusters to
+    ``doc._.relations`` and ``doc._.clusters``; probabilities to ``span._.score``. Options and attributes change these names.
 
     Args:
         load: Loads the model: now, and once in each worker process.
-        span_key: Name of the span group.
-        set_ents: Whether to fill ``doc.ents``; entities of other components stay where there is room.
+        options: Names of the span groups, and what to do with ``doc.ents``.
         attributes: Names of the extensions, which are registered now (see :func:`register_extensions`).
 
     Raises:
@@ -51,23 +58,55 @@ class SciextractPipe:
     def __init__(
         self,
         load: Callable[[], Annotator],
-        span_key: str = SPAN_KEY,
-        set_ents: bool = True,
+        options: LayerOptions | None = None,
         attributes: tuple[str, str, str] = ("relations", "clusters", "score"),
     ) -> None:
         self._attributes = attributes
         register_extensions(*attributes)
         self._load = load
         self._annotators: dict[int, Annotator] = {os.getpid(): load()}
-        self.span_key = span_key
-        self.set_ents = set_ents
+        self.options = options or LayerOptions()
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotates one Doc in place."""
         tokens = aligned_tokens(doc)
         document = Document(stable_id("doc", doc.text), doc.text, tokens.table)
-        put_layers(tokens, self._loaded().annotate(document), self.span_key, self.set_ents)
+        put_layers(tokens, self._loaded().annotate(document), self.options)
         return doc
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Precision, recall and F1 (0 to 1) of Docs against their references, as ``nlp.evaluate`` asks for them.
+
+        The rules are those of ``sciextract evaluate``: exact spans and labels; relations with exact argument
+        spans, in their direction; for coreference the CoNLL mean of MUC, B3 and CEAFe. References are Docs of
+        :func:`~sciextract.interop.spacy_docs.to_doc`, or for entities alone any Docs with the span group or ``doc.ents``.
+
+        Args:
+            examples: Pairs of predicted and reference Docs.
+            settings: What spaCy passes to every component; not used.
+
+        Returns:
+            ``spans_KEY_p``, ``_r``, ``_f`` and ``_per_type``, ``relations_p``, ``_r``, ``_f`` and ``coref_p``, ``_r``,
+            ``_f``; ``None`` where the references have nothing of the kind.
+        """
+        from sciextract.interop.spacy_docs import from_doc
+        from sciextract.metrics.counts import scorable
+        from sciextract.metrics.scorer import score
+
+        key, pairs = self.options.span_key, list(examples)
+        gold, predicted = (
+            [scorable(from_doc(doc, span_key=key)) for doc in docs]
+            for docs in ([each.reference for each in pairs], [each.predicted for each in pairs])
+        )
+        report = score(gold, predicted)
+        name = f"spans_{key}"
+        per_type = {label: _prf(each) for label, each in report.ner.labels.items()}
+        return {
+            **_named(name, report.ner.all),
+            f"{name}_per_type": per_type if report.ner.all.gold else None,
+            **_named("relations", report.relation.boundaries.ordered),
+            **_named("coref", report.coreference.conll),
+        }
 
     def _loaded(self) -> Annotator:
         """The model of this process: the threads of an inference session do not survive a fork.
@@ -87,6 +126,15 @@ class SciextractPipe:
         """Another process has no extensions yet."""
         self.__dict__.update(state)
         register_extensions(*self._attributes)
+
+
+def _prf(score: PRF) -> dict[str, float]:
+    return {"p": score.precision / 100, "r": score.recall / 100, "f": score.f1 / 100}
+
+
+def _named(name: str, score: PRF) -> dict[str, float | None]:
+    """The three figures under the names that spaCy gives such figures."""
+    return {f"{name}_{kind}": value if score.gold else None for kind, value in _prf(score).items()}
 
 
 class ExtractorLoader:
@@ -115,6 +163,8 @@ class ExtractorLoader:
         "threshold": {},
         "span_key": SPAN_KEY,
         "set_ents": True,
+        "overwrite_ents": False,
+        "cluster_prefix": CLUSTER_PREFIX,
         "relations_attr": "relations",
         "clusters_attr": "clusters",
         "score_attr": "score",
@@ -127,6 +177,8 @@ def create_component(
     threshold: dict[str, float],
     span_key: str,
     set_ents: bool,
+    overwrite_ents: bool,
+    cluster_prefix: str,
     relations_attr: str,
     clusters_attr: str,
     score_attr: str,
@@ -141,6 +193,8 @@ def create_component(
             from the model's own.
         span_key: Name of the span group.
         set_ents: Whether to fill ``doc.ents``.
+        overwrite_ents: Whether entities that the Doc has already give way to overlapping ones.
+        cluster_prefix: Each cluster is a span group ``PREFIX_1``, ``PREFIX_2``...; empty for no such groups.
         relations_attr: Name of the extension of Docs; empty for none.
         clusters_attr: Name of the extension of Docs; empty for none.
         score_attr: Name of the extension of Spans; empty for none.
@@ -150,4 +204,5 @@ def create_component(
             registered an extension of such a name.
     """
     attributes = (relations_attr, clusters_attr, score_attr)
-    return SciextractPipe(ExtractorLoader(model, threshold), span_key, set_ents, attributes)
+    options = LayerOptions(span_key, set_ents, overwrite_ents, cluster_prefix)
+    return SciextractPipe(ExtractorLoader(model, threshold), options, attributes)

@@ -110,12 +110,13 @@ def test_relations_and_clusters_are_typed_objects_of_spans() -> None:
     [cluster] = doc._.clusters
     assert [span.text for span in cluster.mentions] == ["Our parser for graph parsing", "It"]
     assert (cluster.score, cluster.mention_scores) == (0.75, (0.7, 0.8))
+    assert list(doc.spans["coref_clusters_1"]) == list(cluster.mentions)
     with pytest.raises(AttributeError):
         relation.label = "other"
 
 
 def test_another_span_key_and_no_ents() -> None:
-    doc = to_doc(sample(), VOCAB, span_key="mine", set_ents=False)
+    doc = to_doc(sample(), VOCAB, span_key="mine", set_ents=False, cluster_prefix="")
     assert list(doc.spans) == ["mine"] and not doc.ents
     assert from_doc(doc) == sample()
 

@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,18 @@ spacy = pytest.importorskip("spacy")
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 from spacy.tokens.underscore import Underscore
+from spacy.training import Example
 
+from sciextract.documents.annotations import Cluster, Entity
 from sciextract.documents.document import Document
+from sciextract.documents.spans import Span as CharSpan
 from sciextract.errors import ModelNotFoundError, UsageError, install_command
 from sciextract.interop import spacy_pipe
-from sciextract.interop.spacy_docs import from_doc
+from sciextract.interop.spacy_docs import from_doc, to_doc
 from sciextract.interop.spacy_pipe import SciextractPipe
 from sciextract.resources import bundled_models
-from tests.unit.interop.builders import FakeAnnotator
+from sciextract.text.analyse import make_document
+from tests.unit.interop.builders import FakeAnnotator, sample
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = "Our parser reads graphs. It is fast."
@@ -139,17 +144,53 @@ def test_empty_docs_are_no_error(nlp: Language, text: str) -> None:
     assert doc.text == text and doc.ents == () and doc._.relations == ()
 
 
-def test_entities_of_other_components_stay_where_there_is_room(nlp: Language) -> None:
+@pytest.mark.parametrize(
+    ("overwrite", "expected"),
+    [
+        (False, [("Our parser", "TOOL"), ("graphs", "Material"), ("fast", "SPEED")]),
+        (True, [("parser", "Method"), ("graphs", "Material"), ("fast", "SPEED")]),
+    ],
+)
+def test_entities_that_a_doc_has_already_stay_unless_overwritten(
+    nlp: Language, overwrite: bool, expected: list[tuple[str, str]]
+) -> None:
     ruler = nlp.add_pipe("entity_ruler")
     ruler.add_patterns(  # type: ignore[attr-defined]
         [{"label": "TOOL", "pattern": "Our parser"}, {"label": "SPEED", "pattern": "fast"}]
     )
+    nlp.add_pipe("sciextract", config={"overwrite_ents": overwrite})
+    doc = nlp(TEXT)
+    assert [(ent.text, ent.label_) for ent in doc.ents] == expected
+    assert len(doc.spans["sc"]) == 2
+
+
+def test_a_second_run_leaves_no_cluster_groups_of_the_first() -> None:
+    doc = to_doc(sample(), spacy.blank("en").vocab)
+    doc.spans["coref_clusters_notes"] = []
+    assert "coref_clusters_1" in doc.spans
+    SciextractPipe(FakeAnnotator)(doc)
+    assert set(doc.spans) == {"sc", "coref_clusters_notes"}
+
+
+def test_nlp_evaluate_scores_all_three_layers(nlp: Language) -> None:
     nlp.add_pipe("sciextract")
-    assert [(ent.text, ent.label_) for ent in nlp(TEXT).ents] == [
-        ("parser", "Method"),
-        ("graphs", "Material"),
-        ("fast", "SPEED"),
-    ]
+    gold = FakeAnnotator().annotate(make_document("gold", TEXT))
+    start = TEXT.index("It")
+    missed = Entity("E99", (CharSpan(start, start + 2),), "Generic")
+    cluster = Cluster("C1", (gold.annotations.entities[0].id, "E99"))
+    entities = (*gold.annotations.entities, missed)
+    annotations = replace(gold.annotations, entities=entities, clusters=(cluster,))
+    reference = to_doc(replace(gold, annotations=annotations), nlp.vocab)
+    scores = nlp.evaluate([Example(nlp.make_doc(TEXT), reference)])
+    assert scores["spans_sc_p"] == 1 and scores["spans_sc_r"] == pytest.approx(2 / 3)
+    assert scores["spans_sc_per_type"]["Generic"] == {"p": 0, "r": 0, "f": 0}
+    assert (scores["relations_f"], scores["coref_f"]) == (1, 0)
+
+    bare = Example(nlp.make_doc(TEXT), nlp.make_doc(TEXT))
+    bare.reference.spans["sc"] = [Span(bare.reference, 1, 2, label="Method")]
+    scores = nlp.evaluate([bare])
+    assert (scores["spans_sc_p"], scores["spans_sc_r"]) == (0.5, 1)
+    assert scores["relations_f"] is None and scores["coref_f"] is None
 
 
 def test_the_pipeline_can_be_saved_and_loaded(nlp: Language, tmp_path: Path) -> None:
