@@ -63,8 +63,9 @@ class MentionStates:
         types[:, 0] = 1
         width = spans[:, 1] - spans[:, 0]
         rows = np.flatnonzero(width < logits.shape[1])
-        own = logits[spans[rows, 0], width[rows]]
-        types[rows] = type_probabilities(own, pipeline.labels.group_columns)
+        if len(rows):
+            own = logits[spans[rows, 0], width[rows]]
+            types[rows] = type_probabilities(own, pipeline.labels.group_columns)
         every = np.ones(len(spans), np.bool_)
         return cls(words, Mentions(spans, types, types, every), states)
 
