@@ -231,6 +231,8 @@ class DeskApp(TerminalApp):
         yield SystemCommand("import", "F5: bring abstracts in", screen.dialogs.files)
         yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", screen.dialogs.paste)
         yield SystemCommand("predict", "F6: let the model predict", screen.predictions.start)
+        words = "F9: from terms, patterns, other labels, a file"
+        yield SystemCommand("suggest", words, screen.dialogs.suggest)
         yield SystemCommand("statistics", "F7: how the work goes", screen.dialogs.statistics)
         yield SystemCommand("retrain", "F8: train on your abstracts", screen.dialogs.retraining)
         yield SystemCommand("queues", "F3: go on with a saved queue", screen.dialogs.queues)

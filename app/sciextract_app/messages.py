@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sciextract.workflows.disagreements import OtherSource
     from sciextract.workflows.import_files import ImportReport
     from sciextract.workflows.predict_project import PredictReport
+    from sciextract.workflows.suggest import SuggestReport
     from sciextract_app.presenters.bulk import BulkDecision
 
 
@@ -108,6 +109,36 @@ class ImportEnded(ServiceMessage):
     files: tuple[str, ...]
     report: ImportReport | None
     bad: tuple[FormatError, ...] = ()
+    error: SciextractError | None = None
+
+
+@dataclass
+class SuggestProgress(ServiceMessage):
+    """Suggestions for some more abstracts are in the project.
+
+    Attributes:
+        done: Abstracts that were looked at.
+        total: All of them.
+    """
+
+    done: int
+    total: int
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest count matters."""
+        return isinstance(message, SuggestProgress)
+
+
+@dataclass
+class SuggestEnded(ServiceMessage):
+    """Suggesting has ended.
+
+    Attributes:
+        report: What was suggested, ``None`` when it failed.
+        error: Why it failed.
+    """
+
+    report: SuggestReport | None
     error: SciextractError | None = None
 
 

@@ -113,6 +113,7 @@ SHELL = (
     Binding("f6", "predict", "predict", id="app.predict", priority=True),
     Binding("f7", "statistics", "statistics", id="app.statistics", priority=True),
     Binding("f8", "retrain", "retrain on your abstracts", id="app.retrain", priority=True),
+    Binding("f9", "suggest", "suggest from lists", id="app.suggest", priority=True),
 )
 """Keys of the desk's screen that the app answers."""
 QUIT = Binding("ctrl+q", "quit", "leave", id="app.quit", priority=True, show=False)

@@ -21,12 +21,8 @@ from sciextract.cli.console import (
 )
 from sciextract.errors import ExitCode, UsageError, as_command
 
-_SOME = 5
-"""Terms that a warning names."""
-
 if TYPE_CHECKING:
-    from sciextract.store import Project
-    from sciextract.workflows.suggest import Suggester, SuggestReport
+    from sciextract.workflows.suggest import SuggestReport
 
 
 def suggest(
@@ -90,11 +86,10 @@ def suggest(
     """
     from sciextract.store import open_project
     from sciextract.workflows.project_choice import find_project
-    from sciextract.workflows.suggest import suggest as run
-    from sciextract.workflows.suggest import suggest_from
+    from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
-    others = bool(terms or patterns or labels or spans)
-    if bool(files) == others:
+    sources = Sources(terms or (), patterns or (), labels, spans, model)
+    if bool(files) == bool(sources):
         problem = "--from goes alone" if files else "nothing to suggest from"
         raise UsageError(problem, "give --from FILE, or any of --terms, --patterns, --map, --spans")
     with open_project(find_project(project), author) as opened:
@@ -102,10 +97,8 @@ def suggest(
             done = suggest_from(opened, files, input_format)
         else:
             line = ProgressLine(shown=not quiet and is_terminal(sys.stderr))
-            lists = _lists(opened, terms or [], patterns or [])
-            models = _models(opened, labels, spans, model)
             try:
-                done = run(opened, [*lists, *models], line.update)
+                done = suggest_by(opened, sources, line.update)
             finally:
                 line.clear()
         path = opened.path
@@ -113,31 +106,6 @@ def suggest(
         say("Warning", note)
     report(done.to_json(), _words(done, path), as_json=as_json, aside=False, quiet=quiet)
     raise typer.Exit(ExitCode.PARTIAL if done.bad else ExitCode.DONE)
-
-
-def _lists(project: Project, terms: list[Path], patterns: list[Path]) -> list[Suggester]:
-    from sciextract.workflows.suggest import Patterns, read_terms
-
-    found: list[Suggester] = []
-    for path in terms:
-        read = read_terms(path, project.schema)
-        if read.ambiguous:
-            some = ", ".join(sorted(read.ambiguous)[:_SOME])
-            count = counted(len(read.ambiguous), "term")
-            say("Warning", f"{path}: {count} with several labels left out: {some}")
-        found.append(read)
-    return [*found, *(Patterns(path, project.schema) for path in patterns)]
-
-
-def _models(project: Project, labels: str, spans: bool, model: str | None) -> list[Suggester]:
-    from sciextract.workflows.model_choice import ModelChoice
-    from sciextract.workflows.suggest import Mapped, label_map
-
-    if not labels and not spans:
-        return []
-    predictor = ModelChoice(model or "sci").load(project)
-    maps = [label_map(labels)] if labels else []
-    return [Mapped(predictor, each, project.schema) for each in [*maps, *([{}] if spans else [])]]
 
 
 def _words(done: SuggestReport, project: Path) -> str:

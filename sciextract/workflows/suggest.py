@@ -21,17 +21,23 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError, MissingExtraError, UsageError
 from sciextract.formats import BadRecord, read
+from sciextract.inference.model_folder import DEFAULT_MODEL, locate_model, open_folder
 from sciextract.store import Layer, Project
+from sciextract.store.ingest import BATCH
 from sciextract.store.rows import Completeness
 from sciextract.text.plurals import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import import_items, proposed, source_of
+from sciextract.workflows.model_choice import ModelChoice, suited_to
 
 _BATCH = 64
 _LONGEST_TERM = 20
 """Words of the longest term that is looked for."""
 
 _LONGEST_ACRONYM = 6
+
+_NAMED = 5
+"""Terms that a remark names."""
 
 _WORD = re.compile(r"\w+|[^\w\s\-\u2010-\u2015]")
 """A word or a sign; hyphens and blanks separate words alike."""
@@ -73,10 +79,74 @@ class SuggestReport:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What suggestions come from.
+
+    Attributes:
+        terms: CSV or TSV files of terms and labels.
+        patterns: JSON Lines of patterns.
+        labels: ``OLD=NEW,...``: a model's labels with those of the project; empty for none.
+        spans: Whether a model's mentions without their labels are suggested.
+        model: The model of these two; ``None`` for the default one.
+    """
+
+    terms: Sequence[Path] = ()
+    patterns: Sequence[Path] = ()
+    labels: str = ""
+    spans: bool = False
+    model: str | None = None
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.terms or self.patterns or self.labels or self.spans)
+
+
+def suggest_by(
+    project: Project,
+    sources: Sources,
+    on_progress: Callable[[int, int], None] | None = None,
+    at_a_time: int = BATCH,
+) -> SuggestReport:
+    """Suggest from lists, then from patterns, then from a model, see :func:`suggest`.
+
+    Raises:
+        InputMissingError: A file does not exist.
+        FormatError: A file cannot be read.
+        UsageError: A label is not in the schema, or not in the model.
+        MissingExtraError: Patterns need spaCy.
+        ModelNotFoundError: The model is not on this machine.
+        ProjectError: The project cannot be written.
+    """
+    lists = [read_terms(path, project.schema) for path in sources.terms]
+    notes = [
+        f"{path}: terms with several labels left out ({len(terms.ambiguous):,}): "
+        + ", ".join(sorted(terms.ambiguous)[:_NAMED])
+        for path, terms in zip(sources.terms, lists, strict=True)
+        if terms.ambiguous
+    ]
+    patterns = [Patterns(path, project.schema) for path in sources.patterns]
+    report = suggest(
+        project, [*lists, *patterns, *_models(project, sources)], on_progress, at_a_time
+    )
+    report.notes += notes
+    return report
+
+
+def _models(project: Project, sources: Sources) -> list[Suggester]:
+    if not sources.labels and not sources.spans:
+        return []
+    predictor = ModelChoice(sources.model or DEFAULT_MODEL).load(project)
+    maps = [label_map(sources.labels)] if sources.labels else []
+    maps += [{}] if sources.spans else []
+    return [Mapped(predictor, each, project.schema) for each in maps]
+
+
 def suggest(
     project: Project,
     suggesters: Sequence[Suggester],
     on_progress: Callable[[int, int], None] | None = None,
+    at_a_time: int = BATCH,
 ) -> SuggestReport:
     """Put suggestions into the abstracts whose entities are not done.
 
@@ -87,6 +157,7 @@ def suggest(
         project: Open for writing.
         suggesters: Earlier ones win where mentions overlap.
         on_progress: Called with abstracts done and abstracts in all.
+        at_a_time: Documents a transaction. Whoever else writes waits for as long as one takes.
 
     Raises:
         ProjectError: The project cannot be written.
@@ -112,7 +183,7 @@ def suggest(
             if on_progress:
                 on_progress(start + len(states), len(numbers))
 
-    import_items(project, "suggestions", suggested())
+    import_items(project, "suggestions", suggested(), at_a_time=at_a_time)
     return report
 
 
@@ -370,6 +441,18 @@ class Mapped:
         ]
         clusters = found.clusters if self._coreference else ()
         return Annotations(tuple(entities), tuple(relations), clusters)
+
+
+def fitting_labels(project: Project) -> tuple[str, tuple[str, ...]]:
+    """The bundled model that fits a project's texts, and its labels.
+
+    Raises:
+        ModelNotFoundError: It is not on this machine.
+        ModelDamagedError: It was changed.
+    """
+    name = suited_to(project)
+    labels = open_folder(locate_model(name), hashes=False).config.labels
+    return name, (*labels.entities, *labels.relations.labels)
 
 
 def label_map(words: str) -> dict[str, str]:

@@ -42,7 +42,7 @@ def test_terms_in_other_forms_are_suggested_once_and_taken_back_at_once(
     (work / "terms.csv").write_text(TERMS, "utf-8")
     made = command("suggest", "--terms", "terms.csv", "--json")
     assert (made.code, json.loads(made.out)["items"]) == (0, {"import:terms.csv": 5}), made.err
-    assert "1 term with several labels left out: bend" in made.err
+    assert "terms with several labels left out (1): bend" in made.err
     source = "import:terms.csv"
     assert entities(project) == [
         ("Shape-memory alloys", "Alloy", source),

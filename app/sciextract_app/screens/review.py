@@ -20,6 +20,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState, get_current_worker
 
+from sciextract.errors import ModelMismatchError
 from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
@@ -53,6 +54,7 @@ from sciextract_app.workers.importing import ImportService
 from sciextract_app.workers.predicting import PredictionService
 from sciextract_app.workers.project import AcceptanceCounter, BulkService, IntegrityCheck
 from sciextract_app.workers.retraining import RetrainingService
+from sciextract_app.workers.suggesting import SuggestService
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -70,6 +72,7 @@ _POINTING = (Mode.RELATE, Mode.RELATE_TYPE, Mode.FRAGMENT)
 _WORK = {
     ImportService.GROUP: "the import",
     PredictionService.GROUP: "the prediction",
+    SuggestService.GROUP: "the suggestions",
     BulkService.GROUP: "the decision for the whole project",
 }
 """Groups of workers, as messages name them."""
@@ -113,6 +116,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         dialogs: Opens dialogs and other screens.
         imports: Imports in the background.
         predictions: Predicts in the background.
+        suggesting: Suggests in the background before anything is corrected.
         bulk: Decides in the whole project in the background.
         retraining: The trainings of the project.
         acceptance: Counts the decisions of a large project.
@@ -151,6 +155,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         author, predictions = options.author, PredictionService(self, options.author, options.load)
         self.predictions = predictions
         self.imports = ImportService(self, author, self._record, predictions.start)
+        self.suggesting = SuggestService(self, author)
         self.bulk = BulkService(self)
         self.retraining = RetrainingService(
             self, author, options.model, self._record, predictions.use_model
@@ -452,6 +457,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Let the model predict what needs it."""
         self.predictions.start()
 
+    def action_suggest(self) -> None:
+        """Ask where suggestions come from."""
+        self.dialogs.suggest()
+
     def action_statistics(self) -> None:
         """Show plots of the project."""
         self.dialogs.statistics()
@@ -499,6 +508,15 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         else:
             self.predictions.start()
 
+    def _offer_suggestions(self, event: messages.ServiceMessage) -> None:
+        """Where no model knows the labels, offer other sources, unless the person is at work already."""
+        unknown = isinstance(event, messages.PredictionEnded) and isinstance(
+            event.error, ModelMismatchError
+        )
+        begun = self.desk.totals.done or self.project.documents_with_undecided()
+        if unknown and not begun and self._just_opened and self.app.screen is self:
+            self.dialogs.suggest()
+
     def start_thread(
         self, group: str, work: Callable[[IsCancelled], object], *, exclusive: bool = False
     ) -> None:
@@ -519,6 +537,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         match event:
             case messages.ModelLoaded() | messages.Predicted() | messages.PredictionEnded():
                 self.predictions.receive(event)
+                self._offer_suggestions(event)
+            case messages.SuggestProgress() | messages.SuggestEnded():
+                self.suggesting.receive(event)
             case messages.BulkProgress() | messages.BulkCounted() | messages.BulkEnded():
                 self.bulk.receive(event)
             case messages.AcceptanceCounted():

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.errors import SciextractError
+from sciextract.errors import SciextractError, UsageError
+from sciextract.inference.model_folder import AUTO
 from sciextract.store import EntityRef, review
 from sciextract.store.search import Query
 from sciextract.store.sqlite import replaced
-from sciextract_app.dialogs.base import ErrorDialog, MenuDialog, QuestionDialog
+from sciextract_app.dialogs.base import (
+    ErrorDialog,
+    KeyedDialog,
+    LineDialog,
+    MenuDialog,
+    QuestionDialog,
+)
 from sciextract_app.dialogs.pages import (
     BadRecordsDialog,
     GuidelineDialog,
@@ -41,6 +48,18 @@ if TYPE_CHECKING:
     from sciextract.store.inconsistency import Check, Finding
     from sciextract.workflows.disagreements import OtherSource
     from sciextract_app.screens.review import ReviewScreen
+
+_SOURCES = (
+    ("t", "terms: a CSV or TSV file with a term and its label in each row"),
+    ("p", "patterns: token and phrase patterns of spaCy or Prodigy"),
+    ("m", "labels of a bundled model that stand for yours, such as Method=Technique"),
+    ("s", "mentions of a bundled model without labels: 1 to 9 gives the label"),
+    ("f", "annotations of another tool or model, from a file of any format"),
+)
+"""Keys of the sources of suggestions."""
+
+_LABELS = 12
+"""Labels that the dialog of suggestions names."""
 
 MOST_PLACES = 200
 """Abstracts that are listed before a decision for the whole project."""
@@ -199,6 +218,67 @@ class ReviewDialogs:
         """Show the records that an import left out."""
         count = ended.report.bad if ended.report else len(ended.bad)
         self._screen.app.push_screen(BadRecordsDialog(ended.bad, count))
+
+    # Suggestions
+
+    def suggest(self) -> None:
+        """Ask where suggestions come from, then for the file or the labels."""
+        schema = self._screen.project.schema
+        shown = ", ".join(schema.entity_labels[:_LABELS])
+        more = ", …" if len(schema.entity_labels) > _LABELS else ""
+        explained = (
+            f"Labels of this project: {shown}{more}. Suggestions wait undecided, named by their source; "
+            "u takes back all of one call. Abstracts whose entities are done get none."
+        )
+        dialog = KeyedDialog("Suggest before you correct", explained, _SOURCES)
+        self._screen.app.push_screen(dialog, self._suggest_from)
+
+    def _suggest_from(self, source: str | None) -> None:
+        from sciextract.workflows.suggest import Sources
+
+        start, app = self._screen.suggesting.start, self._screen.app
+        match source:
+            case "t":
+                self._ask_file("Terms: a CSV or TSV file", lambda path: start(Sources((path,))))
+            case "p":
+                title = "Patterns: JSON Lines of spaCy's EntityRuler"
+                self._ask_file(title, lambda path: start(Sources(patterns=(path,))))
+            case "m":
+                app.push_screen(self._map_dialog(), self._suggest_mapped)
+            case "s":
+                start(Sources(spans=True, model=AUTO))
+            case "f":
+                self._ask_file("Annotations in any format", start)
+
+    def _ask_file(self, title: str, then: Callable[[Path], None]) -> None:
+        def chosen(path: Path | None) -> None:
+            if path is not None:
+                then(path)
+
+        self._screen.app.push_screen(PathDialog(title, Path.cwd()), chosen)
+
+    def _map_dialog(self) -> LineDialog:
+        from sciextract.workflows.suggest import fitting_labels, label_map
+
+        def problem_of(text: str) -> str:
+            try:
+                return "" if label_map(text) else "type at least one pair"
+            except UsageError as error:
+                return f"{error.message}; {error.hint}"
+
+        project, schema = self._screen.project, self._screen.project.schema
+        model, labels = fitting_labels(project)
+        own = ", ".join((*schema.entity_labels, *schema.relation_labels))
+        explained = (
+            f"OLD=NEW,OLD=NEW\n\nlabels of model {model}: {', '.join(labels)}\n\nyours: {own}"
+        )
+        return LineDialog("Labels that stand for yours", "", explained, problem_of)
+
+    def _suggest_mapped(self, text: str | None) -> None:
+        from sciextract.workflows.suggest import Sources
+
+        if text is not None:
+            self._screen.suggesting.start(Sources(labels=text, model=AUTO))
 
     # Saved queues
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from textual.message import Message
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.errors import SciextractError
+from sciextract.errors import ModelMismatchError, SciextractError
 from sciextract.inference.model_config import ModelConfig
 from sciextract.store import open_project
 from sciextract.store.ingest import need_prediction
@@ -263,6 +263,8 @@ class PredictionService:
 
 def prediction_feedback(ended: PredictionEnded) -> Feedback:
     """The result of a prediction in words; empty when nothing needed it."""
+    if isinstance(ended.error, ModelMismatchError):
+        return Feedback("no model knows these labels: F9 suggests from lists or other labels")
     if ended.error is not None:
         return Feedback(f"no predictions: {error_line(ended.error)}", problem=True)
     if ended.report is None or not ended.report.documents or ended.stopped:
