@@ -188,7 +188,7 @@ class DeskApp(TerminalApp):
         if self.project is None:
             return
         try:
-            saved = self.project.save_beside()
+            saved = self.project.save_copy()
         except SciextractError as error:
             self.push_screen(ErrorDialog("This cannot be saved", error))
             return

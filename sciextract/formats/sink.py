@@ -15,7 +15,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError
 from sciextract.formats.base import STDIN, Writer, shown
 from sciextract.formats.packing import refuse_packed_output
-from sciextract.text.characters import shown_on
+from sciextract.text.characters import printable_on
 
 
 class LineSink:
@@ -37,7 +37,7 @@ class LineSink:
             BrokenPipeError: The reader of a pipe has gone.
         """
         try:
-            self._stream.write(shown_on(self._stream, line + "\n"))
+            self._stream.write(printable_on(self._stream, line + "\n"))
         except BrokenPipeError:
             raise
         except OSError as error:

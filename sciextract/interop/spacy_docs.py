@@ -34,10 +34,10 @@ from sciextract.interop.spacy_layers import (
     SpanKey,
     put_layers,
     register_extensions,
-    shown_keys,
     span_keys,
     stored_annotations,
     stored_span_key,
+    visible_keys,
 )
 from sciextract.interop.spacy_tokens import AlignedTokens, aligned_tokens, new_doc
 from sciextract.text.analyse import split_at
@@ -195,7 +195,7 @@ def _with_forms(table: TokenTable, stored: TokenTable) -> TokenTable:
 
 def _kept(annotations: Annotations, tokens: AlignedTokens, wanted: Counter[SpanKey]) -> Annotations:
     """The items whose spans are still there; takes their spans out of ``wanted``."""
-    shown = shown_keys(tokens, annotations.entities)
+    shown = visible_keys(tokens, annotations.entities)
     lost: set[str] = set()
     for entity_id, key in shown.items():
         if wanted[key] > 0:

@@ -98,7 +98,7 @@ def put_layers(
         FormatError: A label has a lone surrogate, which spaCy cannot hold.
     """
     options = options or LayerOptions()
-    doc, shown = tokens.doc, list(_shown(tokens, annotated.annotations.entities))
+    doc, shown = tokens.doc, list(_visible(tokens, annotated.annotations.entities))
     doc.spans[options.span_key] = [span for _, span in shown]
     if options.set_ents:
         _set_ents(doc, shown, options.overwrite_ents)
@@ -140,15 +140,15 @@ def span_keys(doc: Doc, span_key: str) -> Counter[SpanKey]:
     return Counter((span.start_char, span.end_char, span.label_) for span in spans)
 
 
-def shown_keys(tokens: AlignedTokens, entities: Iterable[Entity]) -> dict[str, SpanKey]:
+def visible_keys(tokens: AlignedTokens, entities: Iterable[Entity]) -> dict[str, SpanKey]:
     """The range and label under which the Doc shows each entity (id) that it can show."""
     return {
         entity.id: (span.start_char, span.end_char, span.label_)
-        for entity, span in _shown(tokens, entities)
+        for entity, span in _visible(tokens, entities)
     }
 
 
-def _shown(tokens: AlignedTokens, entities: Iterable[Entity]) -> Iterator[tuple[Entity, Span]]:
+def _visible(tokens: AlignedTokens, entities: Iterable[Entity]) -> Iterator[tuple[Entity, Span]]:
     for entity in entities:
         if entity.state is State.REJECTED:
             continue
@@ -233,7 +233,7 @@ def _annotations_and_spans(doc: Doc) -> tuple[Annotations, dict[str, Span]]:
     stored = stored_annotations(doc)
     if stored is None:
         return Annotations(), {}
-    shown = _shown(aligned_tokens(doc), stored.annotations.entities)
+    shown = _visible(aligned_tokens(doc), stored.annotations.entities)
     return stored.annotations, {entity.id: span for entity, span in shown}
 
 

@@ -93,7 +93,7 @@ class Journal:
         """
         if not self._path.exists():
             return []
-        present = [entry for entry in self._parsed() if self._is_there(entry)]
+        present = [entry for entry in self._parsed() if self._is_complete(entry)]
         return list({entry.key: entry for entry in present}.values())
 
     def add(self, entry: Entry) -> None:
@@ -119,7 +119,7 @@ class Journal:
                     "restore it, or choose another folder",
                 ) from None
 
-    def _is_there(self, entry: Entry) -> bool:
+    def _is_complete(self, entry: Entry) -> bool:
         if not entry.part:
             return True
         path = self._folder / entry.part

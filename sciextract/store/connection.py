@@ -102,7 +102,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float = BUSY_SECONDS) -> Conne
             connection.execute("PRAGMA synchronous = FULL")
             _set_journal(connection, "DELETE" if is_network(path) else "WAL", busy_seconds)
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # makes the log
-            logs = (_beside(path, end) for end in ("-wal", "-shm"))
+            logs = (_log_path(path, end) for end in ("-wal", "-shm"))
             connection.logs = {log: _file_id(log) for log in logs}
         return connection
 
@@ -221,7 +221,7 @@ def _file_id(path: Path) -> FileId | None:
     return status.st_dev, status.st_ino
 
 
-def _beside(path: Path, end: str) -> Path:
+def _log_path(path: Path, end: str) -> Path:
     """A log's name: beside the file itself, also where the path is a link."""
     file = path.resolve()
     return file.with_name(file.name + end)
@@ -251,7 +251,7 @@ def end(connection: sqlite3.Connection, session: str) -> None:
     connection.execute("DELETE FROM session WHERE id = ?", (session,))
 
 
-def left_behind(connection: sqlite3.Connection) -> list[str]:
+def stale_sessions(connection: sqlite3.Connection) -> list[str]:
     """Marks of processes of this machine that are gone without closing the project."""
     return list(_dead(connection))
 

@@ -104,7 +104,7 @@ class Project:
         self._kept = KeptDocument()
         self._saved: DocumentState | None = None
         with translated(path):
-            self.unclean = session.left_behind(connection)
+            self.unclean = session.stale_sessions(connection)
 
     def __enter__(self) -> Self:
         return self
@@ -116,14 +116,14 @@ class Project:
         trace: TracebackType | None,
     ) -> None:
         with translated(self.path):
-            wrong = self._wrong_behind(error)
+            wrong = self._wrong_value(error)
             self.close()
             if wrong:
                 raise damaged(self.path, wrong) from error
             if isinstance(error, sqlite3.DatabaseError):
                 raise error  # a plain query of the caller: its error names the project, too
 
-    def _wrong_behind(self, error: BaseException | None) -> str:
+    def _wrong_value(self, error: BaseException | None) -> str:
         """The value in the file that an error may come from, empty where every value is right."""
         if not isinstance(error, (*WRONG_VALUES, sqlite3.IntegrityError)):
             return ""
@@ -144,7 +144,7 @@ class Project:
         self._closed = True
         try:
             if self._session is not None and self.is_replaced():
-                raise replaced(self.path, self.save_beside())
+                raise replaced(self.path, self.save_copy())
             if self._session is not None:
                 with transaction(self.connection, self.path):
                     findings.remember(self.connection)
@@ -167,7 +167,7 @@ class Project:
             self._parted = True
         return self._parted
 
-    def save_beside(self) -> Path:
+    def save_copy(self) -> Path:
         """Save everything that was open, once another file has taken its place, as a project beside that one.
 
         Returns:
@@ -176,7 +176,7 @@ class Project:
         Raises:
             ProjectError: It cannot be written.
         """
-        saved = backup.save_beside(self.connection, self.path)
+        saved = backup.save_copy(self.connection, self.path)
         self._session = None
         return saved
 

@@ -43,7 +43,7 @@ def visible(text: str, keep: str = "") -> str:
     return _HIDDEN.sub(lambda match: _symbol(match.group(), keep), text)
 
 
-def shown_on(stream: IO[Any], text: str) -> str:
+def printable_on(stream: IO[Any], text: str) -> str:
     """Data on its way to a stream: exact, but on a terminal control characters are symbols.
 
     Args:

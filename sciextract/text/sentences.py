@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.text.characters import SUPERSCRIPT
-from sciextract.text.tokenizer import Ending, ending_of, first_words
+from sciextract.text.tokenizer import AbbreviationRule, first_words, rule_of_abbreviation
 
 _LINE_END = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _FIRST_WORD = re.compile(r"\s*(\S+)")
@@ -152,12 +152,12 @@ class _Splitter:
         for index, token in enumerate(self.tokens):
             if text[token.char_end - 1] not in _TERMINATORS or index < covered:
                 continue
-            following = covered = self._behind(index)
+            following = covered = self._after_closing_marks(index)
             if following < len(self.tokens) and self._ends(index, following, current):
                 current = following
                 yield following
 
-    def _behind(self, index: int) -> int:
+    def _after_closing_marks(self, index: int) -> int:
         """The first token after a terminator's closing marks and citations."""
         end = self.tokens[index].char_end
         tail = _TAIL.match(self.text, end)
@@ -186,13 +186,13 @@ class _Splitter:
         return self._opens_sentence(following)
 
     def _ends_at_abbreviation(self, word: str, following: int) -> bool:
-        ending = _ending_at(word, self.extra)
+        rule = _abbreviation_rule(word, self.extra)
         next_word = self._string(following)
-        if ending is Ending.NEVER or (next_word[0].islower() and not self.is_lower_case):
+        if rule is AbbreviationRule.NEVER or (next_word[0].islower() and not self.is_lower_case):
             return False
         is_capitalised = next_word[0].isupper() and not next_word[1:].isupper()
         is_first_word = next_word.lower() in first_words()
-        return is_first_word or (ending is Ending.BEFORE_CAPITAL and is_capitalised)
+        return is_first_word or (rule is AbbreviationRule.BEFORE_CAPITAL and is_capitalised)
 
     def _ends_without_space(self, index: int, following: int) -> bool:
         """``increased.We``: only a well-known word or a label shows that the space is missing."""
@@ -237,13 +237,15 @@ class _Splitter:
         return self.tokens[index].char_start
 
 
-def _ending_at(word: str, extra: frozenset[str]) -> Ending:
+def _abbreviation_rule(word: str, extra: frozenset[str]) -> AbbreviationRule:
     """When the abbreviation (without its last full stop) ends a sentence."""
     lower = word.lower()
     if lower in extra or len(word) == 1:
-        return Ending.NEVER
-    by_rule = Ending.BEFORE_CAPITAL if word == lower else Ending.BEFORE_FIRST_WORD
-    return ending_of(word) or by_rule
+        return AbbreviationRule.NEVER
+    by_rule = (
+        AbbreviationRule.BEFORE_CAPITAL if word == lower else AbbreviationRule.BEFORE_FIRST_WORD
+    )
+    return rule_of_abbreviation(word) or by_rule
 
 
 def _char_start(span: Span) -> int:

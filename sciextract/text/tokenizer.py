@@ -19,7 +19,7 @@ from sciextract.errors import FormatError
 from sciextract.text.characters import BLANK, SUPERSCRIPT, WORD
 
 
-class Ending(Enum):
+class AbbreviationRule(Enum):
     """When an abbreviation may end a sentence; the values are the headings of ``abbreviations.txt``."""
 
     NEVER = "never ends a sentence"
@@ -30,17 +30,17 @@ class Ending(Enum):
 _BEFORE_NUMBER = "only before a number"
 
 
-def ending_of(word: str) -> Ending | None:
+def rule_of_abbreviation(word: str) -> AbbreviationRule | None:
     """When an abbreviation (without its last full stop) ends a sentence; ``None`` for other words.
 
     Words in capitals are acronyms, not abbreviations: ``MS`` is not ``Ms.``, ``IE`` is not ``ie.``.
     """
-    return _endings().get(word if word.isupper() else word.lower(), _endings().get(word))
+    return _rules().get(word if word.isupper() else word.lower(), _rules().get(word))
 
 
 @cache
-def _endings() -> dict[str, Ending]:
-    return {word: ending for ending in Ending for word in _sections()[ending.value]}
+def _rules() -> dict[str, AbbreviationRule]:
+    return {word: rule for rule in AbbreviationRule for word in _sections()[rule.value]}
 
 
 @cache
@@ -161,7 +161,7 @@ def _keeps_period(text: str, spans: list[Span]) -> bool:
     word = spans[-1].of(text)
     if len(word) == 1 and word.isalpha():
         return _is_initial(text, spans)
-    if ending_of(word) is not None:
+    if rule_of_abbreviation(word) is not None:
         return True
     is_listed = not word.isupper() and word.lower() in number_abbreviations()
     return is_listed and _follower(text, spans[-1])[0].isdigit()

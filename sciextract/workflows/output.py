@@ -21,7 +21,7 @@ from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.packing import refuse_packed_output
 from sciextract.formats.registry import FormatSpec, has_suffix, readable
 from sciextract.formats.urls import is_url
-from sciextract.text.characters import shown_on
+from sciextract.text.characters import printable_on
 
 
 class OutputFile(io.TextIOBase):
@@ -117,7 +117,7 @@ class StandardOutput(io.TextIOBase):
             BrokenPipeError: The reader of a pipe has gone.
         """
         with reported_as("standard output"), uninterrupted():
-            shown = text if self._is_view else shown_on(self._stream or sys.stdout, text)
+            shown = text if self._is_view else printable_on(self._stream or sys.stdout, text)
             if self._stream is None:
                 sys.stdout.write(shown)
             else:

@@ -23,7 +23,7 @@ from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer import export
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.compression.quantisation import Scheme, quantise
-from sciextract_trainer.export import drop_guards, looks_everywhere
+from sciextract_trainer.export import drop_guards, has_full_attention
 from sciextract_trainer.families import as_joint
 
 BUNDLED = Path(sciextract.__file__).parent / "bundled"
@@ -46,7 +46,7 @@ def guarded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
     """A folder with the graph as the exporter makes it, in fp32 and int8."""
-    monkeypatch.setattr(export, "looks_everywhere", lambda encoder: False)
+    monkeypatch.setattr(export, "has_full_attention", lambda encoder: False)
     export.export_encoder(as_joint(trained), tmp_path / GRAPHS["fp32"], windows[1])
     quantise(tmp_path / GRAPHS["fp32"], tmp_path / GRAPHS["int8"], Scheme("dynamic"))
     shutil.copy(model_folder / PAIRS_GRAPH, tmp_path)
@@ -99,5 +99,5 @@ def test_encoders_that_look_at_neighbours_only_keep_them() -> None:
         module.config = SimpleNamespace(model_type=kind)  # type: ignore[assignment]
         return module
 
-    assert looks_everywhere(encoder("bert"))
-    assert not looks_everywhere(encoder("modernbert")) and not looks_everywhere(nn.Linear(1, 1))
+    assert has_full_attention(encoder("bert"))
+    assert not has_full_attention(encoder("modernbert")) and not has_full_attention(nn.Linear(1, 1))

@@ -22,7 +22,7 @@ from sciextract_trainer.compression.quantisation import Scheme, quantise, quiet
 from sciextract_trainer.graph_weights import record_places
 from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 
-LOOK_EVERYWHERE = frozenset(
+FULL_ATTENTION = frozenset(
     {
         "albert",
         "bert",
@@ -37,10 +37,10 @@ LOOK_EVERYWHERE = frozenset(
 """Kinds of encoders whose queries see every subword of their window, so at least its special subwords."""
 
 
-def looks_everywhere(encoder: nn.Module) -> bool:
+def has_full_attention(encoder: nn.Module) -> bool:
     """Whether no query of an encoder can be without a key, whatever is padded; unknown kinds are not trusted."""
     kind = getattr(getattr(encoder, "config", None), "model_type", None)
-    return kind in LOOK_EVERYWHERE
+    return kind in FULL_ATTENTION
 
 
 def drop_guards(path: Path) -> int:
@@ -51,7 +51,7 @@ def drop_guards(path: Path) -> int:
     a small int8 encoder (docs/benchmarks.md).
 
     Args:
-        path: The graph of an encoder that :func:`looks_everywhere`; rewritten in place.
+        path: The graph of an encoder with full attention (:func:`has_full_attention`); rewritten in place.
 
     Returns:
         How many guards there were.
@@ -165,7 +165,7 @@ def export_encoder(network: JointNetwork, path: Path, example: EncoderInput) -> 
     network.words.bf16 = False
     with quiet():
         _export_encoder(network, path, example)
-    if looks_everywhere(network.words.encoder):
+    if has_full_attention(network.words.encoder):
         drop_guards(path)
     record_places(path, network)
 

@@ -114,7 +114,7 @@ def check_kind(value: object, annotation: str, place: str) -> None:
         UsageError: Names the place, the value and the type.
     """
     if not has_kind(value, annotation):
-        raise UsageError(f"{place} = {value!r} is not of type {_spoken(annotation)}")
+        raise UsageError(f"{place} = {value!r} is not of type {_type_name(annotation)}")
 
 
 def has_kind(value: object, annotation: str) -> bool:
@@ -143,15 +143,15 @@ def _parts(annotation: str) -> tuple[str, str]:
     return outer, inner.removesuffix(", ...").removeprefix("str, ")
 
 
-def _spoken(annotation: str) -> str:
+def _type_name(annotation: str) -> str:
     """How a message says a type.
 
-    >>> _spoken("tuple[int, ...]"), _spoken("Mapping[str, Any]"), _spoken("list[dict[str, str]]")
+    >>> _type_name("tuple[int, ...]"), _type_name("Mapping[str, Any]"), _type_name("list[dict[str, str]]")
     ('list of int', 'table', 'list of table of str')
     """
     outer, inner = _parts(annotation)
     name = {"tuple": "list", "dict": "table", "Mapping": "table"}.get(outer, outer)
-    return name if inner in ("", "Any") else f"{name} of {_spoken(inner)}"
+    return name if inner in ("", "Any") else f"{name} of {_type_name(inner)}"
 
 
 def _frozen(value: Any, annotation: str) -> Any:

@@ -33,7 +33,7 @@ def entity_of(doc: DocumentState, entity_id: str) -> EntityRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(doc.entity(entity_id), "entity", entity_id)
+    return _existing(doc.entity(entity_id), "entity", entity_id)
 
 
 def relation_of(doc: DocumentState, relation_id: str) -> RelationRow:
@@ -42,7 +42,7 @@ def relation_of(doc: DocumentState, relation_id: str) -> RelationRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(doc.relation(relation_id), "relation", relation_id)
+    return _existing(doc.relation(relation_id), "relation", relation_id)
 
 
 def cluster_of(doc: DocumentState, cluster_id: str) -> ClusterRow:
@@ -51,7 +51,7 @@ def cluster_of(doc: DocumentState, cluster_id: str) -> ClusterRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(doc.cluster(cluster_id), "cluster", cluster_id)
+    return _existing(doc.cluster(cluster_id), "cluster", cluster_id)
 
 
 def link_of(doc: DocumentState, cluster_id: str, entity_id: str) -> LinkRow:
@@ -60,7 +60,7 @@ def link_of(doc: DocumentState, cluster_id: str, entity_id: str) -> LinkRow:
     Raises:
         ActionRefusedError: It is not there (any more).
     """
-    return _there(doc.link(cluster_id, entity_id), "mention of a cluster", entity_id)
+    return _existing(doc.link(cluster_id, entity_id), "mention of a cluster", entity_id)
 
 
 def living_cluster(doc: DocumentState, cluster_id: str) -> ClusterRow:
@@ -195,7 +195,7 @@ def edit(
     context.items += 1
 
 
-def _there(row: Row | None, kind: str, item_id: str) -> Row:
+def _existing(row: Row | None, kind: str, item_id: str) -> Row:
     if row is None:
         raise gone(kind, item_id)
     return row

@@ -117,7 +117,7 @@ def newest_sound(project: Path) -> Backup | None:
     return next((each for each in list_backups(project) if is_sound(each.path)), None)
 
 
-def save_beside(connection: sqlite3.Connection, project: Path) -> Path:
+def save_copy(connection: sqlite3.Connection, project: Path) -> Path:
     """Save what a connection still reads as a project of its own beside the one whose place was taken.
 
     Returns:

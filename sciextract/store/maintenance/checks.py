@@ -96,7 +96,7 @@ def structure(connection: sqlite3.Connection) -> Iterator[Finding]:
 
 def sessions(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Marks of processes that have the project open, and of those that did not close it."""
-    gone = session.left_behind(connection)
+    gone = session.stale_sessions(connection)
     others = connection.execute("SELECT count(*) FROM session").fetchone()[0] - len(gone)
     if gone:
         message = f"{len(gone)} times a process ended without closing the project"

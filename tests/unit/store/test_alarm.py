@@ -62,14 +62,14 @@ def test_a_refused_first_action_leaves_no_mark(project: Project) -> None:
 def test_marks_of_processes_that_are_gone_are_found_and_forgotten(project: Project) -> None:
     put(project)
     project.connection.execute("UPDATE session SET pid = ?", (2**22 + 1,))
-    (left,) = connection.left_behind(project.connection)
+    (left,) = connection.stale_sessions(project.connection)
     with open_project(project.path) as other:
         assert other.unclean == [left]
     connection.forget(project.connection, [left])
-    assert connection.left_behind(project.connection) == []
+    assert connection.stale_sessions(project.connection) == []
 
 
 def test_marks_of_other_machines_say_nothing(project: Project) -> None:
     put(project)
     project.connection.execute("UPDATE session SET pid = 1, host = 'elsewhere'")
-    assert connection.left_behind(project.connection) == []
+    assert connection.stale_sessions(project.connection) == []

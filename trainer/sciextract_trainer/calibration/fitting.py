@@ -133,7 +133,7 @@ class Dev:
     serve: Serve = served
     taught: Sequence[frozenset[str]] | None = None
 
-    def telling(self, task: str) -> dict[frozenset[str], list[AnnotatedDocument]]:
+    def complete_in(self, task: str) -> dict[frozenset[str], list[AnnotatedDocument]]:
         """The documents that are complete in the layer of a task, by the labels that they were annotated for.
 
         No labels stand for all of them.
@@ -170,7 +170,7 @@ def calibrated_settings(
         unknown = task == "entity" and pipeline.labels.groups and dev.taught is None
         parts = [
             items_of(task, pipeline, documents, replace(settings, only=labels), dev.given)
-            for labels, documents in ({} if unknown else dev.telling(task)).items()
+            for labels, documents in ({} if unknown else dev.complete_in(task)).items()
         ]
         calibration = calibrate_task(joined(parts))
         if calibration is not None:
@@ -181,14 +181,16 @@ def calibrated_settings(
 def scaled(plain: DecodeSettings, calibrations: Calibrations) -> DecodeSettings:
     """Settings of the network's own probabilities with the scales of some tasks; thresholds move along."""
 
-    def shown(task: str, probability: float) -> float:
+    def calibrated(task: str, probability: float) -> float:
         each = calibrations.get(task)
         return calibrated_score(probability, each.temperature, each.shift) if each else probability
 
-    moved = {task: shown(task, getattr(plain.thresholds, task)) for task in TASKS}
+    moved = {task: calibrated(task, getattr(plain.thresholds, task)) for task in TASKS}
     rescue = plain.rescue
     if rescue is not None:
-        rescue = Rescue(shown("entity", rescue.entity), shown("relation", rescue.relation))
+        rescue = Rescue(
+            calibrated("entity", rescue.entity), calibrated("relation", rescue.relation)
+        )
     warm = {task: each.temperature for task, each in calibrations.items()}
     shifts = {task: each.shift for task, each in calibrations.items()}
     return replace(
