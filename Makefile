@@ -48,13 +48,15 @@ check: $(DEV_ENV)/.installed ## Format, lint, types, layers and generated docs: 
 	@$(IN_DEV) mypy --no-error-summary
 	@$(IN_DEV) found=$$(lint-imports --no-logo --no-cache 2>&1) || { echo "$$found"; exit 1; }
 	@$(IN_DEV) python tools/cli_reference.py --check
+	@$(IN_DEV) python tools/keys_reference.py --check
 
 format: $(DEV_ENV)/.installed ## Format the code and apply safe fixes
 	@$(IN_DEV) ruff check --quiet --fix .
 	@$(IN_DEV) ruff format --quiet .
 
-docs: $(DOCS_ENV)/.installed ## Write docs/cli.md from the help texts and build the site into build/site
+docs: $(DOCS_ENV)/.installed ## Write docs/cli.md and docs/keys.md from the code and build the site into build/site
 	@PYTHONPATH="$(CURDIR)" $(DOCS_ENV)/bin/python tools/cli_reference.py
+	@PYTHONPATH="$(CURDIR):$(CURDIR)/app" $(DOCS_ENV)/bin/python tools/keys_reference.py
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_ENV)/bin/mkdocs build --quiet
 	@echo "build/site/index.html"
 

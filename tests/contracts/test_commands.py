@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from sciextract.cli.main import app
 from tests.shared_data import ROOT
+from tools import keys_reference
 from tools.cli_reference import PAGE, command_paths, written_page
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -55,6 +56,11 @@ class TestEveryCommand:
 def test_the_reference_is_what_the_help_texts_say() -> None:
     page = PAGE.read_text("utf-8")
     assert page == written_page(page), "run: make docs"
+
+
+def test_the_keys_page_lists_the_keys_of_the_desk() -> None:
+    page = keys_reference.PAGE.read_text("utf-8")
+    assert page == keys_reference.written_page(page), "run: make docs"
 
 
 def mentioned(page: Path) -> Iterator[str]:
