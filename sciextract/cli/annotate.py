@@ -44,8 +44,8 @@ def annotate(options: AnnotateOptions) -> None:
     """Predict entities, relations and coreference in abstracts.
 
     Without --export the result is a readable view. Without INPUT, the project of this folder
-    ($SCIEXTRACT_PROJECT, or the only *.sciextract file here) is predicted and exported; what a person has
-    decided there is never changed.
+    ($SCIEXTRACT_PROJECT,
+    or the only *.sciextract file here) is annotated and exported; decisions made by a person are never changed.
 
     Examples:
 
@@ -227,7 +227,8 @@ def _workers_interrupted(options: AnnotateOptions, documents: int) -> tuple[str,
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """What a scheduler sends before it kills ends a run as Ctrl-C does: workers first, then the last message."""
+    """What a scheduler sends before it kills ends a run as Ctrl-C does: workers first, then the last
+    message."""
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt

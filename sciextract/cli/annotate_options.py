@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import InputFormatOption, argument, flag, given_options, option
+from sciextract.cli.console import (
+    InputFormatOption,
+    argument,
+    flag,
+    given_options,
+    option,
+    output_formats,
+)
 from sciextract.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,40 +32,44 @@ class AnnotateOptions:
     ] = None
     export: Annotated[
         str | None,
-        option("FORMAT", "Write data, not the readable view: jsonl, scierc, brat, csv..."),
+        option(
+            "FORMAT",
+            "Write data, not the readable view: jsonl, scierc, brat, csv...",
+            autocompletion=output_formats,
+        ),
     ] = None
     output: Annotated[str | None, option("PATH", "Write to a file; implies --export jsonl.")] = None
     input_format: InputFormatOption = None
     project: Annotated[
         str | None,
         option(
-            "DB", "Import INPUT into this project, predict what it needs, and export the project."
+            "DB", "Import INPUT into this project, predict new abstracts, and export the project."
         ),
     ] = None
     model: Annotated[
         str | None,
         option(
             "NAME|DIR",
-            "sci, bio, auto (the words of each abstract choose), a model folder or hub id.",
+            "sci, bio, auto (chosen per abstract by its words), a model folder or hub id.",
         ),
     ] = None
     schema: Annotated[
-        str | None, option("NAME|FILE", "Label schema for colours; its labels must be the model's.")
+        str | None, option("NAME|FILE", "Label schema for colours; must have the model's labels.")
     ] = None
     candidates: Annotated[
-        bool, flag("Export what stayed below the thresholds, too.", "--candidates")
+        bool, flag("Also export candidates below the thresholds.", "--candidates")
     ] = False
     given_entities: Annotated[
         bool,
         flag(
-            "Keep the entities of the input, and predict only what relates them.",
+            "Keep the entities of the input; predict only relations and coreference between them.",
             "--given-entities",
         ),
     ] = False
     predicted: Annotated[
         bool,
         flag(
-            "With --export scierc: the input's annotations as ner..., predictions as predicted_ner...",
+            "With --export scierc: write the input's annotations as ner..., predictions as predicted_ner...",
             "--predicted",
         ),
     ] = False
@@ -66,59 +77,58 @@ class AnnotateOptions:
         list[str] | None,
         option(
             "TASK=P",
-            "Least probability for entity, relation or coreference, without exception; may be repeated.",
+            "Minimum score per task (entity, relation or coreference); repeatable.",
         ),
     ] = None
     only: Annotated[
         list[str] | None,
-        option("LABEL,...", "Entity labels to look for (default: all the model's)."),
+        option("LABEL,...", "Entity labels to predict (default: all of the model's)."),
     ] = None
     batch_size: Annotated[
-        int | None, option("N", "Abstracts a call, for fp32 and fp16 models.", min=1)
+        int | None, option("N", "Abstracts per batch, for fp32 and fp16 models.", min=1)
     ] = None
     batch_tokens: Annotated[
-        int | None, option("N", "Word pieces a call, for fp32 and fp16 models.", min=1)
+        int | None, option("N", "Subwords per batch, for fp32 and fp16 models.", min=1)
     ] = None
     threads: Annotated[int | None, option("N", "Threads (default: all cores).", min=1)] = None
     workers: Annotated[
         int | None,
-        option("N", "Predict in N processes beside this one, for many abstracts.", min=1, max=1024),
+        option("N", "Predict in N worker processes, for large collections.", min=1, max=1024),
     ] = None
     parts: Annotated[
         str | None,
         option(
-            "FOLDER", "Write a folder of parts (jsonl or parquet); the same command again goes on."
+            "FOLDER", "Write a folder of parts (jsonl or parquet); repeat the command to resume."
         ),
     ] = None
-    unordered: Annotated[bool, flag("With --workers: lines in any order.", "--unordered")] = False
+    unordered: Annotated[bool, flag("With --workers: write lines in any order.", "--unordered")] = (
+        False
+    )
     timeout: Annotated[
         float | None,
-        option("SECONDS", "With --workers: most time for one abstract (default: 60).", min=0.1),
+        option("SECONDS", "With --workers: time limit per abstract (default: 60).", min=0.1),
     ] = None
     engine: Annotated[
         Literal["processes", "ray"] | None,
-        typer.Option(help="What the workers are: processes (default), or Ray of the extra scale."),
+        typer.Option(help="How workers run: as processes (default), or on Ray (extra scale)."),
     ] = None
     address: Annotated[
-        str | None, option("auto|HOST:PORT", "With --engine ray: the cluster (default: its own).")
+        str | None,
+        option("auto|HOST:PORT", "With --engine ray: the cluster to use (default: start one)."),
     ] = None
     precision: Annotated[
         Literal["int8", "int4", "fp32", "fp16"] | None,
-        typer.Option(help="Which graph of the model runs."),
+        typer.Option(help="Numeric precision of the model (default: what the device prefers)."),
     ] = None
     device: Annotated[
         Literal["cpu", "cuda", "auto"],
-        typer.Option(help="Where it runs: the processor, a GPU, or a GPU if there is one."),
+        typer.Option(help="Run on the CPU, on a GPU, or on a GPU if there is one."),
     ] = "cpu"
-    as_json: Annotated[bool, flag("End with a JSON summary.", "--json")] = False
-    resume: Annotated[bool, flag("Go on where the file of --output ends.", "--resume")] = False
-    force: Annotated[bool, flag("Overwrite the file of --output.", "--force")] = False
-    sample: Annotated[bool, flag("Annotate the sample abstracts that come along.", "--sample")] = (
-        False
-    )
-    quiet: Annotated[bool, flag("Neither progress nor a summary in words.", "--quiet", "-q")] = (
-        False
-    )
+    as_json: Annotated[bool, flag("Print a JSON summary at the end.", "--json")] = False
+    resume: Annotated[bool, flag("Resume at the end of the --output file.", "--resume")] = False
+    force: Annotated[bool, flag("Overwrite the --output file.", "--force")] = False
+    sample: Annotated[bool, flag("Annotate the bundled sample abstracts.", "--sample")] = False
+    quiet: Annotated[bool, flag("Show no progress and no summary.", "--quiet", "-q")] = False
 
     @property
     def export_format(self) -> str | None:

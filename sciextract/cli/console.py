@@ -136,7 +136,8 @@ def framed(command: Callable[[], int]) -> int:
 def _open_closed_streams() -> None:
     """Give standard streams that were closed (``2>&-``) a file of their own.
 
-    Else the next file that is opened gets their number, and messages go into data. Standard output can then not be
+    Else the next file that is opened gets their number, and messages go into data. Standard output can then not
+    be
     written, which is an error as soon as there is data; messages go nowhere.
     """
     for name, mode, flags in (
@@ -257,9 +258,36 @@ def given_options(options: object, *names: str) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in given]
 
 
+def input_formats(incomplete: str) -> list[str]:
+    """The formats that can be read, for shell completion."""
+    from sciextract.formats.registry import readable
+
+    return [spec.id for spec in readable() if spec.id.startswith(incomplete)]
+
+
+def output_formats(incomplete: str) -> list[str]:
+    """The formats that can be written, for shell completion."""
+    from sciextract.formats.registry import writable
+
+    return [spec.id for spec in writable() if spec.id.startswith(incomplete)]
+
+
+def model_names(incomplete: str) -> list[str]:
+    """The bundled and registered models, for shell completion."""
+    from sciextract.workflows.models.registry import known_models
+
+    return [model.name for model in known_models() if model.name.startswith(incomplete)]
+
+
+_COMPLETED = {"NAME|DIR": {"autocompletion": model_names}}
+"""Settings by metavar: every option or argument of that kind is a model."""
+
+
 def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
     """An option that takes a value; it is called after its parameter, unless ``names`` say otherwise."""
-    return typer.Option(*names, metavar=metavar, help=help, **settings)
+    return typer.Option(
+        *names, metavar=metavar, help=help, **_COMPLETED.get(metavar, {}), **settings
+    )
 
 
 def flag(help: str, *names: str) -> Any:
@@ -269,7 +297,7 @@ def flag(help: str, *names: str) -> Any:
 
 def argument(metavar: str, help: str, **settings: Any) -> Any:
     """A positional argument."""
-    return typer.Argument(metavar=metavar, help=help, **settings)
+    return typer.Argument(metavar=metavar, help=help, **_COMPLETED.get(metavar, {}), **settings)
 
 
 ProjectOption = Annotated[
@@ -282,18 +310,28 @@ ProjectOption = Annotated[
 ]
 AuthorOption = Annotated[
     str | None,
-    option("NAME", "Who acts (default: $SCIEXTRACT_USER, or the login name).", "--author"),
+    option(
+        "NAME",
+        "Name recorded for changes (default: $SCIEXTRACT_USER, or the login name).",
+        "--author",
+    ),
 ]
 InputFormatOption = Annotated[
-    str | None, option("F", "Format of the input (default: its content).", "--format")
+    str | None,
+    option(
+        "F",
+        "Format of the input (default: recognised by its content).",
+        "--format",
+        autocompletion=input_formats,
+    ),
 ]
 JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json")]
-JsonLinesOption = Annotated[bool, flag("One JSON object a line.", "--json")]
+JsonLinesOption = Annotated[bool, flag("Print one JSON object per line.", "--json")]
 JsonEventsOption = Annotated[bool, flag("Print progress as JSON lines.", "--json")]
-QuietOption = Annotated[bool, flag("Neither progress nor a summary in words.", "--quiet", "-q")]
+QuietOption = Annotated[bool, flag("Show no progress and no summary.", "--quiet", "-q")]
 ForceOption = Annotated[bool, flag("Replace what is at --output.", "--force")]
 StrictOption = Annotated[
-    bool, flag("Fail, and write nothing, if anything would be lost.", "--strict")
+    bool, flag("Fail and write nothing if the format would lose anything.", "--strict")
 ]
 
 

@@ -17,6 +17,7 @@ from sciextract.cli.console import (
     counted,
     is_terminal,
     option,
+    output_formats,
     report,
     say,
 )
@@ -29,12 +30,14 @@ def convert(
     inputs: Annotated[
         list[str], argument("IN...", "Files, folders, zip archives, or - for a pipe.")
     ],
-    to: Annotated[str, option("F", "Format to write, e.g. brat.", "--to")],
+    to: Annotated[
+        str, option("F", "Format to write, e.g. brat.", "--to", autocompletion=output_formats)
+    ],
     output: Annotated[
         str | None, option("PATH", "File or folder (default: standard output).")
     ] = None,
     input_format: InputFormatOption = None,
-    rename: Annotated[str, option("OLD=NEW,...", "New labels for entities and relations.")] = "",
+    rename: Annotated[str, option("OLD=NEW,...", "Rename entity and relation labels.")] = "",
     strict: StrictOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -42,8 +45,9 @@ def convert(
 ) -> None:
     """Convert annotated abstracts from one format into another, without a project.
 
-    What the format cannot hold is counted and reported. With --output, or with --strict, the result
-    appears whole or not at all. docs/formats.md lists the formats.
+    Anything that the format cannot represent is counted and reported. With --output or --strict, either the
+    whole
+    result is written or nothing. docs/formats.md lists the formats.
 
     Examples:
 

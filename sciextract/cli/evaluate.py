@@ -33,46 +33,44 @@ class EvaluateOptions:
 
     gold: Annotated[str, argument("GOLD", "Annotated documents, or -.")]
     predicted: Annotated[
-        str | None, argument("[PREDICTED]", "The same documents, predicted; or -.")
+        str | None, argument("[PREDICTED]", "The same documents with predictions, or -.")
     ] = None
-    model: Annotated[
-        str | None, option("NAME|DIR", "Model that predicts when there is no PREDICTED.")
-    ] = None
+    model: Annotated[str | None, option("NAME|DIR", "Model to use without PREDICTED.")] = None
     schema: Annotated[
         str | None,
         option(
             "NAME|FILE",
-            "Label schema that says which relations are symmetric "
-            "(default: the model's, else scierc).",
+            "Label schema that defines the symmetric relations (default: the model's, else scierc).",
         ),
     ] = None
     only: Annotated[
         list[str] | None,
         option(
             "LABEL,...",
-            "Entity labels that count (default: all); relations and mentions of others are left out.",
+            "Score only these entity labels (default: all), with their relations and mentions.",
         ),
     ] = None
-    singletons: Annotated[bool, flag("Count clusters of one mention, too.", "--singletons")] = False
+    singletons: Annotated[bool, flag("Include clusters of one mention.", "--singletons")] = False
     fields: Annotated[
         Literal["gold", "predicted"] | None,
         typer.Option(
-            help="What is read of PREDICTED: ner... or predicted_ner... "
-            "(default: predicted_ner... where a record has them)."
+            help=(
+                "Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
+                "where present)."
+            )
         ),
     ] = None
-    as_json: Annotated[bool, flag("Print JSON, not tables.", "--json")] = False
-    bootstrap: Annotated[
-        bool, typer.Option(help="Add 95 % intervals from resampled documents.")
-    ] = True
+    as_json: Annotated[bool, flag("Print JSON instead of tables.", "--json")] = False
+    bootstrap: Annotated[bool, typer.Option(help="Add 95 % bootstrap intervals.")] = True
 
 
 @command_with(EvaluateOptions)
 def evaluate(options: EvaluateOptions) -> None:
     """Score predictions against gold: entities, relations and coreference.
 
-    Documents are matched by doc_key, or by text where doc_keys differ. Without PREDICTED the named or default
-    model predicts.
+    Documents are matched by doc_key, or by text where doc_keys differ. Without PREDICTED, the model of --model
+    or
+    the default model predicts.
 
     Examples:
 

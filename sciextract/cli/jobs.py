@@ -20,23 +20,24 @@ if TYPE_CHECKING:
 
 jobs = command_group(
     "jobs",
-    help="List, attach to, cancel, fetch and clean trainings on other machines.\n\n"
-    "`sciextract retrain --remote HOST` begins one. It runs on when the line breaks or this machine sleeps.",
+    help="List, follow, cancel, fetch and clean up training jobs on other machines.\n\n"
+    "`sciextract retrain --remote HOST` starts one. It keeps running when the connection breaks or"
+    " this machine sleeps.",
 )
 
 _Job = Annotated[
-    str, argument("JOB", "The job's name, or how it begins or ends.", show_default=False)
+    str, argument("JOB", "The job's name, or the start or end of it.", show_default=False)
 ]
 
 
 @jobs.command("list")
 def list_(
     offline: Annotated[
-        bool, flag("Only what this machine knows; ask no other one.", "--offline")
+        bool, flag("Show the last known status; contact no other machine.", "--offline")
     ] = False,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List the jobs and how each one stands, newest first.
+    """List the jobs and their status, newest first.
 
     Examples:
 
@@ -62,7 +63,7 @@ def attach(
     job: _Job,
     as_json: JsonEventsOption = False,
 ) -> None:
-    """Follow a job to its end; then its model comes here, is compared with the old one, and used if better.
+    """Follow a job to its end, fetch its model, and use it if it is better.
 
     Example:
 
@@ -76,7 +77,7 @@ def fetch(
     job: _Job,
     as_json: JsonEventsOption = False,
 ) -> None:
-    """Bring the model of a finished job here, compare and register it. A running job is refused.
+    """Fetch the model of a finished job, compare and register it. Fails while the job is running.
 
     Example:
 
@@ -108,7 +109,7 @@ def _attend(job: str, *, as_json: bool) -> None:
 
 @jobs.command()
 def cancel(job: _Job) -> None:
-    """Stop a job at a point from which it can go on; what it has finished stays there.
+    """Stop a job so that it can be resumed; finished stages stay on its machine.
 
     Example:
 
@@ -128,7 +129,7 @@ def cancel(job: _Job) -> None:
 
 @jobs.command()
 def clean(job: _Job) -> None:
-    """Remove a job's files on its machine; the run folder on this one stays. A running job is refused.
+    """Remove a job's files from its machine; the local run folder stays. Fails while the job is running.
 
     Example:
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
+from typer.completion import shell_complete
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
@@ -29,6 +31,9 @@ from sciextract.cli.tui import tui
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
+_COMPLETE = "_SCIEXTRACT_COMPLETE"
+"""The variable in which the script of ``--show-completion`` asks for the words that may follow."""
+
 _LARGEST = 2**63 - 1
 """What SQLite takes for an integer."""
 
@@ -36,7 +41,6 @@ app = typer.Typer(
     name="sciextract",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
@@ -87,9 +91,10 @@ def _start(
 ) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 
-    Data goes to standard output, everything else to standard error.
-    Exit codes: 0 done, 1 failed or nothing usable, 2 wrong use, 3 some records were bad and the rest was
-    done, 4 something is missing, 130 interrupted.
+    Data goes to standard output, everything else to standard error. Exit codes: 0 success, 1 failure or nothing
+    usable, 2 usage error, 3 some records were bad and the rest succeeded, 4 model, project or input file
+    missing,
+    130 interrupted.
     """
     if version:
         typer.echo(f"sciextract {__version__}")
@@ -101,6 +106,8 @@ def _start(
 def _run(words: list[str]) -> int:
     """Parse and invoke without Typer's own frame, which would answer for closed pipes and Ctrl-C."""
     command = typer.main.get_command(app)
+    if instruction := os.environ.get(_COMPLETE):
+        return shell_complete(command, {}, "sciextract", _COMPLETE, instruction)
     try:
         with command.make_context("sciextract", words) as context:
             command.invoke(context)

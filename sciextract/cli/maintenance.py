@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 def log(
     project: ProjectOption = None,
-    limit: Annotated[int, option("N", "At most so many events.", min=1)] = 20,
+    limit: Annotated[int, option("N", "Maximum number of events.", min=1)] = 20,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List what was done to the project, newest first.
+    """List the project's events, newest first.
 
     Examples:
 
@@ -63,16 +63,17 @@ def _event_line(event: Event) -> str:
 def undo(
     project: ProjectOption = None,
     event: Annotated[
-        int | None, option("N", "This event of the log, not your latest one.", min=1)
+        int | None, option("N", "Undo this event of the log instead of your latest one.", min=1)
     ] = None,
-    steps: Annotated[int, option("N", "How many actions.", min=1)] = 1,
+    steps: Annotated[int, option("N", "Number of actions.", min=1)] = 1,
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take back your latest action: also a bulk action, an import or a model run.
+    """Undo your latest action; a bulk action, an import or a model run counts as one.
 
-    Undo is unlimited and itself an event, so that redo can bring back what it took. It refuses, with the
-    reason, what others have built on.
+    Undo is unlimited and is itself an event, so redo can reverse it. An action that later actions of others
+    depend
+    on is not undone; the message gives the reason.
 
     Examples:
 
@@ -91,11 +92,11 @@ def undo(
 
 def redo(
     project: ProjectOption = None,
-    steps: Annotated[int, option("N", "How many actions.", min=1)] = 1,
+    steps: Annotated[int, option("N", "Number of actions.", min=1)] = 1,
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Do again what you undid last; a new action ends what can be redone.
+    """Redo what you undid last; a new action clears what can be redone.
 
     Examples:
 
@@ -125,16 +126,14 @@ def _report_turn(
 
 def backup(
     project: ProjectOption = None,
-    list_only: Annotated[bool, flag("List the backups, make none.", "--list")] = False,
-    restore: Annotated[
-        str | None, option("FILE", "Put this backup in the project's place.")
-    ] = None,
+    list_only: Annotated[bool, flag("List the backups instead of creating one.", "--list")] = False,
+    restore: Annotated[str | None, option("FILE", "Replace the project with this backup.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a dated backup beside the project; the newest ten are kept.
+    """Create a dated backup next to the project; the newest ten are kept.
 
-    Backups are also made before imports into a project with content, before migrations, retraining and
-    project-wide actions: of these the newest ten are kept as well, and they push out none that was asked for.
+    Backups are also created before imports into a project with content, before migrations, retraining and
+    project-wide actions. The newest ten of these are kept separately.
 
     Examples:
 
@@ -178,14 +177,17 @@ def _backup_json(made: Backup) -> dict[str, object]:
 
 def doctor(
     project: ProjectOption = None,
-    repair: Annotated[bool, flag("Mend what can be mended, after a backup.", "--repair")] = False,
+    repair: Annotated[
+        bool, flag("Repair the file as far as possible, after a backup.", "--repair")
+    ] = False,
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the whole project file: SQLite's own checks, the state against the log, offsets, counts.
+    """Check the project file: SQLite integrity, state, log, offsets, counts.
 
-    Nothing is changed without --repair, which rebuilds the state from the log and the search indexes, and
-    saves what can be read of a damaged file into a new project beside it.
+    Nothing is changed without --repair, which rebuilds the search indexes and the state from the log, and
+    recovers
+    the readable part of a damaged file into a new project next to it.
 
     Examples:
 

@@ -35,17 +35,18 @@ models = command_group("models")
 
 _Model = Annotated[str, argument("NAME|DIR", "The model.", show_default=False)]
 _Project = Annotated[
-    str | None, option("DB", "In this project (default: for you, everywhere).", "--project")
+    str | None,
+    option("DB", "Apply to this project (default: to all of your projects).", "--project"),
 ]
 
 
 @models.callback(invoke_without_command=True)
 def start(context: typer.Context) -> None:
-    """List, show, choose, compare and hand on models.
+    """List, show, choose, compare, export and import models.
 
-    A model is named by NAME, by NAME-hash8 where several have the name, or by its folder; so it is after
-    --model, too. Without --model the choice of the project predicts, else yours, else the model that comes
-    in the package.
+    A model is identified by NAME, by NAME-hash8 where several share the name, or by its folder. The same holds
+    for
+    --model. Without --model, the project's model is used, else your own choice, else the bundled model.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
@@ -57,7 +58,7 @@ def list_(
     project: _Project = None,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List the models, and mark the one that predicts.
+    """List the models, and mark the one in use.
 
     Examples:
 
@@ -80,12 +81,12 @@ def list_(
 def show(
     name: Annotated[
         str | None,
-        argument("[NAME|DIR]", "The model (default: the one that predicts).", show_default=False),
+        argument("[NAME|DIR]", "The model (default: the one in use).", show_default=False),
     ] = None,
     project: _Project = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a model: its card, its scores and where it comes from. Every file is held against its hash.
+    """Show a model: its card, scores and origin. Every file is checked against its hash.
 
     Examples:
 
@@ -113,10 +114,10 @@ def use(
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a model predict from now on: for you, or with --project for all who work on that project.
+    """Choose the model to use: for yourself, or with --project for a project.
 
-    The choice of a project is kept in its file and travels with it. A folder that is not registered yet is
-    registered first. Nothing that was predicted or decided changes.
+    The choice for a project is stored in its file. A folder that is not registered yet is registered first.
+    Existing predictions and decisions do not change.
 
     Examples:
 
@@ -140,7 +141,7 @@ def use(
 def rollback(
     project: _Project = None, author: AuthorOption = None, as_json: JsonOption = False
 ) -> None:
-    """Take the latest choice of a model back; what was chosen before it predicts again.
+    """Revert the latest choice of a model; the previous one is used again.
 
     Examples:
 
@@ -165,21 +166,24 @@ def compare(
     first: Annotated[str, argument("A", "The model before.")],
     second: Annotated[str, argument("B", "The model after.")],
     data: Annotated[
-        str | None, option("FILE", "Gold that both predict (default: stated scores).")
+        str | None,
+        option(
+            "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
+        ),
     ] = None,
     blind_gate: Annotated[
         bool,
         flag(
-            "With --data: show abstracts not corrected from a model's suggestions apart, too.",
+            "With --data: also report abstracts that were annotated without a model's suggestions.",
             "--blind-gate",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two models: scores, differences, and with --data 90 % intervals from resampled abstracts.
+    """Compare two models: scores, differences, and with --data 90 % bootstrap intervals.
 
-    With --data both predict the same gold, which neither should have been trained on; the verdict is that of
-    the gate after a training. Without it the scores that the models state are compared.
+    With --data, both models predict the same gold, which neither should have been trained on, and the gate used
+    after training decides between them. Without it, the scores in the model cards are compared.
 
     Examples:
 
@@ -206,11 +210,11 @@ def compare(
 @models.command()
 def export(
     name: _Model,
-    file: Annotated[str, argument("FILE", "What to write: a name in .tar or .zip.")],
-    force: Annotated[bool, flag("Replace a file that is there.", "--force")] = False,
+    file: Annotated[str, argument("FILE", "The file to write: .tar or .zip.")],
+    force: Annotated[bool, flag("Replace an existing file.", "--force")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a model into one file, to hand on or to keep. The same model gives the same bytes.
+    """Write a model into one file, to share or archive. The same model gives the same bytes.
 
     Examples:
 
@@ -231,12 +235,14 @@ def export(
 @models.command("import")
 def import_(
     file: Annotated[str, argument("FILE|DIR", "A .tar or .zip of a model, or its folder.")],
-    name: Annotated[str | None, option("NAME", "What to call it (default: its own name).")] = None,
+    name: Annotated[
+        str | None, option("NAME", "Name to register it under (default: its own).")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Register a model from a file or folder, once every part of it has the hash of its manifest.
+    """Register a model from a file or folder, after a check of all hashes.
 
-    It predicts only when it is chosen: with models use, or with --model for once.
+    The model is used only once it is chosen: with models use, or with --model for one command.
 
     Examples:
 
@@ -305,13 +311,13 @@ def _in_use(project: Project | None) -> tuple[object, str]:
 
 
 def curves(
-    name: Annotated[str | None, argument("[NAME]", "The model that came of the training.")] = None,
-    run: Annotated[str | None, option("DIR", "Its run folder, instead of a model.")] = None,
+    name: Annotated[str | None, argument("[NAME]", "The trained model.")] = None,
+    run: Annotated[str | None, option("DIR", "The run folder, instead of a model.")] = None,
     output: Annotated[
         str | None, option("DIR", "Where to write (default: the run folder).")
     ] = None,
 ) -> None:
-    """Draw how losses and dev scores went in a training, as curves.png and curves.svg.
+    """Plot losses and dev scores of a training run as curves.png and curves.svg.
 
     Examples:
 

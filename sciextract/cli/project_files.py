@@ -10,6 +10,7 @@ import typer
 from sciextract.cli.console import (
     AuthorOption,
     ForceOption,
+    InputFormatOption,
     JsonOption,
     ProgressLine,
     ProjectOption,
@@ -21,6 +22,7 @@ from sciextract.cli.console import (
     is_terminal,
     opened_project,
     option,
+    output_formats,
     report,
     say,
     warn_of_network,
@@ -33,14 +35,14 @@ if TYPE_CHECKING:
 
 
 def init(
-    project: Annotated[str, argument("DB", "The project file to make.")],
+    project: Annotated[str, argument("DB", "The project file to create.")],
     schema: Annotated[
         str, option("NAME|FILE", "Label schema: a bundled name or a TOML file.")
     ] = "scierc",
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a project: one SQLite file that keeps abstracts, predictions and every correction.
+    """Create a project: one SQLite file with abstracts, predictions and corrections.
 
     Examples:
 
@@ -65,9 +67,7 @@ def import_(
         list[str], argument("PATH...", "Files, folders, zip archives, or - for a pipe.")
     ],
     project: ProjectOption = None,
-    input_format: Annotated[
-        str | None, option("F", "Format of the files (default: their content).", "--format")
-    ] = None,
+    input_format: InputFormatOption = None,
     add_labels: Annotated[
         bool, flag("Add labels that the project's schema lacks.", "--add-labels")
     ] = False,
@@ -75,25 +75,27 @@ def import_(
         str,
         option(
             "LAYERS",
-            "Layers in which the files are complete: entities, relations, coreference, or all. "
-            "What is not annotated there is not there; training takes it for negative.",
+            "Layers that are fully annotated in the files: entities, relations, coreference, or "
+            "all. In these layers, training treats everything unannotated as negative.",
         ),
     ] = "",
     fields: Annotated[
         Literal["gold", "predicted"] | None,
         typer.Option(
-            help="What is imported of records with gold and predictions (default: gold). "
-            "Predictions become undecided items of a source of their own."
+            help=(
+                "What to import from records with gold and predictions (default: gold). Predictions "
+                "become undecided items with their own source."
+            )
         ),
     ] = None,
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Bring abstracts, and annotations if they have some, into a project.
+    """Import abstracts, and any annotations they have, into a project.
 
-    A text that is there already is not doubled: its record is kept and its annotations are added. What was
-    decided in the project is never changed.
+    A text that the project already has is not duplicated: its record is kept and its annotations are added.
+    Decisions in the project are never changed.
 
     Examples:
 
@@ -129,25 +131,35 @@ def import_(
 
 def export(
     export_format: Annotated[
-        str, option("F", "Format to write, such as jsonl or brat.", "--format")
+        str,
+        option(
+            "F",
+            "Format to write, such as jsonl or brat.",
+            "--format",
+            autocompletion=output_formats,
+        ),
     ],
     project: ProjectOption = None,
     output: Annotated[
         str | None, option("PATH", "File or folder (default: standard output).")
     ] = None,
     strict: StrictOption = False,
-    undecided: Annotated[bool, flag("Also what nobody has decided yet.", "--undecided")] = False,
+    undecided: Annotated[bool, flag("Include undecided items.", "--undecided")] = False,
     source: Annotated[
-        str | None, option("S", "What one source said, e.g. model:sci, not what holds now.")
+        str | None,
+        option(
+            "S",
+            "Export the items of one source, e.g. model:sci, instead of the current annotations.",
+        ),
     ] = None,
     with_base: Annotated[
-        str | None, option("FILE", "A training set: this gold plus what you corrected.")
+        str | None, option("FILE", "Write a training set: this gold plus your corrected abstracts.")
     ] = None,
     predicted: Annotated[
         bool,
         flag(
-            "With scierc: the latest predictions (or those of --source) as predicted_ner..., "
-            "beside the current view as ner...",
+            "With scierc: write the latest predictions (or those of --source) as predicted_ner...,"
+            " and the current annotations as ner...",
             "--predicted",
         ),
     ] = False,
@@ -155,10 +167,10 @@ def export(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the project's current view: what was imported, accepted, edited and added.
+    """Export the project's imported, accepted, edited and added items.
 
-    What the format cannot hold is counted and reported. The output appears whole or not at all.
-    With --with-base, abstracts held out for the gate and those without a done layer stay out.
+    Anything that the format cannot represent is counted and reported. Either the whole output is written or
+    nothing. With --with-base, abstracts held out for the gate and those without a done layer are left out.
 
     Examples:
 

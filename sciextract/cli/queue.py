@@ -45,7 +45,7 @@ class OrderWord(StrEnum):
 def start(context: typer.Context) -> None:
     """Make, list, show and drop saved queues: the abstracts to correct next, in order.
 
-    A queue lies in the project. The desk goes along it: sciextract tui, then F3.
+    Queues are stored in the project. To work through one in the desk: sciextract tui, then F3.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
@@ -57,28 +57,33 @@ def make(
     by: Annotated[
         OrderWord,
         typer.Option(
-            help="Doubt of one model (entropy, margin, least-confidence), disagreement of several "
-            "(committee), unlikeness to all others (diversity), or chance (random)."
+            help=(
+                "Uncertainty of one model (entropy, margin, least-confidence), disagreement of several"
+                " (committee), dissimilarity to all others (diversity), or random order."
+            )
         ),
     ] = OrderWord.ENTROPY,
     model: Annotated[
         list[str] | None,
         option(
             "NAME|DIR",
-            "The model (default: the one that predicts); for a committee two or more times.",
+            "The model (default: the one in use); two or more times for a committee.",
         ),
     ] = None,
-    most: Annotated[int, option("N", "At most so many abstracts.", min=1)] = 200,
-    name: Annotated[str | None, option("NAME", "What to call it (default: after --by).")] = None,
-    seed: Annotated[int, option("N", "Of the random order.", min=0)] = 0,
+    most: Annotated[int, option("N", "Maximum number of abstracts.", min=1)] = 200,
+    name: Annotated[
+        str | None, option("NAME", "Name of the queue (default: that of --by).")
+    ] = None,
+    seed: Annotated[int, option("N", "Seed of the random order.", min=0)] = 0,
     project: ProjectOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Rank the abstracts that are not done yet, and save the first of them as a queue.
 
-    Predictions that the project holds are used; others are made now and not kept. What is decided already
-    counts no longer. Nothing but the queue is written, and that at the very end.
+    Predictions in the project are reused; missing ones are computed and not stored. Decided items are ignored.
+    Only
+    the queue is written, at the very end.
 
     Examples:
 
@@ -154,7 +159,7 @@ def show(
 
 @queue.command()
 def drop(name: _Name, project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Forget a queue; its abstracts and everything decided about them stay as they are.
+    """Delete a queue; its abstracts and their annotations stay unchanged.
 
     Example:
 

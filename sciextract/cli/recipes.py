@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 recipe = command_group(
     "recipe",
     help="List, show and run training recipes and the grids of the SciDeBERTa paper.\n\n"
-    "Training recipes are for `sciextract retrain --recipe NAME`; `recipe run` is for grids, which train many times.",
+    "Training recipes are for `sciextract retrain --recipe NAME`; `recipe run` is for grids, which"
+    " train many times.",
 )
 
 _GRIDS = "paper"
@@ -31,7 +32,7 @@ _PREFIX = "paper-"
 
 @recipe.command("list")
 def list_() -> None:
-    """List the recipes and grids that come along, each with its first line.
+    """List the bundled recipes and grids, each with its description.
 
     Examples:
 
@@ -46,9 +47,9 @@ def list_() -> None:
 
 @recipe.command()
 def show(
-    name: Annotated[str, argument("NAME", "As `recipe list` prints it.")],
+    name: Annotated[str, argument("NAME", "A name from `recipe list`.")],
 ) -> None:
-    """Print a recipe or grid, TOML; a copy of it can be changed and named by its path.
+    """Print a recipe or grid as TOML; edit a copy and pass its path to use it.
 
     Examples:
 
@@ -65,13 +66,11 @@ def run(
         list[str] | None,
         option(
             "ID|DIR",
-            "An encoder at hand, maybe as NAME=DIR; may be repeated (default: the paper's in the local cache).",
+            "A local encoder, optionally as NAME=DIR; repeatable (default: the paper's, from the local cache).",
         ),
     ] = None,
-    runs: Annotated[
-        int | None, option("N", "Seeds of each cell, instead of the grid's.", min=1)
-    ] = None,
-    epochs: Annotated[int | None, option("N", "Epochs, instead of the grid's.", min=1)] = None,
+    runs: Annotated[int | None, option("N", "Seeds per cell (default: the grid's).", min=1)] = None,
+    epochs: Annotated[int | None, option("N", "Epochs (default: the grid's).", min=1)] = None,
     evaluate_every: Annotated[
         int | None, option("N", "Epochs between evaluations on dev.", min=1)
     ] = None,
@@ -79,7 +78,7 @@ def run(
         list[str] | None,
         option(
             "CELL",
-            "Only these: an encoder, a variant, a column, or several joined with /; may be repeated.",
+            "Only these cells: an encoder, a variant, a column, or several joined with /; repeatable.",
         ),
     ] = None,
     documents: Annotated[
@@ -87,20 +86,23 @@ def run(
     ] = None,
     network: Annotated[
         Literal["joint", "dygie"],
-        typer.Option(help="This program's network, or the paper's frame, which is slower."),
+        typer.Option(
+            help="The network of sciextract, or that of the paper (DyGIE++), which is slower."
+        ),
     ] = "joint",
     folder: Annotated[
-        str | None, option("DIR", "Where cells and tables lie; the same folder goes on from there.")
+        str | None, option("DIR", "Folder for cells and tables; an existing one is resumed.")
     ] = None,
     json_path: Annotated[
-        str | None, option("PATH", "Where the JSON goes, instead.", "--json")
+        str | None, option("PATH", "Where to write the JSON instead.", "--json")
     ] = None,
     device: Annotated[str, option("NAME", "auto, cpu, cuda or mps.")] = "auto",
 ) -> None:
-    """Train every cell of a grid, and print ours (dev) beside what was published (test).
+    """Train every cell of a grid, and print its dev scores next to the published test scores.
 
-    A finished cell is never trained again, cells that two grids share are trained once, and an unfinished
-    one goes on from its last epoch: Ctrl-C at any time, and give the same command again.
+    Finished cells are not trained again, cells that grids share are trained once, and an unfinished cell
+    resumes
+    from its last epoch. Press Ctrl-C at any time; the same command resumes.
 
     Examples:
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sciextract.cli.console import (
+    InputFormatOption,
     JsonOption,
     argument,
     command_group,
@@ -32,7 +33,7 @@ _Force = Annotated[bool, flag("Replace the file.", "--force")]
 
 @schema.callback(invoke_without_command=True)
 def start(context: typer.Context) -> None:
-    """List, show, check and make label schemas: which entity and relation types there are."""
+    """List, show, check and create label schemas (entity and relation types)."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
         raise typer.Exit(ExitCode.USAGE)
@@ -40,7 +41,7 @@ def start(context: typer.Context) -> None:
 
 @schema.command("list")
 def list_schemas() -> None:
-    """List the schemas that come with sciextract.
+    """List the bundled schemas.
 
     Examples:
 
@@ -106,13 +107,13 @@ def new(
         list[str] | None, option("LABEL", "A relation type without direction; repeatable.")
     ] = None,
     coreference: Annotated[
-        bool, flag("Group mentions of the same thing.", "--coreference")
+        bool, flag("Include coreference: clusters of mentions of the same thing.", "--coreference")
     ] = False,
     force: _Force = False,
 ) -> None:
-    """Make a label schema: from the options, or by questions on a terminal.
+    """Create a label schema from options, or interactively on a terminal.
 
-    Keys and colours are chosen; the file can be edited afterwards.
+    Keys and colours are assigned automatically; edit the file to change them.
 
     Examples:
 
@@ -146,15 +147,13 @@ def new(
 def from_files(
     files: Annotated[list[str], argument("IN...", "Annotated files.")],
     output: Annotated[Path, option("FILE", "The TOML file to write.", "--output")],
-    input_format: Annotated[
-        str | None, option("F", "Format (default: its content).", "--format")
-    ] = None,
+    input_format: InputFormatOption = None,
     force: _Force = False,
 ) -> None:
-    """Make a label schema of the labels that annotated files hold.
+    """Create a label schema from the labels of annotated files.
 
-    Legal pairs are those that occur. The most frequent mentions become examples. Which relations have no direction is not
-    known: set symmetric = true in the file.
+    Legal pairs are those that occur. The most frequent mentions become examples. Symmetric relations are not
+    detected: set symmetric = true in the file.
 
     Examples:
 

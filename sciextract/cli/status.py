@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Tell how far the work on a project is.
+    """Show the progress of a project.
 
     Examples:
 
@@ -48,27 +48,30 @@ def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
 def search(
     words: Annotated[
         list[str] | None,
-        argument("[WORDS...]", 'Words that all occur; "a phrase" in quotes; begin*.'),
+        argument(
+            "[WORDS...]", 'Words that must all occur; "a phrase" in quotes; a prefix as begin*.'
+        ),
     ] = None,
     project: ProjectOption = None,
     place: Annotated[
-        Literal["text", "title", "mentions"], typer.Option("--in", help="Where the words stand.")
+        Literal["text", "title", "mentions"], typer.Option("--in", help="Where to search.")
     ] = "text",
     label: Annotated[
-        str | None, option("L", "Abstracts with this entity or relation type.")
+        str | None, option("L", "Only abstracts with this entity or relation type.")
     ] = None,
     state: Annotated[
         Literal["undecided", "accepted", "rejected", "edited", "added", "imported"] | None,
-        typer.Option(help="Abstracts with items in this state (of --label, if given)."),
+        typer.Option(help="Only abstracts with items in this state (of --label, if given)."),
     ] = None,
     score_below: Annotated[
-        float | None, option("P", "With an undecided item that scores less.", min=0, max=1)
+        float | None,
+        option("P", "Only abstracts with an undecided item below this score.", min=0, max=1),
     ] = None,
     disagreement: Annotated[
-        bool, flag("Abstracts on which sources differ.", "--disagreement")
+        bool, flag("Only abstracts on which sources differ.", "--disagreement")
     ] = False,
-    flagged: Annotated[bool, flag("Abstracts with a flag.", "--flagged")] = False,
-    limit: Annotated[int, option("N", "At most so many.", min=1)] = 20,
+    flagged: Annotated[bool, flag("Only flagged abstracts.", "--flagged")] = False,
+    limit: Annotated[int, option("N", "Maximum number of rows.", min=1)] = 20,
     as_json: JsonLinesOption = False,
 ) -> None:
     """Find abstracts by words, mentions, labels, states, scores or disagreement.
@@ -123,13 +126,13 @@ def stats(
     learning: Annotated[
         bool,
         flag(
-            "How well abstracts were suggested before you corrected them, with the adapter and without it.",
+            "Show how good predictions were before you corrected them, with the adapter and without it.",
             "--learning",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell how good the model's items were by your decisions: acceptance, edits, calibration, time.
+    """Show how well you accepted the model's predictions: rates, calibration, time.
 
     Examples:
 
@@ -194,7 +197,10 @@ def _effort_lines(points: Sequence[CurvePoint]) -> Iterator[str]:
         return f"{fmean(known):.{digits}f}" if known else "unknown"
 
     latest = points[-10:]
-    yield f"keys an abstract: {mean(each.keys for each in points)}; latest {len(latest)}: {mean(each.keys for each in latest)}"
+    yield (
+        f"keys per abstract: {mean(each.keys for each in points)}; "
+        f"latest {len(latest)}: {mean(each.keys for each in latest)}"
+    )
     both = [each for each in points if each.keys_adapter is not None]
     if both:
         yield (

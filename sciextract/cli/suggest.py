@@ -15,7 +15,10 @@ from sciextract.cli.console import (
     ProjectOption,
     QuietOption,
     counted,
+    flag,
+    input_formats,
     is_terminal,
+    option,
     report,
     say,
 )
@@ -29,50 +32,52 @@ def suggest(
     project: ProjectOption = None,
     terms: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="CSV or TSV file with a term and its label in each row."),
+        option("FILE", "CSV or TSV file with a term and its label per row."),
     ] = None,
     patterns: Annotated[
         list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="JSON Lines of token and phrase patterns (spaCy EntityRuler, Prodigy).",
+        option(
+            "FILE",
+            "JSON Lines file of token and phrase patterns (spaCy EntityRuler, Prodigy).",
         ),
     ] = None,
     labels: Annotated[
         str,
-        typer.Option(
+        option(
+            "OLD=NEW,...",
+            "Labels of a model, each with the project's label that it becomes.",
             "--map",
-            metavar="OLD=NEW,...",
-            help="A model's labels with those of the project that they stand for.",
         ),
     ] = "",
     spans: Annotated[
-        bool, typer.Option("--spans", help="The mentions of a model without their labels.")
+        bool, flag("Add the mentions of a model without their labels.", "--spans")
     ] = False,
     model: Annotated[
         str | None,
-        typer.Option(metavar="M", help="The model of --map and --spans (default: sci)."),
+        option("NAME|DIR", "The model of --map and --spans (default: sci)."),
     ] = None,
     files: Annotated[
         list[str] | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="Annotations in any format, undecided whatever their state.",
-        ),
+        option("FILE", "Annotations in any format; all become undecided.", "--from"),
     ] = None,
     input_format: Annotated[
         str | None,
-        typer.Option("--format", metavar="F", help="Format of --from (default: its content)."),
+        option(
+            "F",
+            "Format of --from (default: recognised by its content).",
+            "--format",
+            autocompletion=input_formats,
+        ),
     ] = None,
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Suggest annotations for a project: from terms, patterns, a model of other labels, or a file.
+    """Suggest annotations from terms, patterns, another model or a file.
 
-    Suggestions are undecided until a person decides, and name their source. One undo takes back all of one
-    call. A mention that the project has is not suggested again; abstracts whose entities are done get none.
+    Suggestions are undecided and record their source. One undo reverts all suggestions of a command. Mentions
+    that
+    the project already has are not suggested again, and abstracts whose entities are done get no suggestions.
 
     Examples:
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def merge(
-    other: Annotated[str, argument("OTHER.db", "The project to bring in.")],
+    other: Annotated[str, argument("OTHER.db", "The project to merge.")],
     project: ProjectOption = None,
     add_labels: Annotated[
         bool, flag("Add labels that this project's schema lacks.", "--add-labels")
@@ -36,11 +36,13 @@ def merge(
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring another annotator's project into this one, text by text.
+    """Merge another annotator's project into this one, text by text.
 
-    What was decided here stays. Where both sides worked on a text, the differences wait for adjudicate.
-    Saved queues come along, and the choice of a model where this project has none.
-    Merging the same file again changes nothing.
+    Decisions in this project are kept. Where both sides worked on a text, resolve the differences with
+    adjudicate.
+    Saved queues are merged too, and the choice of a model where this project has none. Merging the same file
+    again
+    changes nothing.
 
     Examples:
 
@@ -67,16 +69,17 @@ def merge(
 
 def agree(
     first: Annotated[str, argument("A.db", "One annotator's project.")],
-    second: Annotated[str, argument("B.db", "The other one's project.")],
+    second: Annotated[str, argument("B.db", "The other annotator's project.")],
     done: Annotated[
         bool, flag("Only abstracts whose entities both marked as done.", "--done")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how far two annotators agree on the abstracts that both worked on.
+    """Measure the agreement of two annotators on the abstracts that both worked on.
 
-    Span F1 (exact and overlap), Cohen's kappa on tokens, relation F1 on own and on shared spans, and the
-    coreference measures, with 95 % intervals over abstracts.
+    Measures: span F1 (exact and overlap), Cohen's kappa on tokens, relation F1 on all and on shared spans, and
+    the
+    coreference scores, with 95 % intervals over abstracts.
 
     Examples:
 
@@ -96,17 +99,19 @@ def adjudicate(
     project: ProjectOption = None,
     source: Annotated[
         str | None,
-        option("S", "Hold the project against this source (default: all merged projects)."),
+        option("S", "Compare the project with this source (default: all merged projects)."),
     ] = None,
     take: Annotated[
         Literal["mine", "theirs"] | None,
-        typer.Option(help="Decide the difference of --key, or all that are listed."),
+        typer.Option(
+            help="Resolve the difference of --key, or all that are listed, in favour of one side."
+        ),
     ] = None,
-    key: Annotated[list[str] | None, option("K", "Only this difference; may be repeated.")] = None,
+    key: Annotated[list[str] | None, option("K", "Only this difference; repeatable.")] = None,
     author: AuthorOption = None,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List where sources differ, and decide it.
+    """List the differences between sources, and resolve them.
 
     Examples:
 

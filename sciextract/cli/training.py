@@ -40,13 +40,13 @@ class RetrainOptions:
 
     project: ProjectOption = None
     base: Annotated[
-        str | None, option("FILE", "Your copy of a published set: seen again in training.")
+        str | None, option("FILE", "Your copy of a published data set, replayed in training.")
     ] = None
     gate: Annotated[
-        str | None, option("FILE", "More gold to compare the old and the new model on.")
+        str | None, option("FILE", "Additional gold for the comparison of old and new model.")
     ] = None
     model: Annotated[
-        str | None, option("NAME|DIR", "Model to train on (default: the one in use).")
+        str | None, option("NAME|DIR", "Model to start from (default: the one in use).")
     ] = None
     name: Annotated[
         str | None, typer.Option(help="Name of the new model (default: the project's).")
@@ -54,7 +54,7 @@ class RetrainOptions:
     blind_gate: Annotated[
         bool,
         flag(
-            "Show held-out abstracts not corrected from a model's suggestions apart, too.",
+            "Also report held-out abstracts that were annotated without a model's suggestions.",
             "--blind-gate",
         ),
     ] = False
@@ -66,7 +66,7 @@ class RetrainOptions:
         str | None,
         option(
             "FILE|DIR",
-            "Documents for selection and scores (default: the validation split of --data).",
+            "Documents for model selection and scores (default: the validation split of --data).",
         ),
     ] = None
     output: Annotated[str | None, option("DIR", "With --data: the model folder to write.")] = None
@@ -83,35 +83,36 @@ class RetrainOptions:
             "Training recipe, TOML (default: correction-round; with --data: scierc-joint).",
         ),
     ] = None
-    seed: Annotated[int | None, typer.Option(help="Seed, instead of the recipe's.")] = None
+    seed: Annotated[int | None, typer.Option(help="Seed (default: the recipe's).")] = None
     seeds: Annotated[
-        int | None, option("N", "With --data: train with seeds 1 to N; prints mean and deviation.")
+        int | None,
+        option("N", "With --data: train with seeds 1 to N, and print mean and standard deviation."),
     ] = None
-    epochs: Annotated[int | None, typer.Option(help="Epochs, instead of the recipe's.")] = None
+    epochs: Annotated[int | None, typer.Option(help="Epochs (default: the recipe's).")] = None
     augment: Annotated[
         float | None,
         option(
             "SHARE",
-            "Documents with swapped entities per training document and epoch (1: as many again).",
+            "Augmented documents (entities swapped) per training document and epoch; 1 doubles the data.",
         ),
     ] = None
     device: Annotated[str | None, option("NAME", "auto, cpu, cuda or mps (default: auto).")] = None
-    gpu: Annotated[bool, flag("The same as --device cuda.", "--gpu")] = False
+    gpu: Annotated[bool, flag("Same as --device cuda.", "--gpu")] = False
     processes: Annotated[
         int | None,
-        option("N", "With --data: processes that train together, each on a GPU of its own."),
+        option("N", "With --data: number of processes that train together, each on its own GPU."),
     ] = None
     remote: Annotated[
-        str | None, option("[USER@]HOST", "Train there, over ssh; ~/.ssh/config holds.")
+        str | None, option("[USER@]HOST", "Train on this machine over ssh; ~/.ssh/config applies.")
     ] = None
     remote_python: Annotated[
         str | None, option("PATH", "Python on that machine (default: python3).")
     ] = None
     slurm: Annotated[bool, flag("Through SLURM on that machine.", "--slurm")] = False
     detach: Annotated[
-        bool, flag("Come back once the job runs there; see sciextract jobs.", "--detach")
+        bool, flag("Return once the remote job runs; see sciextract jobs.", "--detach")
     ] = False
-    run: Annotated[str | None, option("DIR", "Run folder; a stopped run goes on from it.")] = None
+    run: Annotated[str | None, option("DIR", "Run folder; a stopped run resumes from it.")] = None
     as_json: JsonEventsOption = False
 
     def chosen_device(self) -> str:
@@ -187,13 +188,14 @@ class RetrainOptions:
 
 @command_with(RetrainOptions)
 def retrain(options: RetrainOptions) -> None:
-    """Train on what was corrected in a project, and use the new model where it is better.
+    """Train on the corrections of a project, and use the new model if it is better.
 
-    A snapshot of the project is taken, the model in use is trained on, and old and new are compared on
-    held-out abstracts. The new one is registered; it is put in use only when it is very likely better.
-    Ctrl-C stops at a point from which --run DIR goes on.
+    Training starts from the model in use, on a snapshot of the project. Both models are compared on held-out
+    abstracts. The new model is registered, and used only if it is very likely better. Ctrl-C stops the run;
+    --run
+    DIR resumes it.
 
-    With --data a model is trained from files, from any Hugging Face encoder.
+    With --data, a model is trained from files, starting from any Hugging Face encoder.
 
     Examples:
 

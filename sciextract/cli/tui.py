@@ -27,26 +27,25 @@ def tui(
         str | None, option("NAME|FILE", "Label schema of a new project (default: the model's).")
     ] = None,
     model: Annotated[
-        str | None, option("M", "sci, bio, auto (the words choose), a model folder or hub id.")
+        str | None, option("M", "sci, bio, auto (chosen by the words), a model folder or hub id.")
     ] = None,
     author: AuthorOption = None,
-    no_predict: Annotated[bool, flag("Do not let a model predict.", "--no-predict")] = False,
+    no_predict: Annotated[bool, flag("Run no model.", "--no-predict")] = False,
     web: Annotated[
-        bool, flag("Serve the desk to a browser; prints a link to open.", "--web")
+        bool, flag("Serve the desk to a browser; the link to open is printed.", "--web")
     ] = False,
     host: Annotated[
         str,
-        option(
-            "ADDRESS", "With --web: the address to listen on; other machines reach only theirs."
-        ),
+        option("ADDRESS", "With --web: the address to listen on."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, option("N", "With --web: the port; 0 takes a free one.", min=0, max=65535)
+        int, option("N", "With --web: the port; 0 for any free one.", min=0, max=65535)
     ] = 8000,
 ) -> None:
-    """Review and correct abstracts in the terminal, one key per decision; every decision is saved at once.
+    """Review and correct abstracts in the terminal, one key per decision.
 
-    Files get a project of their own beside them. Without arguments the start screen offers recent projects.
+    Every decision is saved immediately. For files, a project is created next to them. Without arguments, the start
+    screen lists recent projects.
 
     Examples:
 

@@ -40,6 +40,37 @@ def test_commands_are_listed(command: Command) -> None:
     assert "No such command" in wrong.err and "\x1b" not in wrong.err
 
 
+def test_bash_completes_commands_options_and_values(tmp_path: Path) -> None:
+    shim = tmp_path / "sciextract"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sciextract "$@"\n')
+    shim.chmod(0o755)
+    script = """
+        eval "$(sciextract --show-completion)"
+        completed() {
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+            _sciextract_completion sciextract
+            echo "${COMPREPLY[@]}"
+        }
+        completed sciextract anno
+        completed sciextract graph build --sym
+        completed sciextract convert in.jsonl --to pub
+        completed sciextract annotate --model b
+        completed sciextract annotate pap
+    """
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)}
+    bash = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *found, file = bash.stdout.split("\n")[:-1]
+    assert found == ["annotate", "--symmetric", "pubtator", "bio"], bash.stderr
+    assert file == ""  # nothing from the program: bash completes the names of files
+
+
 class BrokenExtractor(RuleExtractor):
     def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
         for document in documents:

@@ -45,7 +45,7 @@ class BuildOptions:
         typer.Option(
             "--generic",
             metavar="LABEL",
-            help="A type of mentions that name nothing themselves (default: Generic); may be repeated.",
+            help="Entity type of mentions that name nothing specific (default: Generic); repeatable.",
         ),
     ] = None
     years: Annotated[
@@ -53,7 +53,7 @@ class BuildOptions:
         typer.Option(
             "--years",
             metavar="FILE",
-            help="JSONL or CSV with id (or doc_key) and year, for abstracts that tell no year.",
+            help="JSONL or CSV with id (or doc_key) and year, for abstracts without a year.",
         ),
     ] = None
     acronym_share: Annotated[
@@ -62,8 +62,10 @@ class BuildOptions:
             metavar="P",
             min=0.5,
             max=1,
-            help="An acronym without its expansion is read as the one that this share of the abstracts gives; 1: "
-            "only where all agree.",
+            help=(
+                "An acronym without its expansion gets the one that at least this share of the "
+                "abstracts gives; 1: only if all agree."
+            ),
         ),
     ] = 0.8
     symmetric: Annotated[
@@ -71,8 +73,10 @@ class BuildOptions:
         typer.Option(
             "--symmetric",
             metavar="LABEL",
-            help="A relation type without direction (default: those of the bundled label schemas, such as "
-            "COMPARE; '' for none); may be repeated.",
+            help=(
+                "A relation type without direction (default: those of the bundled label schemas, such "
+                "as COMPARE; '' for none); repeatable."
+            ),
         ),
     ] = None
     vocabulary: Annotated[
@@ -88,11 +92,12 @@ class BuildOptions:
             metavar="P",
             min=0,
             max=1,
-            help="Leave out relations to which the model gives a lower probability.",
+            help="Leave out relations below this score.",
         ),
     ] = 0.0
     only_decided: Annotated[
-        bool, typer.Option("--only-decided", help="Of projects only what a person has decided.")
+        bool,
+        typer.Option("--only-decided", help="From projects, only items that a person has decided."),
     ] = False
     workers: Annotated[
         int | None,
@@ -100,7 +105,7 @@ class BuildOptions:
             metavar="N",
             min=0,
             max=1024,
-            help="Processes that read large files (default: one a core).",
+            help="Number of processes that read large files (default: one per core).",
         ),
     ] = None
     as_json: JsonOption = False
@@ -109,10 +114,10 @@ class BuildOptions:
 
 @command_with(BuildOptions)
 def build(options: BuildOptions) -> None:
-    """Bring predictions into a graph; it is made where there is none.
+    """Add predictions to a graph; a missing graph file is created.
 
-    An abstract that is in the graph already is not counted twice; one that has changed takes the place of its
-    former self. A build that was interrupted goes on when it is called again.
+    An abstract that is already in the graph is not counted twice; a changed one replaces its earlier version.
+    Repeat the command to resume an interrupted build.
 
     Examples:
 

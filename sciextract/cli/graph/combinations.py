@@ -42,11 +42,11 @@ def gaps(
         typer.Option(
             "--type",
             metavar="TYPE",
-            help="Of what is missing (default: Task for a Method, else Method).",
+            help="Entity type to list (default: Task for a Method, else Method).",
         ),
     ] = None,
     least: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Only nodes that N abstracts name.")
+        int, typer.Option(metavar="N", min=1, help="Only nodes that at least N abstracts mention.")
     ] = 5,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
@@ -54,10 +54,10 @@ def gaps(
     limit: LimitOption = 20,
     as_json: JsonLines = False,
 ) -> None:
-    """List what a node was never combined with, though both are related to the same things.
+    """List nodes never combined with a node that has the same neighbours.
 
-    No abstract names both. They are ranked by what they share, by the measure of Adamic and Adar; "expected" is the
-    number of abstracts that would name both by chance.
+    No abstract mentions both. The list is ranked by shared neighbours (Adamic-Adar index); "expected" is the
+    number of abstracts that would mention both by chance.
 
     Examples:
 
@@ -98,7 +98,7 @@ def compare(
     limit: LimitOption = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show two nodes side by side: abstracts by year, relations between them, what they share and what not.
+    """Compare two nodes: abstracts by year, relations, shared neighbours.
 
     Examples:
 
@@ -143,28 +143,34 @@ def _names(heading: str, nodes: tuple[Node, ...]) -> Iterator[str]:
 def subtopics(
     graph: GraphOption,
     of: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Only abstracts that name this node.")
+        str | None, typer.Option(metavar="NODE", help="Only abstracts that mention this node.")
     ] = None,
     label: Annotated[
         str | None, typer.Option("--type", metavar="TYPE", help="Only nodes mostly of this type.")
     ] = None,
     least: Annotated[
-        int, typer.Option(metavar="N", min=2, help="Only nodes that N of the abstracts name.")
+        int,
+        typer.Option(
+            metavar="N", min=2, help="Only nodes that at least N of the abstracts mention."
+        ),
     ] = 5,
     resolution: Annotated[
-        float, typer.Option(metavar="X", min=0.01, help="Higher gives more, smaller subtopics.")
+        float,
+        typer.Option(metavar="X", min=0.01, help="Higher values give more, smaller subtopics."),
     ] = 1.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another one searches otherwise.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the search.")] = 1,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLines = False,
 ) -> None:
-    """Divide a field into subtopics: nodes that abstracts name together (communities by the method of Louvain).
+    """Divide a field into subtopics: nodes that abstracts mention together.
 
-    The 500 nodes that most abstracts name are divided. An abstract counts for the subtopic of which it names most
-    nodes. The same graph, options and seed give the same subtopics; others may cut differently.
+    The 500 most mentioned nodes are divided into Louvain communities. An abstract counts for the subtopic with most
+    of its nodes. The
+    same
+    graph, options and seed give the same subtopics; other seeds may give others.
 
     Examples:
 

@@ -23,38 +23,38 @@ graph = typer.Typer(
     rich_markup_mode=None,
 )
 GraphOption = Annotated[Path, typer.Option("--graph", metavar="FILE", help="The graph file.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 NodeArgument = Annotated[
-    str, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
+    str, typer.Argument(metavar="NODE", help="Any name of the node.", show_default=False)
 ]
 SentencesOption = Annotated[
     int,
-    typer.Option("--sentences", metavar="N", min=0, help="Show so many sentences for each edge."),
+    typer.Option("--sentences", metavar="N", min=0, help="Number of sentences per edge."),
 ]
-LimitOption = Annotated[int, typer.Option(metavar="N", min=1, help="At most so many.")]
+LimitOption = Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of rows.")]
 
 WithGenericOption = Annotated[
     bool,
-    typer.Option(
-        "--with-generic", help='Nodes that tell little by themselves, such as "data", too.'
-    ),
+    typer.Option("--with-generic", help='Include generic nodes, such as "data".'),
 ]
 AvoidOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NODE", help="A node to leave out; may be repeated."),
+    typer.Option(metavar="NODE", help="A node to leave out; repeatable."),
 ]
 AvoidFromOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Nodes to leave out, one a line; unknown ones do no harm."),
+    typer.Option(
+        metavar="FILE", help="File of nodes to leave out, one per line; unknown names are ignored."
+    ),
 ]
 
 
 @graph.callback(invoke_without_command=True)
 def start(context: typer.Context) -> None:
-    """Make one graph of what many abstracts say, and ask it.
+    """Build a knowledge graph from many abstracts, and query it.
 
-    Nodes are the things that abstracts name, edges the relations between them; each merge keeps its rule and
-    each edge the sentences that support it.
+    Nodes are the things that abstracts mention, edges the relations between them. Every merge records its rule,
+    every edge the sentences that support it.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)

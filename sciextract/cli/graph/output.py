@@ -36,12 +36,12 @@ def precision(
     sheet: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.csv", help="What graph sample wrote, filled in.", show_default=False
+            metavar="FILE.csv", help="The file from graph sample, filled in.", show_default=False
         ),
     ],
     as_json: JsonLines = False,
 ) -> None:
-    """Count the judgements of a sheet from graph sample: precision by relation, with its 95 % interval (Wilson).
+    """Compute precision by relation from a filled-in sample, with 95 % intervals (Wilson).
 
     Example:
 
@@ -72,9 +72,9 @@ def _lines(found: list[Precision]) -> Iterator[str]:
 
 def sample(
     graph: GraphOption,
-    output: Annotated[Path, typer.Option(metavar="FILE.csv", help="The sheet to fill in.")],
-    edges: Annotated[int, typer.Option(metavar="N", min=1, help="How many edges to draw.")] = 50,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another one draws other edges.")] = 1,
+    output: Annotated[Path, typer.Option(metavar="FILE.csv", help="The CSV file to fill in.")],
+    edges: Annotated[int, typer.Option(metavar="N", min=1, help="Number of edges to sample.")] = 50,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the sample.")] = 1,
     relation: Annotated[
         str | None, typer.Option(metavar="TYPE", help="Only relations of this type.")
     ] = None,
@@ -85,10 +85,11 @@ def sample(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Draw edges at random into a sheet, each with a sentence that supports it, to be judged by a person.
+    """Sample random edges with a sentence each, for manual judgement.
 
-    Every edge is as likely as every other. Write yes or no into the column "correct": whether the sentence says
-    so, with this type and direction. Then sciextract graph precision FILE.csv counts. The sheet holds sentences.
+    Every edge is equally likely. Write yes or no into the column "correct": whether the sentence states the
+    relation with this type and direction. Then run sciextract graph precision FILE.csv. The file contains
+    sentences.
 
     Examples:
 
@@ -120,14 +121,16 @@ def export(
     least: Annotated[
         int,
         typer.Option(
-            metavar="N", min=1, help="Only nodes that N abstracts name, and edges between them."
+            metavar="N",
+            min=1,
+            help="Only nodes that at least N abstracts mention, and edges between them.",
         ),
     ] = 1,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the graph for other programs: sentences as places in abstracts, never their text.
+    """Export the graph for other programs, with sentence positions but no text.
 
     Examples:
 
@@ -153,7 +156,9 @@ def view(
     node: Annotated[
         str | None,
         typer.Argument(
-            metavar="NODE", help="Any name of it (default: the whole graph).", show_default=False
+            metavar="NODE",
+            help="Any name of the node (default: the whole graph).",
+            show_default=False,
         ),
     ] = None,
     relation: Annotated[
@@ -161,26 +166,28 @@ def view(
     ] = None,
     most: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=200, help="With NODE: at most so many neighbours."),
+        typer.Option(metavar="N", min=1, max=200, help="With NODE: maximum number of neighbours."),
     ] = 24,
     edges: Annotated[
         int,
         typer.Option(
-            metavar="N", min=1, help="Without NODE: at most so many edges, the best supported."
+            metavar="N",
+            min=1,
+            help="Without NODE: maximum number of edges; those with the most abstracts are kept.",
         ),
     ] = 10_000,
     sentences: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Sentences for each edge in a page.")
+        int, typer.Option(metavar="N", min=0, help="Sentences per edge in a page.")
     ] = 3,
     with_generic: WithGenericOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Make a page of the graph for a browser, or a picture of a node with its neighbours.
+    """Write the graph as a page for a browser, or a node and its neighbours as a picture.
 
-    The page searches, filters and leads from nodes to sentences and papers. It is one file and needs no network.
-    It holds sentences of your abstracts; the picture holds names only.
+    The page offers search, filters and links from nodes to sentences and papers. It is one file and needs no
+    network. It contains sentences of your abstracts; the picture contains names only.
 
     Examples:
 
@@ -204,10 +211,10 @@ def view(
 def browse(
     graph: GraphOption,
     node: Annotated[
-        str | None, typer.Argument(metavar="NODE", help="Any name of it.", show_default=False)
+        str | None, typer.Argument(metavar="NODE", help="Any name of the node.", show_default=False)
     ] = None,
 ) -> None:
-    """Walk through the graph in the terminal: from node to node, with the sentences behind each edge.
+    """Browse the graph in the terminal, with the sentences that support each edge.
 
     Examples:
 

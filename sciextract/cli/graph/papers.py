@@ -31,7 +31,9 @@ YearOption = Annotated[
 MostOption = Annotated[
     int | None,
     typer.Option(
-        metavar="N", min=1, help="At most so many (default: 20 on the screen, all in a file)."
+        metavar="N",
+        min=1,
+        help="Maximum number of rows (default: 20 on the screen, all in a file).",
     ),
 ]
 
@@ -42,7 +44,7 @@ def papers(
     others: Annotated[
         list[str] | None,
         typer.Option(
-            "--with", metavar="NODE", help="Only papers that name this node, too; may be repeated."
+            "--with", metavar="NODE", help="Only papers that also mention this node; repeatable."
         ),
     ] = None,
     related: Annotated[
@@ -50,7 +52,7 @@ def papers(
     ] = False,
     year: YearOption = None,
     sentences: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Sentences for each paper.")
+        int, typer.Option(metavar="N", min=0, help="Number of sentences per paper.")
     ] = 1,
     limit: MostOption = None,
     output: Annotated[
@@ -60,10 +62,10 @@ def papers(
     force: ForceOption = False,
     as_json: JsonLines = False,
 ) -> None:
-    """List the papers that name a node, the newest first, with sentences that name it.
+    """List the papers that mention a node, newest first, with sentences.
 
-    Title, venue, DOI and authors come from the fields of the annotated records. Sentences that name all nodes
-    asked for come first. The files hold these sentences as well.
+    Title, venue, DOI and authors come from the fields of the annotated records. Sentences that mention all
+    requested nodes come first. Output files contain the sentences as well.
 
     Examples:
 
@@ -150,11 +152,12 @@ def results(
         str | None, typer.Option(metavar="NODE", help="Only values of this metric.")
     ] = None,
     material: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Only on this data set, material or task.")
+        str | None,
+        typer.Option(metavar="NODE", help="Only values on this data set, material or task."),
     ] = None,
     year: YearOption = None,
     differences: Annotated[
-        bool, typer.Option("--differences", help="Improvements instead of values.")
+        bool, typer.Option("--differences", help="List improvements instead of values.")
     ] = False,
     limit: MostOption = None,
     output: Annotated[
@@ -163,10 +166,11 @@ def results(
     force: ForceOption = False,
     as_json: JsonLines = False,
 ) -> None:
-    """List the numbers that abstracts report, as leaderboards: on which material, by which metric, whose.
+    """List results that abstracts report, as leaderboards by material, metric and method.
 
-    Numbers are read from single sentences that name metric and material; where it is not clear which of them a
-    number belongs to, it is left out. Look at the sentence before you quote a number.
+    Numbers are read from single sentences that mention metric and material; ambiguous numbers are left out.
+    Check
+    the sentence before you quote a number.
 
     Examples:
 

@@ -44,7 +44,7 @@ def neighbours(
     limit: LimitOption = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show a node: how it is written, by which rules, and what it is related to.
+    """Show a node: its spellings, the rules that merged them, and its related nodes.
 
     Examples:
 
@@ -114,15 +114,17 @@ def path(
     graph: GraphOption,
     avoid: Annotated[
         list[str] | None,
-        typer.Option(metavar="NODE", help="A node not to go through; may be repeated."),
+        typer.Option(metavar="NODE", help="A node that the path must not visit; repeatable."),
     ] = None,
     with_generic: WithGenericOption = False,
     sentences: SentencesOption = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Find the shortest way from one node to another, with the sentences that support each step.
+    """Find the shortest path between two nodes, with the sentences that support each step.
 
-    Of several ways of this length it follows the edges that most abstracts state, in either direction.
+    Of several shortest paths, the one whose edges are stated by the most abstracts is shown. Edges are followed
+    in
+    either direction.
 
     Examples:
 
@@ -162,7 +164,7 @@ def top(
     ] = None,
     by: Annotated[
         Literal["count", "degree"],
-        typer.Option(help="Abstracts that name it, or nodes that it is related to."),
+        typer.Option(help="Rank by abstracts that mention the node, or by related nodes."),
     ] = "count",
     since: Annotated[
         int | None, typer.Option(metavar="YEAR", help="Count only abstracts from this year on.")
@@ -173,7 +175,7 @@ def top(
     limit: LimitOption = 20,
     as_json: JsonLines = False,
 ) -> None:
-    """List the nodes that most abstracts name, or that are related to most others.
+    """List the nodes with the most abstracts or the most related nodes.
 
     Examples:
 

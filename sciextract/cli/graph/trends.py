@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def trends(
     question: Annotated[
         Literal["rising", "falling", "pairs"],
-        typer.Argument(help="What rises or falls by year, or which things abstracts relate most."),
+        typer.Argument(help="Nodes that rise, nodes that fall, or pairs of nodes."),
     ],
     graph: GraphOption,
     label: Annotated[
@@ -39,11 +39,11 @@ def trends(
         typer.Option(
             "--type",
             metavar="TYPE",
-            help="The type of the nodes (default for rising and falling: Method); twice for pairs.",
+            help="Entity type of the nodes (default for rising and falling: Method); give it twice for pairs.",
         ),
     ] = None,
     relation: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="Of pairs: only relations of this type.")
+        str | None, typer.Option(metavar="TYPE", help="For pairs: only relations of this type.")
     ] = None,
     since: Annotated[int | None, typer.Option(metavar="YEAR", help="The first year.")] = None,
     until: Annotated[int | None, typer.Option(metavar="YEAR", help="The last year.")] = None,
@@ -52,7 +52,10 @@ def trends(
         typer.Option(
             metavar="N",
             min=1,
-            help="Only nodes that N abstracts of these years name (default: 10); only pairs that N relate (1).",
+            help=(
+                "Only nodes that at least N abstracts of these years mention (default: 10), or pairs "
+                "that N relate (default: 1)."
+            ),
         ),
     ] = None,
     recent: Annotated[
@@ -70,16 +73,17 @@ def trends(
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.svg", help="Draw the shares by year as well.")
+        Path | None, typer.Option(metavar="FILE.svg", help="Also plot the shares by year.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is at --plot.")] = False,
     as_json: JsonLines = False,
 ) -> None:
-    """Tell what rises and falls by year, what is done with what, and what is compared with what.
+    """Show trends: rising nodes, falling nodes, most frequently related pairs.
 
-    A trend is the slope of the share of abstracts over the last years, in percentage points a year, with z, its
-    distance from no change in standard errors. It is ranked by the end of its 95 % interval that is nearer to no
-    change ("at least"). What is certainly below its peak does not rise. Years with few abstracts are pooled.
+    A trend is the slope of a node's share of abstracts over the last years, in percentage points per year; z is
+    the slope in standard errors. Trends are ranked by the bound of the 95 % interval nearer to zero ("at
+    least"). A node that is certainly below its peak does not count as rising. Years with few abstracts are
+    pooled.
 
     Examples:
 
@@ -161,7 +165,7 @@ def _trend_lines(answer: Trends) -> Iterator[str]:
         f"points a year since {first.recent[0].years} (z), at least; abstracts and shares "
         f"{first.periods[0].first}-{first.periods[-1].last} with 95 % intervals"
     )
-    yield f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + first.periods[-1].years:24}  {'peak':30}  name"
+    yield f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + first.periods[-1].years:24} {'peak':30}  name"
     for each in answer.found:
         count = sum(period.documents for period in each.periods)
         peak = f"{each.peak.years}: {_share(each.peak)}"
