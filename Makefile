@@ -71,7 +71,7 @@ ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of se
 	@$(IN_DEV) python -m research.models ladder --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(RUNS)-ladder $(MAKE_ARGS)
 	@$(IN_DEV) python -m research.size_ladder --models $(RUNS)-ladder --texts $(DATA)/scierc/dev.jsonl --output docs/images/ladder $(BENCH_ARGS)
 
-screenshot: $(DEV_ENV)/.installed ## Renew the runs that the docs show: docs/images/, docs/notebook.ipynb, README.md
+screenshot: $(DEV_ENV)/.installed ## Renew what the docs show: docs/images/, docs/notebook.ipynb, output in README.md and the tutorials
 	@$(IN_DEV) python tools/screenshot.py docs/images/annotate.svg
 	@$(IN_DEV) python tools/desk_screenshot.py docs/images/desk.svg docs/images/desk-session.svg
 	@$(IN_DEV) python tools/graph_page_picture.py docs/images/graph-page.png

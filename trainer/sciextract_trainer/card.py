@@ -48,7 +48,7 @@ def _head(config: ModelConfig) -> list[str]:
         f"- Schema: {config.schema_name} (content hash {config.schema_hash[:12]})",
         f"- Entity types: {', '.join(labels.entities)}",
         f"- Relation types: {', '.join(labels.relations.labels)}",
-        f"- Entities of up to {labels.max_span_width} words; windows of {config.subword_limit} pieces",
+        f"- Entities of up to {labels.max_span_width} words; windows of {config.subword_limit} subwords",
         "",
     ]
 
@@ -82,9 +82,9 @@ def _scores_by_set(scores: dict[str, Any]) -> list[str]:
     return [
         "## Scores on the dev parts, set by set",
         "",
-        "Documents as distributed (for bc5cdr, ncbi-disease, bc2gm and linnaeus a sentence each). Only the types that a",
-        "set was annotated for are decoded; entities by exact boundaries and type, micro average; thresholds are fitted",
-        "on some of the same documents. int8.",
+        "Documents as distributed (for bc5cdr, ncbi-disease, bc2gm and linnaeus a sentence each). Only the types for",
+        "which a set was annotated are predicted. Entities count by exact boundaries and type, micro average. Thresholds",
+        "were fitted on some of the same documents. int8.",
         "",
         "| set | documents | entities P | R | F1 | 95 % interval | trained on |",
         "|---|---|---|---|---|---|---|",
@@ -120,7 +120,7 @@ def _relations(sets: dict[str, Any]) -> Iterator[str]:
             continue
         yield (
             f"Relations of {name}, boundaries and direction, micro F1: {scores['relation']['f1']:.1f} between "
-            f"predicted entities, {scores['given']['f1']:.1f} between the given ones (macro F1 "
+            f"predicted entities, {scores['given']['f1']:.1f} between given ones (macro F1 "
             f"{scores['given_macro']:.1f})."
         )
         yield ""
@@ -135,17 +135,17 @@ def _set_quantisation(sets: dict[str, Any]) -> Iterator[str]:
 
 
 def _calibration(config: ModelConfig) -> list[str]:
-    """How far scores are from the share of predictions that is right, where that was measured."""
+    """The calibration error, where it was measured."""
     measured = config.scores.get("calibration") or {}
     if not measured:
         return []
     bins = next(iter(measured.values()))["bins"]
     return [
-        "### Do the scores say how often predictions are right?",
+        "### Calibration",
         "",
-        f"Expected calibration error in points, {bins} bins; held out: on halves that the scale was not fitted on.",
+        f"Expected calibration error in percentage points, {bins} bins. Held out: measured on the half of dev that was not used to fit the scale.",
         "",
-        "| task | items | own probabilities | scores | scores, held out | temperature | shift |",
+        "| task | items | uncalibrated | calibrated | held out | temperature | shift |",
         "|---|---|---|---|---|---|---|",
         *(_calibrated(task, each) for task, each in measured.items()),
         "",
@@ -182,7 +182,7 @@ def _score(value: float | None) -> str:
 
 
 def _quantisation(config: ModelConfig) -> list[str]:
-    """What int8 costs with the same thresholds, said aloud where it is more than allowed."""
+    """The loss of int8 at the same thresholds, with a verdict."""
     lost = int8_losses(config.scores)
     if not lost:
         return []
@@ -212,6 +212,6 @@ def _limits(config: ModelConfig) -> list[str]:
         "## Limits",
         "",
         "English abstracts in the style of the training data. Relations are predicted within a sentence.",
-        "Scores of dev abstracts are optimistic by the fit of thresholds and the choice of the epoch.",
+        "Dev scores are optimistic, because thresholds and the epoch were chosen on the same abstracts.",
         "",
     ]
