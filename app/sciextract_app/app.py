@@ -30,6 +30,8 @@ from sciextract_app.screens.start import StartScreen
 from sciextract_app.settings import SHELL_IDS, load_keymap, save_theme
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.themes import Readable, label_variables
+from sciextract_app.workers.learning import StartEngine
+from sciextract_app.workers.learning_process import LearningProcess
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -71,7 +73,8 @@ def run_desk(
         """The model that was named, else what the open project or the person chose."""
         return choice.load_for(app.project.path) if app.project else choice.load()
 
-    app = DeskApp(wanted, author, load if predict else None, model)
+    learn = LearningProcess if predict else None
+    app = DeskApp(wanted, author, load if predict else None, model, learn)
     gc.freeze()  # what is imported stays
     try:
         app.run()
@@ -90,6 +93,7 @@ class DeskApp(TerminalApp):
         author: Who works: see :func:`sciextract.store.opening.person`.
         load: Gives the model, in a worker; ``None`` where none shall predict.
         model: The model that was named, ``None`` for the one in use.
+        learn: Starts what learns from finished abstracts; ``None`` where nothing shall learn.
 
     Attributes:
         project: The open project, ``None`` at the start screen.
@@ -103,12 +107,14 @@ class DeskApp(TerminalApp):
         author: str | None = None,
         load: Callable[[], Predictor] | None = None,
         model: str | None = None,
+        learn: StartEngine | None = None,
     ) -> None:
         super().__init__()
         self._wanted = wanted
         self._author = author
         self._load = load
         self._model = model
+        self._learn = learn
         self._review: ReviewScreen | None = None
         self._first_theme = self.theme
         self._readable = Readable(everything=self.no_color)
@@ -147,7 +153,13 @@ class DeskApp(TerminalApp):
         self.set_keymap({id_: keys for id_, keys in keymap.keys.items() if id_ in SHELL_IDS})
         keys = {id_: keys for id_, keys in keymap.keys.items() if id_ in BY_ID}
         options = ReviewOptions(
-            self._author, self._load, self._model, wanted.files, wanted.pasted, notice
+            self._author,
+            self._load,
+            self._model,
+            wanted.files,
+            wanted.pasted,
+            notice,
+            self._learn,
         )
         self._review = ReviewScreen(self.project, keys, options)
         self.get_css_variables()  # with the labels of this project
@@ -235,6 +247,8 @@ class DeskApp(TerminalApp):
         yield SystemCommand("suggest", words, screen.dialogs.suggest)
         yield SystemCommand("statistics", "F7: how the work goes", screen.dialogs.statistics)
         yield SystemCommand("retrain", "F8: train on your abstracts", screen.dialogs.retraining)
+        words = "pause it, or go on; the setting is kept"
+        yield SystemCommand("learning on or off", words, screen.learning.toggle)
         yield SystemCommand("queues", "F3: go on with a saved queue", screen.dialogs.queues)
         words = "F4: keep the list as it is, and work on it"
         yield SystemCommand("save queue", words, screen.dialogs.save_queue)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sciextract.store.actions.bulk import Count
     from sciextract.workflows.disagreements import OtherSource
     from sciextract.workflows.import_files import ImportReport
+    from sciextract.workflows.learn import Learned
     from sciextract.workflows.predict_project import PredictReport
     from sciextract.workflows.suggest import SuggestReport
     from sciextract_app.presenters.bulk import BulkDecision
@@ -140,6 +141,30 @@ class SuggestEnded(ServiceMessage):
 
     report: SuggestReport | None
     error: SciextractError | None = None
+
+
+@dataclass
+class LearningProgress(ServiceMessage):
+    """An adapter has learned; suggestions for the next abstracts are made.
+
+    Attributes:
+        learned: What it has learned.
+    """
+
+    learned: Learned
+
+
+@dataclass
+class LearningEnded(ServiceMessage):
+    """Suggestions of an adapter are in the project, or it could not learn.
+
+    Attributes:
+        learned: What it has learned, ``None`` when it could not.
+        error: Why it could not.
+    """
+
+    learned: Learned | None = None
+    error: Exception | None = None
 
 
 @dataclass

@@ -18,6 +18,7 @@ Kind = Literal["config", "state", "data"]
 HOME_VARIABLE = "SCIEXTRACT_HOME"
 KEYMAP_FILE = "keymap.toml"
 THEME_FILE = "theme"
+LEARNING_FILE = "learning"
 
 
 def user_folder(kind: Kind) -> Path:
@@ -76,6 +77,22 @@ def save_theme(name: str) -> None:
         folder = user_folder("config")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / THEME_FILE).write_text(name + "\n", "utf-8")
+
+
+def load_learning() -> bool:
+    """Whether the desk learns from finished abstracts: it does, unless the person turned that off."""
+    try:
+        return (user_folder("config") / LEARNING_FILE).read_text("utf-8").strip() != "off"
+    except (OSError, ValueError):
+        return True
+
+
+def save_learning(on: bool) -> None:
+    """Keep whether the desk learns for the next time."""
+    with suppress(OSError):
+        folder = user_folder("config")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / LEARNING_FILE).write_text("on\n" if on else "off\n", "utf-8")
 
 
 def _checked(table: Any, actions: Collection[str], path: Path) -> Keymap:

@@ -43,7 +43,7 @@ class WorkerProcess:
         words = [sys.executable, *_NO_CURRENT_FOLDER, "-m", _MODULE, str(os.getpid())]
         with theirs, _ctrl_c_blocked():
             self._process = subprocess.Popen(
-                words, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=_environment()
+                words, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=worker_environment()
             )
         self._connection = Connection(ours.detach())
         self._sent(work)
@@ -113,7 +113,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _environment() -> dict[str, str]:
+def worker_environment() -> dict[str, str]:
     """One thread a worker, and modules from where this process has them."""
     return {
         **os.environ,

@@ -171,8 +171,16 @@ class Run:
         """The source of its items: ``model:NAME@HASH/run``, of an adapter ``model:NAME@HASH+adapter/N``."""
         return f"model:{self._model}/{self.id}"
 
-    def add(self, predictions: Iterable[tuple[int, AnnotatedDocument]]) -> None:
+    def add(
+        self,
+        predictions: Iterable[tuple[int, AnnotatedDocument]],
+        shown: Mapping[int, Annotations] | None = None,
+    ) -> None:
         """Put predictions of some documents (by number) into the project, all or none of them.
+
+        Args:
+            predictions: What is kept as what the model predicted.
+            shown: By number what becomes undecided items, where that is something else.
 
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
@@ -191,7 +199,7 @@ class Run:
                 if doc.progress is None:
                     continue
                 merge = PredictionMerge(doc, context, context.source_id, models)
-                merge.merge(predicted.annotations)
+                merge.merge((shown or {}).get(number, predicted.annotations))
                 self._project.save(doc, context)
                 if self._model.variant:
                     _forget_earlier(connection, number, context.source_id)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.learning.adapter import Adapter, learn
+from sciextract.documents.annotations import Annotations
+from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.learning.adapter import ALL_LAYERS, Adapter, learn
+from sciextract.learning.states import EncoderStates
+from sciextract.metrics.running import LayerUse
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.gathering import training_document
-from sciextract.store import documents
-from sciextract.store.ingest import Run
+from sciextract.store import Layer, documents, open_project
+from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
+from sciextract.workflows.learning_curve import learning_curve
+from sciextract.workflows.model_choice import ModelChoice, suited_to
 
 if TYPE_CHECKING:
-    from sciextract.learning.states import EncoderStates
+    from sciextract.inference.extractor import Extractor
     from sciextract.store import Project
 
 MOST_FINISHED = 200
@@ -104,3 +111,117 @@ def suggest_with(
 
 def _predicted(project: Project, adapter: Adapter, number: int) -> AnnotatedDocument:
     return adapter.predict(documents.load(project.connection, number).document)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What was learned from a project.
+
+    Attributes:
+        model: The adapter's name.
+        finished: Abstracts that it was trained on.
+        seconds: How long the training took.
+        use: Whether each layer's suggestions are used, and why.
+        numbers: Untouched abstracts that it can suggest for.
+    """
+
+    model: ModelId
+    finished: int
+    seconds: float
+    use: Mapping[Layer, LayerUse]
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """An adapter's suggestions for one abstract.
+
+    Attributes:
+        number: The abstract.
+        predicted: Of all layers, which the running score is counted from.
+        shown: Those of the layers that are used; the model's own in the others.
+    """
+
+    number: int
+    predicted: AnnotatedDocument
+    shown: Annotations
+
+
+class Learner:
+    """Learns from a project file again and again; reads it only. States of its abstracts stay in memory.
+
+    Args:
+        path: The project.
+        model: The model that the person named, ``None`` for the one in use.
+    """
+
+    def __init__(self, path: Path, model: str | None) -> None:
+        self._path = path
+        self._model = model
+        self._states: EncoderStates | None = None
+        self._adapter: Adapter | None = None
+        self._layers = ALL_LAYERS
+
+    def learn(self) -> Learned:
+        """Train an adapter on the decisions in the project.
+
+        Raises:
+            SciextractError: The project cannot be read, or no model is there.
+        """
+        with open_project(self._path, read=True) as project:
+            states = self._states = self._states or EncoderStates(self._base(project))
+            known = _knows(states.extractor, project)
+            started = time.monotonic()
+            adapter = self._adapter = learn_from_project(project, states)
+            seconds = time.monotonic() - started
+            curve = learning_curve(project, known=known)
+            use = {layer: curve.layers[layer].use for layer in _layers_of(project)}
+            self._layers = frozenset(layer for layer, each in use.items() if each.on)
+            waiting = need_prediction(project.connection, states.extractor.model) if known else ()
+            left = set(waiting)  # the model's own predictions come first
+            numbers = tuple(each for each in untouched(project) if each not in left)
+        return Learned(adapter.model, adapter.finished, seconds, use, numbers)
+
+    def predict(self, numbers: Sequence[int]) -> list[Suggested]:
+        """Suggestions for some abstracts by what was learned last; none before that.
+
+        Raises:
+            SciextractError: The project cannot be read.
+            KeyError: There is no such abstract.
+        """
+        if self._adapter is None:
+            return []
+        used = self._adapter.only(self._layers)
+        with open_project(self._path, read=True) as project:
+            found = []
+            for number in numbers:
+                predicted = _predicted(project, self._adapter, number)
+                same = self._layers >= _layers_of(project)
+                shown = predicted if same else _predicted(project, used, number)
+                found.append(Suggested(number, predicted, shown.annotations))
+            return found
+
+    def _base(self, project: Project) -> Extractor:
+        """The model in use where it knows the labels, else the bundled one that fits the texts."""
+        from sciextract.inference.extractor import Extractor
+
+        named = ModelChoice(self._model, threads=1).load(project)
+        if isinstance(named, Extractor) and _knows(named, project):
+            return named
+        return Extractor.load(suited_to(project), threads=1)
+
+
+def _layers_of(project: Project) -> frozenset[Layer]:
+    """The layers that the project's schema has."""
+    schema = project.schema
+    found = {Layer.ENTITIES}
+    found |= {Layer.RELATIONS} if schema.relation_labels else set()
+    return frozenset(found | ({Layer.COREFERENCE} if schema.coreference else set()))
+
+
+def _knows(extractor: Extractor, project: Project) -> bool:
+    """Whether a model predicts labels of the project only, and so in the project."""
+    labels, schema = extractor.config.labels, project.schema
+    return set(labels.entities) <= set(schema.entity_labels) and set(
+        labels.relations.labels
+    ) <= set(schema.relation_labels)

@@ -228,6 +228,7 @@ class Header:
         place: The place of the open abstract and how many there are, in the order of ``n`` and ``p``.
         speed: Decisions a minute since the desk was opened, ``None`` before there are enough.
         training: The epoch of a training and how many there will be, ``None`` when none runs.
+        learning: Whether an adapter learns and what it learned last, in words; empty for nothing.
     """
 
     project: str
@@ -240,6 +241,7 @@ class Header:
     training: tuple[int, int] | None = None
     place: tuple[int, int] | None = None
     speed: float | None = None
+    learning: str = ""
 
 
 ILLEGAL = "!"

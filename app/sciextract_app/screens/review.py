@@ -51,6 +51,7 @@ from sciextract_app.widgets.panes import ClustersPane, LowerPanes, RelationsPane
 from sciextract_app.widgets.passage_view import PassageView
 from sciextract_app.workers.host import IsCancelled
 from sciextract_app.workers.importing import ImportService
+from sciextract_app.workers.learning import LearningService, StartEngine
 from sciextract_app.workers.predicting import PredictionService
 from sciextract_app.workers.project import AcceptanceCounter, BulkService, IntegrityCheck
 from sciextract_app.workers.retraining import RetrainingService
@@ -72,6 +73,7 @@ _POINTING = (Mode.RELATE, Mode.RELATE_TYPE, Mode.FRAGMENT)
 _WORK = {
     ImportService.GROUP: "the import",
     PredictionService.GROUP: "the prediction",
+    LearningService.GROUP: "learning",
     SuggestService.GROUP: "the suggestions",
     BulkService.GROUP: "the decision for the whole project",
 }
@@ -89,6 +91,7 @@ class ReviewOptions:
         files: What to import first.
         pasted: Abstracts to import first that are in no file.
         notice: What to show first, empty for nothing.
+        learn: Starts what learns from finished abstracts; ``None`` where nothing shall learn.
     """
 
     author: str | None = None
@@ -97,6 +100,7 @@ class ReviewOptions:
     files: tuple[str, ...] = ()
     pasted: str = ""
     notice: str = ""
+    learn: StartEngine | None = None
 
 
 class ReviewScreen(Screen[None], inherit_bindings=False):
@@ -116,6 +120,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         dialogs: Opens dialogs and other screens.
         imports: Imports in the background.
         predictions: Predicts in the background.
+        learning: Learns from finished abstracts in the background.
         suggesting: Suggests in the background before anything is corrected.
         bulk: Decides in the whole project in the background.
         retraining: The trainings of the project.
@@ -155,6 +160,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         author, predictions = options.author, PredictionService(self, options.author, options.load)
         self.predictions = predictions
         self.imports = ImportService(self, author, self._record, predictions.start)
+        self.learning = LearningService(
+            self, author, options.model, predictions.order, options.learn
+        )
         self.suggesting = SuggestService(self, author)
         self.bulk = BulkService(self)
         self.retraining = RetrainingService(
@@ -200,6 +208,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Draw all panels; the list only if its rows may have changed."""
         desk = self.desk
         self.predictions.order.aim(desk.number, desk.document_order.numbers)
+        self.learning.opened.number = desk.number
         self.set_class(not desk.number, "-empty")
         self.draw_header()
         self.draw_keys()
@@ -223,7 +232,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Draw progress and model."""
         header = self.desk.header()
         model, training = self.predictions.model or header.model, self.retraining.watch.progress
-        self.query_one(HeaderBar).show(replace(header, model=model, training=training))
+        learning = self.learning.words
+        self.query_one(HeaderBar).show(
+            replace(header, model=model, training=training, learning=learning)
+        )
 
     def draw_list(self) -> None:
         """Draw the rows of the list."""
@@ -261,7 +273,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
         self._just_opened = False
-        self.show_result(self.desk.press(key))
+        with self.learning.opened.lock:  # what is opened does not change from here on
+            feedback = self.desk.press(key)
+            self.learning.opened.number = self.desk.number
+        self.show_result(feedback)
 
     def do(self, action: str) -> None:
         """Do an action of the registry, as its key does."""
@@ -280,6 +295,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if feedback.request:
             self.post_message(self.Requested(feedback.request))
         self.retraining.offer_after(feedback)
+        if feedback.changed:
+            self.learning.poll()
 
     def show_reply(self, feedback: Feedback) -> None:
         """Show the result of a key, or clear the last one."""
@@ -388,7 +405,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     @on(DocumentList.Opened)
     def _opened(self, event: DocumentList.Opened) -> None:
-        feedback = self.desk.open(event.number)
+        with self.learning.opened.lock:
+            feedback = self.desk.open(event.number)
+            self.learning.opened.number = self.desk.number
         self.leave_list()
         self.show_result(feedback)
 
@@ -537,7 +556,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         match event:
             case messages.ModelLoaded() | messages.Predicted() | messages.PredictionEnded():
                 self.predictions.receive(event)
+                if isinstance(event, messages.PredictionEnded):
+                    self.learning.poll()
                 self._offer_suggestions(event)
+            case messages.LearningProgress() | messages.LearningEnded():
+                self.learning.receive(event)
             case messages.SuggestProgress() | messages.SuggestEnded():
                 self.suggesting.receive(event)
             case messages.BulkProgress() | messages.BulkCounted() | messages.BulkEnded():
@@ -559,6 +582,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             group = event.worker.group
             if group == PredictionService.GROUP:
                 self.predictions.fail()
+            if group == LearningService.GROUP:
+                self.learning.fail()
             if group == BulkService.GROUP:
                 self.bulk.fail()
             work = _WORK.get(group, group)
@@ -571,9 +596,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def stop(self) -> None:
         """Cancel all workers; each leaves a sound project, a moment later."""
         self.workers.cancel_node(self)
+        self.learning.close()
 
     def close(self) -> None:
         """The last thing before the project is closed, when no event loop runs any more."""
         if self._check is not None:
             self._check.cancel()
+        self.learning.close()
         self.desk.remember()

@@ -50,7 +50,16 @@ def header_text(header: Header, width: int) -> Text:
     Progress stays, and a queue longer than a running prediction; the project's name is cut before they are.
     """
     fields = _fields(header)
-    for name in ("model", "speed", "acceptance", "prediction", "training", "place", "queue"):
+    for name in (
+        "model",
+        "speed",
+        "acceptance",
+        "learning",
+        "prediction",
+        "training",
+        "place",
+        "queue",
+    ):
         if _width(fields) + _LEAST_PROJECT > width:
             fields.pop(name, None)
     project = fit(header.project, max(0, width - _width(fields) - 1))
@@ -73,6 +82,8 @@ def _fields(header: Header) -> dict[str, str]:
         fields["speed"] = f"{header.speed:.0f} decisions/min"
     if header.model:
         fields["model"] = fit(header.model, 32)
+    if header.learning:
+        fields["learning"] = header.learning
     if header.predicting is not None:
         done, total = header.predicting
         fields["prediction"] = f"⟳ predicting {done:,}/{total:,}" if total else "⟳ predicting"

@@ -1,0 +1,260 @@
+"""Learning beside the keys: what it suggests, for which abstracts, how it is paused, and what a kill leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from sciextract.documents.annotations import Annotations, Entity, State, new_id
+from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
+from sciextract.documents.schema_file import load_schema
+from sciextract.documents.spans import Span
+from sciextract.metrics.running import LayerUse
+from sciextract.store import Layer, create_project, open_project
+from sciextract.store.maintenance.doctor import examine
+from sciextract.store.maintenance.findings import Severity
+from sciextract.workflows.import_files import import_files
+from sciextract.workflows.learn import Learned, Suggested, untouched
+from sciextract_app.app import DeskApp
+from sciextract_app.opening import plan
+from sciextract_app.screens.review import ReviewScreen
+from sciextract_app.workers.learning import StartEngine
+from sciextract_app.workers.learning_process import EndedError, LearningProcess
+from tests.app.screens_support import SIZE, desk_of, until, until_shown
+
+MODEL = ModelId("fake", "f" * 64, ADAPTER)
+SCHEMA = """name = "metals"
+coreference = false
+[[entities]]
+label = "Alloy"
+key = "a"
+colour = "#4e79a7"
+"""
+ALLOYS = ("Brass", "Bronze", "Steel", "Nitinol", "Invar", "Solder")
+
+
+@dataclass
+class FakeEngine:
+    """Suggests the first word of every abstract; learns only when it is let."""
+
+    path: Path
+    turn: threading.Semaphore
+    learned: int = 0
+    asked: list[int] = field(default_factory=list)
+    dies: bool = False
+    closed: bool = False
+
+    def learn(self) -> Learned:
+        assert self.turn.acquire(timeout=30)
+        if self.dies:
+            raise EndedError("learning ended with exit code -9")
+        self.learned += 1
+        with open_project(self.path, read=True) as project:
+            numbers = tuple(untouched(project))
+        return Learned(MODEL, self.learned, 0.1, {Layer.ENTITIES: LayerUse(True, "")}, numbers)
+
+    def predict(self, numbers: Sequence[int]) -> list[Suggested]:
+        self.asked += numbers
+        with open_project(self.path, read=True) as project:
+            return [self._suggested(number, project.document(number)) for number in numbers]
+
+    def _suggested(self, number: int, document: AnnotatedDocument) -> Suggested:
+        span = Span(0, document.document.text.index(" "))
+        entity = Entity(new_id(), (span,), "Alloy", 0.9, State.UNDECIDED)
+        found = Annotations((entity,))
+        return Suggested(number, AnnotatedDocument(document.document, found, MODEL), found)
+
+    def close(self) -> None:
+        self.closed = True
+        self.turn.release()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return metals(tmp_path)
+
+
+def metals(folder: Path) -> Path:
+    """Six abstracts with a schema of its own."""
+    (folder / "metals.toml").write_text(SCHEMA)
+    texts = folder / "texts"
+    texts.mkdir()
+    for place, alloy in enumerate(ALLOYS):
+        text = f"{alloy} is strong. We anneal {alloy.lower()} at noon."
+        (texts / f"{place}.txt").write_text(text)
+    path = folder / "metals.sciextract"
+    with create_project(path, load_schema(str(folder / "metals.toml")), "ann") as made:
+        import_files(made, [str(texts)])
+    return path
+
+
+@asynccontextmanager
+async def learning_desk(
+    project: Path, start: StartEngine
+) -> AsyncIterator[tuple[DeskApp, Pilot[None]]]:
+    app = DeskApp(plan([str(project)]), "ann", None, None, start)
+    try:
+        async with app.run_test(size=SIZE) as pilot:
+            await pilot.pause()
+            yield app, pilot
+    finally:
+        app.close_project()
+
+
+def suggested(project: Path) -> dict[int, str]:
+    """By abstract the source of what waits there."""
+    with open_project(project, read=True) as opened:
+        sources = opened.sources
+        return {
+            number: sources[row.source_id]
+            for number in opened.numbers()
+            for row in opened.document_state(number).entities
+            if row.state is State.UNDECIDED
+        }
+
+
+def errors(project: Path) -> list[str]:
+    """What the doctor finds wrong."""
+    found = examine(project).findings
+    return [each.message for each in found if each.severity is Severity.ERROR]
+
+
+@pytest.mark.asyncio
+async def test_untouched_abstracts_get_suggestions_and_the_open_one_stays(project: Path) -> None:
+    turn = threading.Semaphore(0)
+    engines: list[FakeEngine] = []
+
+    def start(path: Path, _: str | None) -> FakeEngine:
+        engines.append(FakeEngine(path, turn))
+        return engines[-1]
+
+    async with learning_desk(project, start) as (app, pilot):
+        await pilot.press("v", "1", "D")  # one Alloy, the abstract is done, the next one is open
+        await until_shown(pilot, "⟳ learning")
+        assert desk_of(app).desk.number == 2
+        await pilot.press("F")  # keys are answered meanwhile
+        turn.release()
+        await until_shown(pilot, "learned from 1")
+        await until(pilot, lambda: len(suggested(project)) == 4)
+        assert suggested(project) == dict.fromkeys((3, 4, 5, 6), f"model:{MODEL}/1")
+        await pilot.press("n")
+        await until_shown(pilot, "‹Steel›")
+        await pilot.press("D", "D")  # rejects it: done
+        turn.release()
+        await until_shown(pilot, "learned from 2")
+        await until(pilot, lambda: suggested(project).get(6) == f"model:{MODEL}/2")
+        assert suggested(project)[4] == f"model:{MODEL}/1"  # it is on the screen
+        await pilot.press("u")
+        await until_shown(pilot, "1 of 6 done")  # the person's undo takes back their own work only
+        turn.release()
+    assert engines[0].closed
+
+
+@pytest.mark.asyncio
+async def test_it_is_turned_off_and_on_for_good(project: Path) -> None:
+    turn = threading.Semaphore(9)
+    engine = FakeEngine(project, turn)
+    async with learning_desk(project, lambda *_: engine) as (app, pilot):
+        desk = desk_of(app)
+        desk.learning.toggle()
+        await pilot.press("v", "1", "D")
+        await until_shown(pilot, "learning off")
+        assert engine.learned == 0
+    async with learning_desk(project, lambda *_: engine) as (app, pilot):
+        desk = desk_of(app)
+        assert not desk.learning.is_on
+        desk.learning.toggle()
+        await until_shown(pilot, "learned from 1")
+        await until(pilot, lambda: len(suggested(project)) == 4)
+
+
+@pytest.mark.asyncio
+async def test_an_engine_that_dies_is_started_again(project: Path) -> None:
+    turn = threading.Semaphore(9)
+    engines = [FakeEngine(project, turn, dies=True), FakeEngine(project, turn)]
+    async with learning_desk(project, lambda *_: engines.pop(0)) as (_, pilot):
+        await pilot.press("v", "1", "D")
+        await until_shown(pilot, "not learned: learning ended")
+        await pilot.press("v", "1", "D")
+        await until_shown(pilot, "learned from 1")
+    assert not engines
+
+
+@pytest.mark.asyncio
+async def test_a_real_process_learns_invented_labels_and_survives_two_desks(project: Path) -> None:
+    async with learning_desk(project, LearningProcess) as (app, pilot):
+        await pilot.press("v", "1", "D", "v", "1", "D")
+        await until(pilot, lambda: 5 in suggested(project), seconds=90)
+        desk = app.screen
+        assert isinstance(desk, ReviewScreen)
+        engine = desk.learning._engine
+        assert isinstance(engine, LearningProcess)
+        other = LearningProcess(project, None)  # of a second desk
+        learned = other.learn()
+        assert (learned.finished, set(learned.use)) == (2, {Layer.ENTITIES})
+        os.kill(other._process.pid, signal.SIGKILL)
+        with pytest.raises(EndedError):
+            other.learn()
+    assert engine._process.wait(10) is not None
+    assert not errors(project)
+
+
+KILLED = """
+import sys, time, threading
+from pathlib import Path
+from sciextract.store import open_project
+from sciextract_app.workers.learning import LearningJob, OpenAbstract
+from sciextract_app.workers.learning_process import LearningProcess
+from sciextract_app.workers.predicting import PredictionOrder
+path = Path(sys.argv[1])
+running = threading.Event()
+running.set()
+engine = LearningProcess(path, None)
+print(engine._process.pid, flush=True)
+job = LearningJob(path, "ann", engine, PredictionOrder(), OpenAbstract(), running, lambda: False,
+                  lambda message: print(type(message).__name__, flush=True))
+while True:
+    job.run()
+"""
+
+
+@pytest.mark.full
+def test_a_kill_while_learning_loses_nothing_and_leaves_no_process(project: Path) -> None:
+    with open_project(project, "ann") as opened:
+        for number in (1, 2):
+            word = Span(0, len(ALLOYS[number - 1]))
+            opened.actions.add_entity(number, [word], "Alloy")
+            opened.actions.mark_done(number)
+        decided = len(opened.log())
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(project)], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    pid = int(child.stdout.readline())
+    assert child.stdout.readline() == "LearningProgress\n"  # it suggests from here on
+    child.kill()
+    child.wait()
+    end = time.monotonic() + 30
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{pid}").exists()
+    assert not errors(project)
+    with open_project(project, "ann") as opened:
+        assert len(opened.log()) >= decided
+        assert opened.document(1).annotations.entities[0].label == "Alloy"
+    again = LearningProcess(project, None)
+    try:
+        assert again.learn().finished == 2
+    finally:
+        again.close()
