@@ -78,6 +78,7 @@ class Counts:
         relations: Predicted relations.
         clusters: Predicted clusters.
         other_language: Documents that do not look English.
+        fits_neither: Documents that ``auto`` has no suited model for.
         warned: Documents with warnings.
         models: Documents by the model that predicted them.
     """
@@ -89,6 +90,7 @@ class Counts:
     relations: int = 0
     clusters: int = 0
     other_language: int = 0
+    fits_neither: int = 0
     warned: int = 0
     models: Mapping[str, int] = field(default_factory=dict)
 

@@ -136,6 +136,7 @@ def _counts(document: AnnotatedDocument) -> Counts:
         relations=summary.relations,
         clusters=summary.clusters,
         other_language=summary.other_language,
+        fits_neither=summary.fits_neither,
         warned=int(bool(document.warnings)),
         models={str(document.model): 1},
     )

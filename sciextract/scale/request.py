@@ -156,6 +156,7 @@ class RunReport:
             "relations": self.counts.relations,
             "clusters": self.counts.clusters,
             "other_language": self.counts.other_language,
+            "fits_neither": self.counts.fits_neither,
             "seconds": round(self.seconds, 3),
             "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Writer
+from sciextract.inference.domain.words import FITS_NEITHER
 from sciextract.text.language import looks_english
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class AnnotateSummary:
         relations: Predicted relations.
         clusters: Predicted clusters.
         other_language: Documents that do not look English.
+        fits_neither: Documents that ``auto`` has no suited model for.
         started: ``time.monotonic()`` at the start.
     """
 
@@ -61,6 +63,7 @@ class AnnotateSummary:
     relations: int = 0
     clusters: int = 0
     other_language: int = 0
+    fits_neither: int = 0
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -76,6 +79,7 @@ class AnnotateSummary:
         self.relations += len(annotations.relations)
         self.clusters += len(annotations.clusters)
         self.other_language += OTHER_LANGUAGE in document.warnings
+        self.fits_neither += FITS_NEITHER in document.warnings
 
 
 class Listener:

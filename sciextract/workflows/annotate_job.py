@@ -159,6 +159,7 @@ class Report:
             "relations": self.summary.relations,
             "clusters": self.summary.clusters,
             "other_language": self.summary.other_language,
+            "fits_neither": self.summary.fits_neither,
             "seconds": round(self.seconds, 3),
             "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},

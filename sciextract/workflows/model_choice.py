@@ -15,7 +15,8 @@ from sciextract.errors import ModelMismatchError, SciextractError, UsageError
 from sciextract.formats import read
 from sciextract.formats.base import BadRecord
 from sciextract.inference.batching import MOST_POOLED
-from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL
+from sciextract.inference.domain.words import Domain, domain_of
+from sciextract.inference.model_folder import AUTO
 from sciextract.inference.onnx_network import CPU
 from sciextract.inference.settings import TASKS, DecodeSettings
 
@@ -84,9 +85,10 @@ class ModelChoice:
             return self._loaded(self._chosen(project).model.folder)
         if self.model != AUTO:
             return self._loaded(self.model)
+        from sciextract.inference.domain.auto import AutoExtractor, model_for
+
         if project is not None:
-            return self._loaded(suited_to(project))
-        from sciextract.inference.domain.auto import AutoExtractor
+            return self._loaded(model_for(project_domain(project)))
 
         return AutoExtractor(self._loaded, self.threads)
 
@@ -121,7 +123,7 @@ class ModelChoice:
             ModelDamagedError: It was changed.
         """
         if self.model == AUTO and project is not None:
-            return f"model {AUTO} chose {suited_to(project)} for this project"
+            return _message_of(project_domain(project))
         return "" if self.model is not None else self._chosen(project).message()
 
     @staticmethod
@@ -143,17 +145,29 @@ class ModelChoice:
         return MOST_POOLED
 
 
-def suited_to(project: Project) -> str:
-    """The bundled model that suits most of a project's first documents."""
-    from sciextract.inference.domain.auto import suited_model
+def project_domain(project: Project) -> Domain:
+    """The domain of most of a project's first documents."""
     from sciextract.store import documents
 
     texts = (
         documents.load(project.connection, number).document.text
         for number in project.numbers()[:ASKED_DOCUMENTS]
     )
-    votes = Counter(map(suited_model, texts))
-    return max(votes, key=lambda name: votes[name], default=DEFAULT_MODEL)
+    return _domain_of_most(texts)
+
+
+def _domain_of_most(texts: Iterable[str]) -> Domain:
+    votes = Counter(map(domain_of, texts))
+    return votes.most_common(1)[0][0] if votes else Domain.COMPUTING
+
+
+def _message_of(domain: Domain) -> str:
+    from sciextract.inference.domain.auto import model_for
+
+    message = f"model {AUTO} chose {model_for(domain)} for this project"
+    if domain is not Domain.NEITHER:
+        return message
+    return f"{message}; most of its texts fit neither computer science nor biomedicine"
 
 
 def parse_thresholds(words: Collection[str]) -> dict[str, float]:
@@ -290,7 +304,6 @@ def texts_of(files: Sequence[str]) -> Iterator[str]:
 
 def _suited(texts: Iterable[str]) -> str:
     """The bundled model that suits most of the first texts."""
-    from sciextract.inference.domain.auto import suited_model
+    from sciextract.inference.domain.auto import model_for
 
-    votes = Counter(map(suited_model, islice(texts, ASKED_TEXTS)))
-    return votes.most_common(1)[0][0] if votes else DEFAULT_MODEL
+    return model_for(_domain_of_most(islice(texts, ASKED_TEXTS)))

@@ -60,6 +60,24 @@ def test_auto_chooses_for_each_abstract_and_says_so(command: Command, tmp_path: 
     assert "1 by bio@" in result.err and "1 by sci@" in result.err
 
 
+def test_what_fits_neither_goes_to_sci_with_a_remark(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "pulsar.txt"
+    path.write_text((data_root() / "sample_data" / "text" / "phy-03.txt").read_text("utf-8"))
+    result = command("annotate", path, "--model", "auto", "--export", "jsonl", "--json")
+    assert result.code == 0
+    record = json.loads(result.out)
+    assert record["model"]["name"] == "sci"
+    assert len(record["warnings"]) == 1 and "fit neither" in record["warnings"][0]
+    assert result.err.count("fit neither") == 1
+    assert json.loads(result.err.splitlines()[-1])["fits_neither"] == 1
+    in_workers = command("annotate", path, "--model", "auto", "--export", "jsonl", "--workers", "1")
+    assert in_workers.out == result.out
+    project = tmp_path / "stars.sciextract"
+    assert command("init", project).code == 0
+    predicted = command("annotate", path, "--project", project, "--model", "auto")
+    assert "auto chose sci" in predicted.err and "fit neither" in predicted.err
+
+
 def test_auto_goes_on_where_it_stopped(command: Command, tmp_path: Path) -> None:
     path, output = tmp_path / "mixed.jsonl", tmp_path / "out.jsonl"
     lines = [{"id": "b", "text": SAMPLE.read_text()}, {"id": "a", "text": COMPUTING}]

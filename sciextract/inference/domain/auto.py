@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from threading import Lock
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.inference.batching import SINGLE, in_order, usable_cores
+from sciextract.inference.domain.words import FITS_NEITHER, Domain, domain_of
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
@@ -26,50 +23,10 @@ from sciextract.inference.model_folder import (
 )
 from sciextract.inference.pipeline import Labels
 
-STEM_LETTERS = 7
-"""Letters of a stem: enough to join inflections, few enough to stay simple."""
 
-LEAST_SCORE = 5.0
-"""Score above which a text counts as biomedical: where, among the abstracts that were learned from, both kinds are
-recognised about equally often."""
-
-_WORD = re.compile(r"[a-z]{3,}")
-_FILE = Path(__file__).with_name("stems.json")
-
-
-def stems_of(text: str) -> frozenset[str]:
-    """The beginnings of all words of three letters and more, in lower case.
-
-    >>> sorted(stems_of("Kinases inhibit the kinase"))
-    ['inhibit', 'kinase', 'kinases', 'the']
-    """
-    return frozenset(word[:STEM_LETTERS] for word in _WORD.findall(text.lower()))
-
-
-def biomedical_score(text: str) -> float:
-    """The higher, the more biomedical; negative for computer science, 0 where no word is known."""
-    return score_of(stems_of(text), weights())
-
-
-def score_of(stems: Iterable[str], known: Mapping[str, float]) -> float:
-    """The sum of the known stems' weights."""
-    return sum(known.get(stem, 0.0) for stem in stems)
-
-
-def is_biomedical(text: str) -> bool:
-    """Whether the words of a text speak for biomedicine."""
-    return biomedical_score(text) > LEAST_SCORE
-
-
-@cache
-def weights() -> dict[str, float]:
-    """Log-odds by stem, positive for biomedicine."""
-    found: dict[str, float] = json.loads(_FILE.read_text(encoding="utf-8"))
-    return found
-
-
-Load = Callable[[str], Extractor]
-"""Loads a bundled model by name."""
+def model_for(domain: Domain) -> str:
+    """The name of the bundled model that predicts texts of a domain."""
+    return BIOMEDICAL_MODEL if domain is Domain.BIOMEDICINE else DEFAULT_MODEL
 
 
 def suited_model(text: str) -> str:
@@ -78,7 +35,11 @@ def suited_model(text: str) -> str:
     >>> suited_model("Aspirin inhibits cyclooxygenase in patients with cancer.")
     'bio'
     """
-    return BIOMEDICAL_MODEL if is_biomedical(text) else DEFAULT_MODEL
+    return model_for(domain_of(text))
+
+
+Load = Callable[[str], Extractor]
+"""Loads a bundled model by name."""
 
 
 class AutoExtractor:
@@ -115,12 +76,14 @@ class AutoExtractor:
         return self._ids[suited_model(document.text)]
 
     def annotate(self, document: Document) -> AnnotatedDocument:
-        """Predicts one document; its ``model`` says which model did."""
-        return self._suited(document).annotate(document)
+        """Predicts one document; its ``model`` says which model did, a warning whether none suits."""
+        domain = domain_of(document.text)
+        return _with_remark(self._suited(domain).annotate(document), domain)
 
     def annotate_given(self, annotated: AnnotatedDocument) -> AnnotatedDocument:
         """Predicts what relates a document's entities."""
-        return self._suited(annotated.document).annotate_given(annotated)
+        domain = domain_of(annotated.document.text)
+        return _with_remark(self._suited(domain).annotate_given(annotated), domain)
 
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
         """Predicts documents in order and in constant memory."""
@@ -135,13 +98,19 @@ class AutoExtractor:
         parts = [f"{count} by {self._ids[name]}" for name, count in sorted(self.used.items())]
         return f"model {AUTO} chose for each abstract: {', '.join(parts)}" if parts else ""
 
-    def _suited(self, document: Document) -> Extractor:
-        name = suited_model(document.text)
+    def _suited(self, domain: Domain) -> Extractor:
+        name = model_for(domain)
         with self._lock:
             self.used[name] += 1
             if name not in self._loaded:
                 self._loaded[name] = self._load(name)
             return self._loaded[name]
+
+
+def _with_remark(predicted: AnnotatedDocument, domain: Domain) -> AnnotatedDocument:
+    if domain is not Domain.NEITHER:
+        return predicted
+    return replace(predicted, warnings=(*predicted.warnings, FITS_NEITHER))
 
 
 def merged_config(configs: list[ModelConfig]) -> ModelConfig:
