@@ -148,8 +148,8 @@ def main(words: Sequence[str] | None = None) -> None:
         kinds[f"{name} dev"] = list(_documents(arguments.data / name / "dev.jsonl"))
     for field, texts in abstracts.items():
         kinds[field] = list(map(stems_of, texts))
-    for name, texts in kinds.items():
-        print(json.dumps({"kind": name} | shares(texts)))
+    for name, stems in kinds.items():
+        print(json.dumps({"kind": name} | shares(stems)))
 
 
 if __name__ == "__main__":

@@ -263,6 +263,8 @@ def import_(
 def _model_line(model: KnownModel, used: bool) -> str:
     """A model; a star marks the one that predicts."""
     words = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
+    if model.distribution:
+        words = f"from {model.distribution}"
     if model.problem:
         words = f"cannot be used: {model.problem}"
     return f"{'*' if used else ' '} {model.id:<32}  {words}"
@@ -274,6 +276,8 @@ def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
 
     yield visible(f"{model.id}  ({model.folder})")
     yield visible(f"hash {model.hash}")
+    if model.distribution:
+        yield visible(f"from {model.distribution}")
     if model.since:
         yield f"registered {model.since}"
     scores = graph_scores(config)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError, as_command
+from sciextract.inference.installed_models import InstalledModel, installed_models
 from sciextract.inference.model_config import ModelConfig
 from sciextract.resources import bundled_models, user_models
 
@@ -192,19 +193,37 @@ def name_of(folder: str) -> str:
     return found[1] if found else ""
 
 
+def installed() -> list[InstalledModel]:
+    """The models of other distributions, by name."""
+    return installed_models((*bundled_names(), AUTO))
+
+
 def folders_called(word: str) -> list[Path]:
     """The folders that ``NAME`` or ``NAME-hash8`` may mean.
 
-    A bundled model has its name for itself. Own models of that name are distinguished by their hash.
+    A model of a distribution has its name for itself. Own models of that name are distinguished by their hash.
+
+    Raises:
+        UsageError: Several distributions bring a model of that name.
+        ModelNotFoundError: A distribution brings it, and the folder is not there.
     """
-    bundled = [path for path in bundled_folders() if word in (path.name, _full_name(path))]
+    bundled = [path for path in bundled_folders() if word in _words_for(path.name, path)]
+    if bundled:
+        return bundled
+    others = [each for each in installed() if word in _words_for(each.name, each.folder)]
+    if others:
+        return [each.usable() for each in others]
     exact = [path for path in registered_folders() if path.name == word]
-    return bundled or exact or [path for path in registered_folders() if name_of(path.name) == word]
+    return exact or [path for path in registered_folders() if name_of(path.name) == word]
 
 
 def known_words() -> list[str]:
-    """A name for each installed model, as commands take it."""
-    return [path.name for path in (*bundled_folders(), *registered_folders())]
+    """A name for each model that is there, as commands take it."""
+    return [
+        *bundled_names(),
+        *(each.name for each in installed() if not each.problem),
+        *(path.name for path in registered_folders()),
+    ]
 
 
 def unchanged(folder: Path) -> Path:
@@ -228,12 +247,18 @@ def _damaged(folder: Path, problem: str) -> ModelDamagedError:
     return ModelDamagedError(f"{folder / MANIFEST} {problem}", "get the model again")
 
 
-def _full_name(bundled: Path) -> str:
-    return f"{bundled.name}-{manifest_hash(bundled)[:HASH_CHARACTERS]}"
+def _words_for(name: str, folder: Path) -> tuple[str, ...]:
+    """``NAME``, and ``NAME-hash8`` where there is a manifest."""
+    try:
+        return name, f"{name}-{manifest_hash(folder)[:HASH_CHARACTERS]}"
+    except OSError:
+        return (name,)
 
 
 DEFAULT_MODEL = "sci"
 BIOMEDICAL_MODEL = "bio"
+BASE_MODEL = "sci-base"
+"""A larger model for the labels of the default one; a distribution of its own, which the desk prefers."""
 AUTO = "auto"
 """No model, but the word for choosing one of the two above by the words of a text."""
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
@@ -243,20 +268,22 @@ def locate_model(name: str | Path) -> Path:
     """The model folder that a name means: a folder, a bundled or registered model, or one of the hub.
 
     Args:
-        name: A path, a bundled name, ``NAME`` or ``NAME-hash8`` of a registered model, or a Hugging Face id
-            (``owner/model``). A bundled name, given as a word, always means the model in the package, else a
-            path wins: ``./sci`` is a folder, ``sci`` is not.
+        name: A path, the name of a bundled model or of one that another distribution brings, ``NAME`` or
+            ``NAME-hash8`` of a registered model, or a Hugging Face id (``owner/model``). A name of a bundled
+            model or of a distribution always means that model, else a path wins: ``./sci`` is a folder, ``sci`` is not.
 
     Raises:
         ModelNotFoundError: Nothing of that name can be had; says what there is.
         ModelDamagedError: A registered model is not the one that it was.
-        UsageError: Several registered models have the name, or it is an encoder without trained heads;
-            says what to do.
+        UsageError: Several registered models or distributions have the name, or it is an encoder without
+            trained heads; says what to do.
     """
     if isinstance(name, str) and name in bundled_names():
         return _called(name)
     path = Path(name).expanduser()
     if path.is_dir():
+        if isinstance(name, str) and name in [each.name for each in installed()]:
+            return _called(name)
         return _with_heads(path, str(name))
     if path.is_file():
         raise UsageError(f"{path} is a file", "give the model folder that holds manifest.json")

@@ -48,6 +48,7 @@ class ModelChoice:
         only: Entity labels to look for; all of the model's when empty.
         batch_tokens: Subwords per call of such a graph, padding counted.
         device: ``cpu``, ``cuda`` or ``auto``.
+        preferred: A model that comes before the default one where its distribution is installed.
     """
 
     model: str | None = None
@@ -59,6 +60,7 @@ class ModelChoice:
     only: tuple[str, ...] = ()
     batch_tokens: int | None = None
     device: str = CPU
+    preferred: str | None = None
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -126,11 +128,10 @@ class ModelChoice:
             return _message_of(project_domain(project))
         return "" if self.model is not None else self._chosen(project).message()
 
-    @staticmethod
-    def _chosen(project: Project | None) -> Chosen:
+    def _chosen(self, project: Project | None) -> Chosen:
         from sciextract.workflows.models.choice import chosen
 
-        return chosen(project)
+        return chosen(project, self.preferred)
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""

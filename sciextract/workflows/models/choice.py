@@ -42,7 +42,7 @@ class Choice:
     Attributes:
         name: Its name at that time.
         hash: Hex SHA-256 of its manifest.
-        bundled: Whether it came in the package: then the name decides, whatever version is installed.
+        bundled: Whether it came in this or another package: then the name decides, whatever version is installed.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Choice:
 
     @property
     def id(self) -> str:
-        """``NAME-hash8``, or the name of a bundled model."""
+        """``NAME-hash8``, or the name of a model of a package."""
         return self.name if self.bundled else f"{self.name}-{self.hash[:HASH_CHARACTERS]}"
 
 
@@ -76,12 +76,17 @@ class Chosen:
         """Which model predicts, when it is not the default; else nothing."""
         if self.is_default:
             return ""
-        whose = "the choice of this project" if self.by == "project" else "your choice"
-        return f"model {self.model.id} predicts ({whose}); sciextract models show tells more"
+        reasons = {"project": "the choice of this project", "user": "your choice"}
+        reason = reasons.get(self.by, f"from {self.model.distribution}")
+        return f"model {self.model.id} predicts ({reason}); sciextract models show tells more"
 
 
-def chosen(project: Project | None = None) -> Chosen:
+def chosen(project: Project | None = None, preferred: str | None = None) -> Chosen:
     """The model that predicts when none is named, and who chose it.
+
+    Args:
+        project: Whose choice comes first.
+        preferred: A model that comes before the default one where a distribution brings it.
 
     Raises:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
@@ -90,6 +95,9 @@ def chosen(project: Project | None = None) -> Chosen:
         choice = _standing(history(place))
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
+    for model in known_models() if preferred else ():
+        if model.distribution and model.name == preferred:
+            return Chosen(model.usable(), "default")
     return Chosen(_default(), "default")
 
 
@@ -136,9 +144,9 @@ def use(word: str, project: Project | None = None) -> KnownModel:
         from sciextract.workflows.predict_project import check_config
 
         check_config(project, opened.config, model.id)
-    if not (model.bundled or model.registered):
+    if not (model.packaged or model.registered):
         model = register(model.folder, model.name)
-    choice = Choice(model.name, model.hash, model.bundled)
+    choice = Choice(model.name, model.hash, model.packaged)
     if _standing(history(project)) != choice:
         _add(asdict(choice), project)
     return model
@@ -256,14 +264,15 @@ def _model_of(choice: Choice, project: Project | None) -> KnownModel:
     again = ["--project", project.path] if project else []
     raise ModelNotFoundError(
         f"{whose} the model {choice.id}, which is not on this machine",
-        "bring it with sciextract models import, or choose another: "
+        f"{'install the package that holds it' if choice.bundled else 'bring it with sciextract models import'}, "
+        "or choose another: "
         f"{as_command('sciextract', 'models', 'use', DEFAULT_MODEL, *again)}; --model NAME is for once",
     )
 
 
 def _is_chosen(model: KnownModel, choice: Choice) -> bool:
     if choice.bundled:
-        return model.bundled and model.name == choice.name
+        return model.packaged and model.name == choice.name
     return choice.hash == model.hash or model.folder.name == choice.id
 
 

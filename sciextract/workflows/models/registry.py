@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,14 @@ from sciextract.errors import (
     UsageError,
     no_room,
 )
+from sciextract.inference.installed_models import InstalledModel
 from sciextract.inference.model_folder import (
     CARD,
     HASH_CHARACTERS,
     MANIFEST,
     ModelFolder,
     bundled_folders,
+    installed,
     listed_files,
     locate_model,
     manifest_hash,
@@ -48,12 +50,16 @@ class KnownModel:
         hash: Hex SHA-256 of its manifest; empty when that cannot be read.
         folder: Where it lies.
         problem: Why it cannot be used; empty when nothing is known against it.
+        distribution: Name and version of the distribution that brings it; empty for other models, and bundled ones.
+        hint: The next step when there is a problem.
     """
 
     name: str
     hash: str
     folder: Path
     problem: str = ""
+    distribution: str = ""
+    hint: str = "get the model again"
 
     @property
     def id(self) -> str:
@@ -66,14 +72,19 @@ class KnownModel:
         return _lies_in(self.folder, bundled_models())
 
     @property
+    def packaged(self) -> bool:
+        """Whether it came in this package or in another distribution."""
+        return self.bundled or bool(self.distribution)
+
+    @property
     def registered(self) -> bool:
         """Whether it lies in the user's folder of models."""
         return _lies_in(self.folder, user_models())
 
     @property
     def since(self) -> str:
-        """UTC time at which it was registered; empty for a bundled model."""
-        if self.bundled:
+        """UTC time at which it was registered; empty for one of a package."""
+        if self.packaged:
             return ""
         try:
             at = (self.folder / MANIFEST).stat().st_mtime
@@ -98,7 +109,7 @@ class KnownModel:
             ModelDamagedError: Something is known against it.
         """
         if self.problem:
-            raise ModelDamagedError(f"model {self.name}: {self.problem}", "get the model again")
+            raise ModelDamagedError(f"model {self.name}: {self.problem}", self.hint)
         return self
 
     def card(self) -> str:
@@ -116,6 +127,7 @@ class KnownModel:
             "hash": self.hash,
             "folder": str(self.folder),
             "bundled": self.bundled,
+            "distribution": self.distribution or None,
             "since": self.since or None,
             "problem": self.problem or None,
         }
@@ -127,11 +139,16 @@ def models_folder() -> Path:
 
 
 def known_models() -> list[KnownModel]:
-    """All models: bundled ones, then registered ones by name; damaged ones with what is wrong.
+    """All models: bundled ones, those of other distributions, registered ones, by name; damaged ones with what is wrong.
 
     Files are held against their sizes, not read: that is left to :meth:`KnownModel.open`.
     """
-    return [known_at(folder) for folder in (*bundled_folders(), *registered_folders())]
+    others = [_of_distribution(each) for each in installed()]
+    return [
+        *map(known_at, bundled_folders()),
+        *others,
+        *map(known_at, registered_folders()),
+    ]
 
 
 def find_model(word: str | Path) -> KnownModel:
@@ -141,7 +158,11 @@ def find_model(word: str | Path) -> KnownModel:
         ModelNotFoundError: There is none; lists the known ones.
         UsageError: Several have the name, or it is an encoder without heads.
     """
-    return known_at(locate_model(word))
+    folder = locate_model(word)
+    for each in () if _lies_in(folder, bundled_models()) else installed():
+        if each.folder == folder:
+            return _of_distribution(each)
+    return known_at(folder)
 
 
 def known_at(folder: Path) -> KnownModel:
@@ -154,9 +175,19 @@ def known_at(folder: Path) -> KnownModel:
     except OSError as error:
         return KnownModel(name, "", folder, f"{folder / MANIFEST}: {error.strerror}")
     except SciextractError as error:
-        return KnownModel(name, hash_, folder, error.message)
-    known = own or _lies_in(folder, bundled_models())
-    return KnownModel(name if known else config.name, hash_, folder)
+        hint = error.hint or "get the model again"
+        return KnownModel(name, hash_, folder, error.message, hint=hint)
+    if own or _lies_in(folder, bundled_models()):
+        return KnownModel(name, hash_, folder)
+    return KnownModel(config.name, hash_, folder)
+
+
+def _of_distribution(model: InstalledModel) -> KnownModel:
+    """A model that another distribution brings."""
+    distribution = " and ".join(model.distributions)
+    if model.problem:
+        return KnownModel(model.name, "", model.folder, model.problem, distribution, model.hint)
+    return replace(known_at(model.folder), name=model.name, distribution=distribution)
 
 
 def register(folder: Path, name: str | None = None) -> KnownModel:

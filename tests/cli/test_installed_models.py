@@ -1,0 +1,154 @@
+"""Models of other distributions: found through their entry points, wrong ones named with the next step."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from sciextract.errors import (
+    ExitCode,
+    ModelDamagedError,
+    ModelNotFoundError,
+    UsageError,
+)
+from sciextract.inference.candidates import FEATURE_VERSION
+from sciextract.inference.model_folder import BASE_MODEL, locate_model
+from sciextract.workflows.model_choice import ModelChoice
+from sciextract.workflows.models import chosen, find_model, known_models, register, rollback, use
+from tests.cli.conftest import Command
+from tests.unit.workflows.models.builders import model_folder
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of installed packages."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    return folder
+
+
+def distribution(site: Path, name: str, entry: str, version: str = "1.0") -> Path:
+    """What pip leaves of a distribution whose code fails when it is imported; gives its package."""
+    package = site / name.replace("-", "_")
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    info = site / f"{package.name}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (info / "entry_points.txt").write_text(f"[sciextract.models]\n{entry}\n")
+    return package
+
+
+@pytest.fixture
+def base(site: Path) -> Path:
+    """The folder of an installed base model."""
+    package = distribution(site, "sciextract-sci-base", "sci-base = sciextract_sci_base:model")
+    return model_folder(package / "model", "sci-base")
+
+
+def test_a_name_leads_to_its_folder_and_nothing_is_imported(base: Path) -> None:
+    model = find_model("sci-base")
+    assert (model.folder, model.distribution) == (base, "sciextract-sci-base 1.0")
+    assert find_model(model.id) == model == find_model(base)
+    assert model in known_models()
+    assert "sciextract_sci_base" not in sys.modules
+    assert model.open().hash == model.hash
+
+
+def test_the_name_is_its_own(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = register(model_folder(tmp_path / "made", "sci-base", "other weights"))
+    monkeypatch.chdir(tmp_path)
+    model_folder(tmp_path / "sci-base", "sci-base", "a folder of that name")
+    assert locate_model("sci-base") == base
+    assert find_model(own.id).registered
+    assert locate_model("./sci-base") == Path("sci-base")
+
+
+def test_a_choice_holds_whatever_version_is_installed(base: Path, site: Path) -> None:
+    assert use("sci-base").folder == base
+    assert chosen().by == "user" and "your choice" in chosen().message()
+    for file in base.iterdir():
+        file.unlink()
+    base.rmdir()
+    model_folder(base, "sci-base", "the next version")
+    assert chosen().model.folder == base
+    (site / "sciextract_sci_base-1.0.dist-info" / "entry_points.txt").unlink()
+    with pytest.raises(ModelNotFoundError) as gone:
+        chosen()
+    assert "sci-base" in gone.value.message and "install the package" in gone.value.hint
+    assert rollback().model.name == "sci"
+
+
+def test_the_desk_prefers_it_until_somebody_chooses(base: Path) -> None:
+    assert chosen().model.name == "sci"
+    found = chosen(None, BASE_MODEL)
+    assert (found.model.folder, found.by) == (base, "default")
+    assert "sciextract-sci-base 1.0" in ModelChoice(preferred=BASE_MODEL).message()
+    use("sci")
+    assert chosen(None, BASE_MODEL).model.name == "sci"
+
+
+@pytest.mark.parametrize(
+    ("entry", "wrong"),
+    [
+        ("sci-base = sciextract_sci_base:nothing", "nothing is no folder"),
+        ("sci-base = never_installed:model", "which is no installed PACKAGE:FOLDER"),
+        ("sci-base = sciextract_sci_base", "which is no installed PACKAGE:FOLDER"),
+        ("sci-base = os.path:../../etc", "which is no installed PACKAGE:FOLDER"),
+    ],
+)
+def test_an_entry_point_to_nothing(base: Path, site: Path, entry: str, wrong: str) -> None:
+    info = site / "sciextract_sci_base-1.0.dist-info" / "entry_points.txt"
+    info.write_text(f"[sciextract.models]\n{entry}\n")
+    with pytest.raises(ModelNotFoundError) as raised:
+        find_model("sci-base")
+    assert "sciextract-sci-base 1.0" in raised.value.message and wrong in raised.value.message
+    assert "pip uninstall sciextract-sci-base" in raised.value.hint
+    [listed] = [each for each in known_models() if each.distribution]
+    assert wrong in listed.problem
+    with pytest.raises(ModelDamagedError, match="is no"):
+        chosen(None, BASE_MODEL)
+    assert find_model("sci").bundled
+
+
+def test_two_distributions_of_one_name(base: Path, site: Path) -> None:
+    other = distribution(site, "another-base", "sci-base = another_base:model", "2.0")
+    model_folder(other / "model", "sci-base")
+    with pytest.raises(UsageError) as raised:
+        find_model("sci-base")
+    assert "another-base 2.0, sciextract-sci-base 1.0" in raised.value.message
+    assert "pip uninstall" in raised.value.hint
+
+
+def test_names_of_bundled_models_and_hostile_ones_are_refused(site: Path, command: Command) -> None:
+    package = distribution(site, "intruder", "sci = intruder:model\nA\x1b[31mB = intruder:model")
+    model_folder(package / "model", "intruder")
+    assert find_model("sci").bundled
+    listed = command("models", "list")
+    assert listed.code == ExitCode.DONE
+    assert listed.out.count("which no model of a distribution may be called") == 2
+    assert "\x1b" not in listed.out
+
+
+def test_a_model_of_a_newer_program(base: Path, command: Command) -> None:
+    newer = base.parent / "newer"
+    base.rename(newer)
+    model_folder(base, "sci-base", feature_version=FEATURE_VERSION + 1)
+    with pytest.raises(ModelDamagedError, match=f"feature version {FEATURE_VERSION + 1}"):
+        find_model(base).open()
+    result = command("annotate", "--sample", "--model", "sci-base")
+    assert result.code == ExitCode.FAILED
+    assert str(base / "config.json") in result.err and f"up to {FEATURE_VERSION}" in result.err
+    assert "pip install --upgrade sciextract" in result.err
+
+
+def test_commands_show_where_it_comes_from(base: Path, command: Command) -> None:
+    assert "from sciextract-sci-base 1.0" in command("models", "list").out
+    shown = command("models", "show", "sci-base", "--json")
+    assert json.loads(shown.out)["distribution"] == "sciextract-sci-base 1.0"
+    unknown = command("models", "show", "nothing")
+    assert "sci-base" in unknown.err
