@@ -1,0 +1,1 @@
+"""The model ``sci-base`` of sciextract: the folder ``model`` beside this file."""
