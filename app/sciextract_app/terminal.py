@@ -56,6 +56,9 @@ class LastingOutput:
                 action(*words)
             except OSError:
                 self._gone = True
+                # What is still buffered goes nowhere, else Python tries it again at its end and exits with 120.
+                with suppress(OSError, ValueError), open(os.devnull, "w") as nowhere:
+                    os.dup2(nowhere.fileno(), self._file.fileno())
 
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 
 from sciextract.documents.annotations import State
 from sciextract.documents.document import Document
@@ -208,23 +208,28 @@ class DocumentState:
         """What differs from the start, in an order in which every row finds the rows it needs."""
         changes = (
             change_of(self._before[table].get(key), self._rows[table].get(key))
-            for table, key in sorted(self._differing())
+            for table, key in sorted(_differing(self._before, self._rows))
         )
         return sorted((each for each in changes if each is not None), key=_table_order)
 
-    def _differing(self) -> Iterator[tuple[str, Key]]:
-        """Where another row is now than at the start, or none."""
-        for table, rows in self._rows.items():
-            before = self._before[table]
-            yield from ((table, key) for key, row in rows.items() if before.get(key) is not row)
-            yield from ((table, key) for key in before if key not in rows)
+    def differs_from(self, other: DocumentState) -> list[tuple[str, Key]]:
+        """Tables and keys of the rows that are not those of another state of the document."""
+        return [*_differing(other._rows, self._rows)]
 
     def _of(self, kind: type[_Kind]) -> Iterator[_Kind]:
-        return (row for row in self._rows[kind.TABLE].values() if isinstance(row, kind))
+        return iter(cast("Collection[_Kind]", self._rows[kind.TABLE].values()))
 
     def _mention_order(self, link: LinkRow) -> tuple[int, int, str]:
         entity = self.entity(link.entity_id)
         return in_text_order(entity) if entity else (0, 0, link.entity_id)
+
+
+def _differing(before: Tables, after: Tables) -> Iterator[tuple[str, Key]]:
+    """Where another row is now, or none."""
+    for table, rows in after.items():
+        old = before[table]
+        yield from ((table, key) for key, row in rows.items() if old.get(key) is not row)
+        yield from ((table, key) for key in old if key not in rows)
 
 
 def _copied(tables: Tables) -> Tables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -14,10 +14,7 @@ from sciextract.store.events import Change
 from sciextract.store.rows import (
     COLUMNS,
     ROW_TYPES,
-    EntityRow,
     Key,
-    LinkRow,
-    RelationRow,
     Row,
     Values,
     from_values,
@@ -131,9 +128,6 @@ def _derived(
     return {"surface_id": surface_id(connection, " ".join(text[a:b] for a, b in ranges))}
 
 
-Item = EntityRow | RelationRow | LinkRow
-
-
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Counts of one document.
@@ -164,6 +158,7 @@ class Summary:
 
 
 _HUMAN = frozenset({State.ACCEPTED, State.REJECTED, State.EDITED, State.ADDED})
+_LIVE = frozenset(State) - {State.REJECTED}
 
 
 def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
@@ -173,7 +168,8 @@ def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
     if doc.progress is None:
         connection.execute("DELETE FROM summary WHERE document_id = ?", (number,))
         return
-    summary = summarise(doc)
+    counts = tally(doc)
+    summary = summarise(doc, counts)
     connection.execute(
         """INSERT INTO summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(document_id) DO UPDATE SET
             entities = excluded.entities, relations = excluded.relations, clusters = excluded.clusters,
@@ -184,7 +180,7 @@ def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
     )
     connection.executemany(
         "INSERT INTO tally VALUES (?, ?, ?, ?, ?)",
-        [(number, *key, count) for key, count in tally(doc).items()],
+        [(number, *key, count) for key, count in counts.items()],
     )
 
 
@@ -195,20 +191,35 @@ def set_disagreements(connection: sqlite3.Connection, number: int, count: int) -
     )
 
 
-def summarise(doc: DocumentState) -> Summary:
-    """The counts of a document's state rows."""
-    entities, relations, links = list(doc.all_entities), doc.relations, doc.links
-    items: list[Item] = [*entities, *relations, *links]
-    undecided = [item for item in items if item.state is State.UNDECIDED]
-    scores = [item.score for item in undecided if item.score is not None]
+def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) -> Summary:
+    """The counts of a document's state rows.
+
+    Args:
+        doc: The document.
+        counts: Its :func:`tally`.
+    """
+
+    def number(states: Collection[State], table: str = "") -> int:
+        return sum(
+            count
+            for (kind, _, state), count in counts.items()
+            if state in states and table in ("", kind)
+        )
+
+    scores = [
+        item.score
+        for items in (doc.all_entities, doc.relations, doc.links)
+        for item in items
+        if item.state is State.UNDECIDED and item.score is not None
+    ]
     uncertainty = [1 - abs(2 * score - 1) for score in scores]
     return Summary(
-        entities=sum(each.state is not State.REJECTED for each in entities),
-        relations=sum(each.state is not State.REJECTED for each in relations),
+        entities=number(_LIVE, "entity"),
+        relations=number(_LIVE, "relation"),
         clusters=_clusters(doc),
-        items=len(items),
-        undecided=len(undecided),
-        decided=sum(item.state in _HUMAN for item in items),
+        items=sum(counts.values()),
+        undecided=number({State.UNDECIDED}),
+        decided=number(_HUMAN),
         uncertainty=sum(uncertainty) / len(uncertainty) if uncertainty else 0.0,
         least_score=min(scores, default=None),
         greatest_score=max(scores, default=None),
@@ -220,9 +231,13 @@ def _clusters(doc: DocumentState) -> int:
     return sum(size > 1 for size in sizes.values())
 
 
-def tally(doc: DocumentState) -> Counter[tuple[str, str, str]]:
+def tally(doc: DocumentState) -> dict[tuple[str, str, str], int]:
     """How many items of each kind, label and state a document has."""
-    counts = Counter(("entity", each.label, str(each.state)) for each in doc.all_entities)
-    counts.update(("relation", each.label, str(each.state)) for each in doc.relations)
-    counts.update(("link", "", str(each.state)) for each in doc.links)
-    return counts
+    entities = Counter((each.label, each.state) for each in doc.all_entities)
+    relations = Counter((each.label, each.state) for each in doc.relations)
+    links = Counter(("", each.state) for each in doc.links)
+    return {
+        (kind, label, str(state)): count
+        for kind, counts in (("entity", entities), ("relation", relations), ("link", links))
+        for (label, state), count in counts.items()
+    }

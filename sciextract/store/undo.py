@@ -100,11 +100,11 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
     """How many documents and rows were changed, inside the caller's transaction."""
     connection, symmetric = project.connection, project.schema.symmetric_labels
     reversing = event.id if kind == events.UNDO else events.last_undo(connection, event.id)
-    before: dict[int, set[Problem]] = {}
+    first: dict[int, DocumentState] = {}
     items, latest = 0, None
     for number, changes in events.changes_of_event(connection, reversing, backwards=True):
         doc = project.document_state(number)
-        before.setdefault(number, problems(doc, symmetric))
+        first.setdefault(number, doc)
         reverse = [each.reverse for each in reversed(changes)]
         if len(reverse) > 1:  # else the event is about the layer itself
             reverse = [kept for each in reverse if (kept := _lenient(event, doc, each))]
@@ -114,14 +114,16 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
         items += len(reverse)
         doc.turn(reverse)
         latest = doc
-    for number, known in before.items():
+    for number, earlier in first.items():
         doc = (
             latest if latest and latest.stored.number == number else project.document_state(number)
         )
-        _check_rules(connection, event, doc, problems(doc, symmetric) - known)
+        if broken := problems(doc, symmetric):  # nearly never: then what was broken before counts
+            broken -= problems(DocumentState.of(earlier.stored, earlier.before), symmetric)
+        _check_rules(connection, event, doc, broken)
         state_tables.refresh(connection, doc)
         project.note_saved(doc)
-    return len(before), items
+    return len(first), items
 
 
 def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change | None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import pty
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from typing import IO
 
@@ -50,3 +53,23 @@ def test_nobody_waits_for_a_terminal_that_is_gone(terminal: tuple[int, IO[str]])
     working.start()
     working.join(30)
     assert not working.is_alive() and not writer.is_alive()
+
+
+LEAVING = """
+import os, sys
+from sciextract_app.terminal import LastingOutput
+output = LastingOutput(sys.__stderr__)
+output.write("cursor on")
+output.flush()
+sys.exit(129)
+"""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no such file")
+def test_what_could_not_be_written_does_not_change_the_exit_code() -> None:
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w") as gone:
+        ended = subprocess.run(
+            [sys.executable, "-c", LEAVING], stderr=gone, env=buffered, check=False
+        )
+    assert ended.returncode == 129

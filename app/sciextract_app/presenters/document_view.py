@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
+from weakref import ReferenceType, ref
 
 from sciextract.documents.annotations import Candidates, SpanCandidate, State
 from sciextract.documents.document import TokenTable
@@ -28,10 +29,14 @@ from sciextract.store import (
 )
 from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
-from sciextract.store.rows import ProgressRow
+from sciextract.store.rows import Key, ProgressRow
 from sciextract_app.presenters.view_models import Mark, Role
 
 Item = EntityRow | RelationRow | LinkRow
+
+
+MOST_CHANGED = 200
+"""Changed rows from which on nothing of the view before serves again."""
 
 
 class DocumentView:
@@ -41,19 +46,83 @@ class DocumentView:
         document: The abstract with its rows.
         schema: The label schema that holds now.
         sources: Names of all sources by number.
+        before: The view before this one: of the same abstract what has not changed serves again, as a long one
+            has thousands of items.
     """
 
     def __init__(
-        self, document: DocumentState, schema: LabelSchema, sources: Mapping[int, str]
+        self,
+        document: DocumentState,
+        schema: LabelSchema,
+        sources: Mapping[int, str],
+        before: DocumentView | None = None,
     ) -> None:
         self.document = document
         self.schema = schema
         self.sources = sources
-        self.entities = [row for row in document.entities if row.state is not State.REJECTED]
         self.relations = [row for row in document.relations if row.state is not State.REJECTED]
         self.links = [row for row in document.links if row.state is not State.REJECTED]
-        self.by_id = {row.id: row for row in self.entities}
         self.relation_by_id = {row.id: row for row in self.relations}
+        self._before: ReferenceType[DocumentView] | None = None
+        self.changed: list[tuple[str, Key]] = []
+        """Tables and keys of the rows that differ from the view that it follows."""
+        self.moved: set[str] = set()
+        """Mentions that came, went or have other edges than in that view."""
+        if before is None or not self._follow(before):
+            self.entities = [row for row in document.entities if row.state is not State.REJECTED]
+            self.by_id = {row.id: row for row in self.entities}
+
+    def follows(self, other: DocumentView | None) -> bool:
+        """Whether :attr:`changed` and :attr:`moved` say how it differs from another view."""
+        return other is not None and self._before is not None and self._before() is other
+
+    def _follow(self, before: DocumentView) -> bool:
+        """Take from a view what is the same, if it is nearly everything."""
+        if before.document.number != self.document.number or before.schema != self.schema:
+            return False
+        changed = self.document.differs_from(before.document)
+        if len(changed) > MOST_CHANGED:
+            return False
+        self._before, self.changed = ref(before), changed
+        self.entities, self.by_id = list(before.entities), dict(before.by_id)
+        for table, key in changed:
+            if table == EntityRow.TABLE:
+                self._replace(key[0])
+        tables = {table for table, _ in changed}
+        if RelationRow.TABLE not in tables:
+            self._share(before, "relations_of")
+        if LinkRow.TABLE not in tables:
+            self._share(before, "homes")
+            if not self.moved:
+                self._share(before, "members")
+        return True
+
+    @property
+    def changed_mentions(self) -> list[str]:
+        """Mentions whose rows differ from the view that it follows."""
+        return [key[0] for table, key in self.changed if table == EntityRow.TABLE]
+
+    @property
+    def only_decided(self) -> bool:
+        """Whether mentions and clusters are the same as in that view, but for states, labels and the like."""
+        return not self.moved and all(table != LinkRow.TABLE for table, _ in self.changed)
+
+    def _replace(self, entity_id: str) -> None:
+        """Put a mention as it is now in the place of the one before."""
+        old, new = self.by_id.pop(entity_id, None), self.document.entity(entity_id)
+        if old is not None:
+            del self.entities[bisect_left(self.entities, in_text_order(old), key=in_text_order)]
+        if new is not None and new.state is not State.REJECTED:
+            self.by_id[entity_id] = new
+            insort(self.entities, new, key=in_text_order)
+            if old is not None and old.fragments == new.fragments:
+                return
+        self.moved.add(entity_id)
+
+    def _share(self, before: DocumentView, name: str) -> None:
+        """Have a lookup of the view before, if that has needed it."""
+        if name in before.__dict__:
+            self.__dict__[name] = before.__dict__[name]
 
     @property
     def text(self) -> str:
@@ -246,6 +315,15 @@ class MarkCache:
         same = self._view is not None and self._view.schema == view.schema
         keys = {each.label: each.key for each in view.schema.entities}
         before = self._known if same else {}
+        if view.follows(self._view) and view.only_decided:
+            self._view, self._drawn = view, list(self._drawn)
+            for item_id in view.changed_mentions:
+                row, (_, depth, shown, old) = view.by_id[item_id], before[item_id]
+                key = keys.get(row.label) or letter(view.schema, row.label)
+                marks, first = tuple(_marks(row, key, depth, shown)), self._first[item_id]
+                self._known[item_id] = row, depth, shown, marks
+                self._drawn[first : first + len(old)] = marks
+            return
         self._view, self._known, self._drawn, self._first = view, {}, [], {}
         for row, depth in zip(view.entities, depths(view.entities), strict=True):
             homes = view.homes.get(row.id, ())

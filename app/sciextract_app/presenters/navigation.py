@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
 from sciextract.store.events import Change, Event
+from sciextract.workflows import adjudicate
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_order import DocumentOrder
 from sciextract_app.presenters.queue import Key
@@ -196,10 +197,6 @@ def redo(state: ReviewState, action: Action) -> Feedback:
 
 def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
     """Go where an event was turned around and show what it changed."""
-    from sciextract.workflows import (
-        adjudicate,  # brings numpy, which the first abstract can do without
-    )
-
     if event.kind == adjudicate.KIND or event.kind in LARGE:
         adjudicate.follow(state.project, event)
     before, recount = state.number, event.kind in LARGE | _COUNTED

@@ -44,6 +44,7 @@ class Queue:
         seed: Of the random order.
         disagreement: For the order by disagreement; without it sources agree about everything.
         uncertainty: For the orders by entropy, margin and least confidence; without it nothing is uncertain.
+        before: The queue before this one, which serves again where its view does.
     """
 
     def __init__(
@@ -53,12 +54,19 @@ class Queue:
         seed: int = 0,
         disagreement: ItemScore | None = None,
         uncertainty: ItemScore | None = None,
+        before: Queue | None = None,
     ) -> None:
         self._view = view
         self._order = order
         self._seed = seed
         self._disagreement = disagreement
         self._uncertainty = uncertainty
+        in_text = before is not None and {order, before._order} == {Order.TEXT}
+        if before is not None and in_text and view.follows(before._view):
+            self._places, self.items = list(before._places), list(before.items)
+            self._keys, self.undecided = list(before._keys), list(before.undecided)
+            self._update(before)
+            return
         placed = sorted([*_mentions(view), *self._others()], key=itemgetter(0))
         ordered = [(place, item) for place, item, waits in placed if waits]
         if order is not Order.TEXT:
@@ -67,6 +75,17 @@ class Queue:
         self._keys = [key for key, _ in ordered]
         self.items = [item for _, item, _ in placed]
         self.undecided = [item for _, item in ordered]
+
+    def _update(self, before: Queue) -> None:
+        """Take out the items that have changed, and put them where they are now."""
+        affected = _affected(before._view, self._view)
+        for item in _items_among(before._view, affected):
+            _take_out(before.place(item), item, self._places, self.items)
+            _take_out(before.place(item), item, self._keys, self.undecided)
+        for item in _items_among(self._view, affected):
+            _put_in(self.place(item), item, self._places, self.items)
+            if is_undecided(self._view, item):
+                _put_in(self.place(item), item, self._keys, self.undecided)
 
     def place(self, item: ItemRef) -> Key:
         """An item's place in the text: mentions, then relations that end at them, then cluster links."""
@@ -151,8 +170,52 @@ def _mentions(view: DocumentView) -> list[_Placed]:
 def _related(view: DocumentView) -> Iterator[ItemRef]:
     yield from (RelationRef(row.id) for row in view.relations)
     for links in view.members.values():
-        for link in links if _includes_first(links) else links[1:]:
-            yield LinkRef(link.cluster_id, link.entity_id)
+        yield from _items_of(links)
+
+
+def _items_of(links: list[LinkRow]) -> Iterator[ItemRef]:
+    """The items of a cluster."""
+    for link in links if _includes_first(links) else links[1:]:
+        yield LinkRef(link.cluster_id, link.entity_id)
+
+
+_Ids = tuple[set[str], set[str], set[str]]
+"""Of mentions, relations and clusters."""
+
+
+def _affected(before: DocumentView, after: DocumentView) -> _Ids:
+    """What is in another state or at another place than before."""
+    keys: dict[str, set[str]] = {"entity": set(), "relation": set(), "link": set()}
+    for table, key in after.changed:
+        if table in keys:
+            keys[table].add(key[0])
+    for mention in after.moved:
+        for view in (before, after):
+            keys["relation"].update(row.id for row in view.relations_of.get(mention, ()))
+            keys["link"].update(row.cluster_id for row in view.homes.get(mention, ()))
+    return keys["entity"], keys["relation"], keys["link"]
+
+
+def _items_among(view: DocumentView, ids: _Ids) -> Iterator[ItemRef]:
+    """Those of some items that a view has."""
+    mentions, relations, clusters = ids
+    yield from (EntityRef(each) for each in mentions if each in view.by_id)
+    yield from (RelationRef(each) for each in relations if each in view.relation_by_id)
+    for cluster in clusters:
+        if links := view.members.get(cluster):
+            yield from _items_of(links)
+
+
+def _take_out(place: Key, item: ItemRef, places: list[Key], items: list[ItemRef]) -> None:
+    found = bisect_left(places, place)
+    if found < len(items) and items[found] == item:
+        del places[found], items[found]
+
+
+def _put_in(place: Key, item: ItemRef, places: list[Key], items: list[ItemRef]) -> None:
+    found = bisect_left(places, place)
+    places.insert(found, place)
+    items.insert(found, item)
 
 
 def _includes_first(links: list[LinkRow]) -> bool:

@@ -209,7 +209,8 @@ class ReviewState:
             self.view = self.queue = self.candidates = None
             self.leave_mode()
             return False
-        self.view = DocumentView(document, self.project.schema, self.project.sources)
+        project = self.project
+        self.view = DocumentView(document, project.schema, project.sources, self.view)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         disagreement, uncertainty = None, None  # computed only where the order needs them
         if self.order is Order.DISAGREEMENT:
@@ -218,7 +219,7 @@ class ReviewState:
         elif self.order in BY_UNCERTAINTY:
             known = ModelUncertainty(self.candidates)
             uncertainty = partial(known.of, self.view, self.order.value)
-        self.queue = Queue(self.view, self.order, self.seed, disagreement, uncertainty)
+        self.queue = Queue(self.view, self.order, self.seed, disagreement, uncertainty, self.queue)
         self.letters.give(self.view)
         return True
 

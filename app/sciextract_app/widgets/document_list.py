@@ -11,12 +11,11 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from sciextract_app.widgets.lines import FOCUS, padded
+from sciextract_app.widgets.lines import FOCUS, Scrolled, padded
 
 if TYPE_CHECKING:
     from sciextract.store.review import DocumentSummary
@@ -99,14 +98,13 @@ def _behind(row: DocumentSummary, width: int) -> str:
     return f"{year}{sure} {row.undecided or '':>4}"
 
 
-class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
+class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
     """Draws a row for each abstract; Enter or a click opens one.
 
     Args:
         source: Where rows come from.
     """
 
-    ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "up", show=False, id="list.up"),
         Binding("down,j", "move(1)", "down", show=False, id="list.down"),
@@ -118,14 +116,7 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"list--current", "list--cursor"}
     DEFAULT_CSS = """
-    DocumentList {
-        height: 1fr;
-        background: $surface;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-gutter: stable;
-        scrollbar-size-vertical: 1;
-    }
+    DocumentList { background: $surface; scrollbar-background: $surface; }
     DocumentList > .list--current { text-style: bold; }
     DocumentList > .list--cursor { text-style: reverse; }
     """
@@ -153,7 +144,6 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
         self._count = 0
         self._current = 0
         self._drawn: dict[int, DocumentSummary | None] = {}
-        self._style = Style.null()
         self.cursor = 0
         """The row that Enter opens."""
 
@@ -165,7 +155,7 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
         """
         self._pages.clear()
         self._count = self._pages.source.count()
-        self._fit()
+        self.fit(self._count)
         if current is not None and current != self._current:
             self._current = current
             self._to(self._pages.source.place(current) or 0)
@@ -173,37 +163,26 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
             return
         self._to(self.cursor, scroll=False)
         # A decision changes one row; to draw all of them takes longer than everything else that a key does.
-        for index in self._in_sight():
-            if self.row_at(index) != self._drawn.get(index):
-                self.refresh_line(index)
-
-    def _in_sight(self) -> range:
-        """The rows that have room, of which the last ones may not be there."""
         top = self.scroll_offset.y
-        return range(top, top + self.scrollable_content_region.height)
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Lines of the screen; the widget's own style is looked up once, which is what takes time."""
-        self._style = self.rich_style
-        in_sight = self._in_sight()
-        self._drawn = {index: row for index, row in self._drawn.items() if index in in_sight}
-        return super().render_lines(crop)
+        for y in range(self.scrollable_content_region.height):
+            if self.row_at(top + y) != self._drawn.get(y):
+                self.refresh_line(top + y)
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         index = y + self.scroll_offset.y
-        row = self._drawn[index] = self.row_at(index)
+        row = self._drawn[y] = self.row_at(index)
         width = self.scrollable_content_region.width
         if row is None:
-            return Strip.blank(width, self._style)
+            return Strip.blank(width, self.own_style)
         current = row.number == self._current
-        style = self._style
+        style = self.own_style
         if current:
             style += self._component("list--current")
         if index == self.cursor and self.has_focus:
             style += self._component("list--cursor")
         strip = Strip([Segment(row_words(row, width, current), style)])
-        return strip.adjust_cell_length(width, self._style)
+        return strip.adjust_cell_length(width, self.own_style)
 
     def on_mount(self) -> None:
         """Show the beginning."""
@@ -211,7 +190,7 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Draw rows of the new width."""
-        self._fit()
+        self.fit(self._count)
         self._to(self.cursor)
         self.refresh()
 
@@ -259,9 +238,6 @@ class DocumentList(ScrollView, can_focus=True, inherit_bindings=False):
         if row is not None:
             self._to(index)
             self.post_message(self.Opened(row.number))
-
-    def _fit(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, self._count)
 
     def _to(self, index: int, scroll: bool = True) -> None:
         before, self.cursor = self.cursor, min(max(index, 0), max(0, self._count - 1))

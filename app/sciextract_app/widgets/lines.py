@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -30,24 +30,51 @@ def score(value: float | None) -> str:
     return "    " if value is None else f"{value:.2f}".removeprefix("0").rjust(4)
 
 
-def strip_of(widget: Widget, text: Text, width: int, style: Style | None = None) -> Strip:
-    """A line of text as a strip of that width; what does not fit is cut off.
+class KeptLines(Widget):
+    """Keeps its lines until it is refreshed: for every frame the toolkit wants all lines of all widgets."""
 
-    Args:
-        widget: Whose line it is.
-        text: The line.
-        width: Cells.
-        style: The widget's own look, where it is known already: to find it takes longer than a line.
-    """
-    text.end = ""
-    console = widget.app.console
-    own = style or widget.rich_style
-    base = own + console.get_style(text.style, default=Style.null())
-    strip = Strip(text.render(console)).apply_style(base)
-    return strip.adjust_cell_length(width, own)
+    _kept: tuple[Region, Size, list[Strip]] | None = None
+    _kept_style: Style | None = None
+
+    @property
+    def own_style(self) -> Style:
+        """Its look, which takes longer to find than a line to draw."""
+        if self._kept_style is None:
+            self._kept_style = self.rich_style
+        return self._kept_style
+
+    def notify_style_update(self) -> None:
+        """Another theme, or another state, may have other colours."""
+        super().notify_style_update()
+        self._kept = self._kept_style = None
+
+    def refresh(
+        self,
+        *regions: Region,
+        repaint: bool = True,
+        layout: bool = False,
+        recompose: bool = False,
+    ) -> Self:
+        """Draw all or some regions anew."""
+        self._kept = None
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines of the screen."""
+        if self._kept is None or self._kept[:2] != (crop, self.size):
+            self._kept = crop, self.size, super().render_lines(crop)
+        return self._kept[2]
+
+    def strip_of(self, text: Text, width: int) -> Strip:
+        """A line of text as a strip of that width; what does not fit is cut off."""
+        text.end = ""
+        console = self.app.console
+        base = self.own_style + console.get_style(text.style, default=Style.null())
+        strip = Strip(text.render(console)).apply_style(base)
+        return strip.adjust_cell_length(width, self.own_style)
 
 
-class LineBar(Widget):
+class LineBar(KeptLines):
     """One line across the screen; subclasses write it for a width."""
 
     ALLOW_SELECT = False
@@ -62,30 +89,48 @@ class LineBar(Widget):
     def render_line(self, y: int) -> Strip:
         """The line."""
         width = self.size.width
-        return strip_of(self, self.line(width) if y == 0 else Text(), width)
+        return self.strip_of(self.line(width) if y == 0 else Text(), width)
 
 
-class LinesPane(ScrollView, can_focus=False):
-    """Lines in a pane that scrolls; subclasses write each of them for a width."""
+class Scrolled(KeptLines, ScrollView, can_focus=False):
+    """Scrolls lines up and down; its bar has a column of its own, and is blank where all lines are in sight.
+
+    A bar that came and went would take a layout of the whole screen, and a frame more.
+    """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
-    LinesPane {
+    Scrolled {
         height: 1fr;
-        padding: 0 1;
         background: $background;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+        scrollbar-background: $background;
+    }
+    """
+
+    def fit(self, lines: int) -> None:
+        """Scroll through so many lines, without a new layout of the screen."""
+        width, height = self.scrollable_content_region.size
+        size = Size(width, max(lines, height))
+        if size != self.virtual_size:
+            self.set_reactive(Scrolled.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+
+
+class LinesPane(Scrolled, can_focus=False):
+    """Lines in a pane that scrolls; subclasses write each of them for a width."""
+
+    DEFAULT_CSS = """
+    LinesPane {
+        padding: 0 1;
         border-top: solid $panel;
         border-title-color: $text-muted;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-gutter: stable;
-        scrollbar-size-vertical: 1;
     }
     """
 
     _count = 0
-    _scrolls = False
-    _own_style = Style.null()
 
     def count(self, width: int) -> int:
         """How many lines there are at a width."""
@@ -112,9 +157,9 @@ class LinesPane(ScrollView, can_focus=False):
 
     def redraw(self, focused: int | None = None) -> None:
         """Draw all lines anew, with one of them in sight."""
-        width, height = self.scrollable_content_region.size
+        width = self.scrollable_content_region.width
         self._count = self.count(width) if width else 0
-        self._fit(Size(width, max(self._count, height)), scrolls=self._count > height)
+        self.fit(self._count)
         if focused is not None:
             where = Region(0, focused, 1, 1)
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)
@@ -122,35 +167,17 @@ class LinesPane(ScrollView, can_focus=False):
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
         self.refresh()
 
-    def _fit(self, size: Size, scrolls: bool) -> None:
-        """Take another virtual size; only a bar that comes or goes needs a new layout, which is of all panes.
-
-        A pane that is hidden will be laid out when it is shown.
-        """
-        same = scrolls == self._scrolls and size.width == self.virtual_size.width
-        self._scrolls = scrolls
-        if same or not self.is_on_screen:
-            self.set_reactive(LinesPane.virtual_size, size)
-            self.vertical_scrollbar.window_virtual_size = size.height
-        else:
-            self.virtual_size = size
-
     def on_resize(self) -> None:
         """Write the lines for the new width."""
         self.redraw()
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Lines of the screen, all in the pane's own style, which is looked up once."""
-        self._own_style = self.rich_style
-        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         width = self.scrollable_content_region.width
         y += self.scroll_offset.y
         if y >= self._count:
-            return Strip.blank(width, self._own_style)
-        return strip_of(self, self.line(y, width), width, self._own_style)
+            return Strip.blank(width, self.own_style)
+        return self.strip_of(self.line(y, width), width)
 
 
 ELLIPSIS = "…"

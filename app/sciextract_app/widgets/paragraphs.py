@@ -115,25 +115,27 @@ class _Writer:
 
     def add(self, atom: Atom) -> None:
         """Put an atom behind the others, on a new line where it does not fit."""
-        if self._may_break_before(atom):
+        last = self._text
+        # Called for every character, most of which stand inside of a word: nothing else is asked of those.
+        breaks = last is not None and (last.blank or last.cells == _WIDE or atom.cells == _WIDE)
+        if breaks and self._may_break_before(atom):
             self._break = len(self.line)
         if self._used + atom.cells > self._width:
             atom = self._make_room(atom)
-        self._append(atom)
+        self.line.append(atom)
+        self._used += atom.cells
+        if atom.kind is Kind.TEXT:
+            self._text = atom
         if atom.newline:
             self._end(len(self.line))
             self._text = None
 
     def _may_break_before(self, atom: Atom) -> bool:
-        if self._text is None or atom.blank or not _leads(atom):
+        """Whether a line may begin with an atom that follows a blank, or a wide character or is one."""
+        if atom.blank or not _leads(atom) or (self.line and self.line[-1].kind is Kind.OPEN):
             return False
-        if self.line and self.line[-1].kind is Kind.OPEN:
-            return False
-        return self._text.blank or self._between_wide(atom)
-
-    def _between_wide(self, atom: Atom) -> bool:
-        wide = atom.cells == _WIDE or (self._text is not None and self._text.cells == _WIDE)
-        return wide and atom.shown not in _NEVER_FIRST
+        after_blank = self._text is not None and self._text.blank
+        return after_blank or atom.shown not in _NEVER_FIRST
 
     def _make_room(self, atom: Atom) -> Atom:
         """End lines until the atom fits; a blank is not worth a line."""
@@ -149,12 +151,6 @@ class _Writer:
         self.line = self.line[count:]
         self._used = sum(each.cells for each in self.line)
         self._break = 0
-
-    def _append(self, atom: Atom) -> None:
-        self.line.append(atom)
-        self._used += atom.cells
-        if atom.is_text:
-            self._text = atom
 
 
 def _leads(atom: Atom) -> bool:

@@ -202,8 +202,7 @@ def same_layout(before: Passage, after: Passage) -> bool:
 
 def changed_lines(layout: PassageLayout, before: Passage, after: Passage) -> set[int]:
     """Lines that have to be painted again, for two passages of one layout."""
-    same = before.hints == after.hints and before.hits == after.hits
-    if not same or before.title_end != after.title_end:
+    if not _same_overall(before, after):
         return set(range(layout.height))
     pairs = enumerate(zip(before.marks, after.marks, strict=True))
     changed = [index for index, (old, new) in pairs if old is not new and old != new]
@@ -212,11 +211,40 @@ def changed_lines(layout: PassageLayout, before: Passage, after: Passage) -> set
     found: set[int] = set()
     for index in changed:
         found.update(layout.lines_of_mark(index, after.marks[index]))
-    for old_span, new_span in _spans(before, after):
-        if old_span != new_span:
-            for span in filter(None, (old_span, new_span)):
-                found.update(layout.lines_of(*span))
-    return found
+    return found | _lines_of_spans(layout, before, layout, after)
+
+
+def moved_lines(
+    old: PassageLayout, before: Passage, new: PassageLayout, after: Passage, rows: range
+) -> set[int]:
+    """Those of some lines that have to be painted again, for two layouts of one text."""
+    if not _same_overall(before, after):
+        return set(rows)
+    moved = {
+        y
+        for y in rows
+        if not (y < old.height and y < new.height)
+        or not _same_line(old.line(y), before.marks, new.line(y), after.marks)
+    }
+    return moved | _lines_of_spans(old, before, new, after)
+
+
+def _same_overall(before: Passage, after: Passage) -> bool:
+    same = before.hints == after.hints and before.hits == after.hits
+    return same and before.title_end == after.title_end
+
+
+def _same_line(old: Line, before: Sequence[Mark], new: Line, after: Sequence[Mark]) -> bool:
+    """Whether two lines show the same, whatever the places of their mentions are."""
+    if len(old.atoms) != len(new.atoms):
+        return False
+    return all(
+        one._replace(marks=()) == other._replace(marks=())
+        and [before[each] for each in one.marks] == [after[each] for each in other.marks]
+        if one.marks
+        else one == other
+        for one, other in zip(old.atoms, new.atoms, strict=True)
+    )
 
 
 def focus_of(passage: Passage) -> tuple[str | None, tuple[int, int]]:
@@ -225,11 +253,17 @@ def focus_of(passage: Passage) -> tuple[str | None, tuple[int, int]]:
     return next(ids, None), passage.cursor
 
 
-def _spans(
-    before: Passage, after: Passage
-) -> tuple[tuple[tuple[int, int] | None, tuple[int, int] | None], ...]:
-    return (
+def _lines_of_spans(
+    old: PassageLayout, before: Passage, new: PassageLayout, after: Passage
+) -> set[int]:
+    """The lines of a cursor, a selection or a candidate that came, went or moved."""
+    found: set[int] = set()
+    for was, now in (
         (before.cursor, after.cursor),
         (before.selection, after.selection),
         (before.candidate, after.candidate),
-    )
+    ):
+        if was != now:
+            found.update(old.lines_of(*was) if was else ())
+            found.update(new.lines_of(*now) if now else ())
+    return found

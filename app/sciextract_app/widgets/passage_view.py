@@ -11,16 +11,17 @@ from textual import events
 from textual.cache import LRUCache
 from textual.geometry import Offset, Region, Size, Spacing
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from sciextract_app.presenters.view_models import Mark, Passage
 from sciextract_app.themes import label_style
+from sciextract_app.widgets.lines import Scrolled
 from sciextract_app.widgets.passage_layout import (
     Line,
     PassageLayout,
     changed_lines,
     focus_of,
+    moved_lines,
     same_layout,
 )
 from sciextract_app.widgets.passage_paint import Look, Painter
@@ -30,10 +31,9 @@ _LINES_KEPT = 512
 _AROUND = Spacing(1, 0, 1, 0)
 
 
-class DrawnPassage(ScrollView, can_focus=False):
+class DrawnPassage(Scrolled, can_focus=False):
     """Draws a passage by line; lines are painted when they are seen and kept until they change."""
 
-    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "passage--title",
         "passage--cursor",
@@ -44,15 +44,7 @@ class DrawnPassage(ScrollView, can_focus=False):
         "passage--hit",
     }
     DEFAULT_CSS = """
-    DrawnPassage {
-        height: 1fr;
-        padding: 0 1;
-        background: $background;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-gutter: stable;
-        scrollbar-size-vertical: 1;
-    }
+    DrawnPassage { padding: 0 1; }
     DrawnPassage > .passage--title { text-style: bold; }
     DrawnPassage > .passage--cursor { background: $panel; text-style: bold underline; }
     DrawnPassage > .passage--selection { color: $primary; text-style: reverse; }
@@ -93,7 +85,7 @@ class DrawnPassage(ScrollView, can_focus=False):
         if same_layout(before, passage):
             self._repaint(changed_lines(self._layout, before, passage))
         else:
-            self._lay_out(keep_place=before.text == passage.text)
+            self._lay_out(before if before.text == passage.text else None)
         if before.text != passage.text:
             self.scroll_to(y=0, animate=False, force=True)
         if focus_of(before) != focus_of(passage):
@@ -136,19 +128,31 @@ class DrawnPassage(ScrollView, can_focus=False):
         width = self.scrollable_content_region.width
         if width != self._width:
             self._width = width
-            self._lay_out(keep_place=True)
+            self._strips.clear()
+            self._lay_out(self._passage)
         self.scroll_to_focus()
 
-    def _lay_out(self, keep_place: bool) -> None:
-        """Wrap everything anew; the character on top stays on top if wanted."""
-        top = self._layout.char_at(self.scroll_offset.y, 0) or 0
+    def _lay_out(self, before: Passage | None) -> None:
+        """Wrap everything anew.
+
+        Args:
+            before: What of the same text was drawn, ``None`` where it is another text; the character on top of
+                the same text stays on top.
+        """
+        old, top = self._layout, self._layout.char_at(self.scroll_offset.y, 0) or 0
         passage = self._passage
-        self._layout = PassageLayout(passage.text, passage.marks, self._width, self._layout)
-        self.virtual_size = Size(self._width, self._layout.height)
+        self._layout = PassageLayout(passage.text, passage.marks, self._width, old)
+        first = self.scroll_offset.y
+        rows = range(first, first + self.size.height)
+        moved = moved_lines(old, before, self._layout, passage, rows) if before else {*rows}
+        kept = {y: self._strips[y] for y in rows if y in self._strips and y not in moved}
         self._strips.clear()
-        if keep_place and self.scroll_offset.y:
+        for y, strip in kept.items():
+            self._strips[y] = strip
+        self.virtual_size = Size(self._width, self._layout.height)
+        if before and first:
             self.scroll_to(y=self._layout.cell_of(top)[0], animate=False, force=True)
-        self.refresh()
+        self._repaint(moved)
 
     def _repaint(self, lines: set[int]) -> None:
         if len(lines) > self.size.height:
@@ -167,7 +171,7 @@ class DrawnPassage(ScrollView, can_focus=False):
     def _current_look(self) -> Look:
         """The styles of the theme, which take longer to look up than a line to draw."""
         self._look = self._look or Look(
-            text=self.rich_style,
+            text=self.own_style,
             title=self._component("title"),
             cursor=self._component("cursor"),
             selection=self._component("selection"),

@@ -1,4 +1,4 @@
-"""Marks that are kept from key to key say the same as those that are made anew."""
+"""Marks, lookups and queues that are kept from key to key say the same as those that are made anew."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from sciextract.store import Project
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.document_view import MarkCache
+from sciextract_app.presenters.document_view import DocumentView, MarkCache
 from sciextract_app.presenters.panes import passage
+from sciextract_app.presenters.queue import Queue
 from sciextract_app.presenters.view_models import Mark
 from tests.app.presenter.abstracts import focus, press
 
@@ -33,6 +34,26 @@ def test_after_any_key(desk: Desk, seed: int) -> None:
     for key in chance.choices(KEYS, k=60):
         desk.press(key)
         assert desk.passage().marks == anew(desk)
+        assert lookups(desk.state.open_view) == lookups(fresh_view(desk.state.open_view))
+        assert queue_of(desk.state.open_queue) == queue_of(Queue(fresh_view(desk.state.open_view)))
+
+
+def fresh_view(view: DocumentView) -> DocumentView:
+    return DocumentView(view.document, view.schema, view.sources)
+
+
+def lookups(view: DocumentView) -> tuple[object, ...]:
+    """Everything that a view may take from the one before it."""
+    relations = {end: {row.id for row in rows} for end, rows in view.relations_of.items()}
+    members = [*view.members.items()]
+    return view.entities, view.by_id, members, view.homes, relations, view.undecided
+
+
+def queue_of(queue: Queue) -> tuple[object, ...]:
+    """Its items, and those that follow and precede each of them."""
+    keys = [queue.key(item) for item in queue.items]
+    steps = [(queue.after(key), queue.before(key), queue.neighbour(key, 1)) for key in keys]
+    return queue.items, queue.undecided, steps
 
 
 def test_what_does_not_change_stays_the_same_object(desk: Desk) -> None:
