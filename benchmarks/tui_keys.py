@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.tui_bare import WORDS
@@ -16,34 +16,62 @@ DECISIONS = {"enter": "accept", "x": "reject", "2": "type", "e": "edge", "F": "f
 Repaints = dict[str, list[Repaint]]
 
 
-def measure(path: Path, number: int, size: Size, rounds: int, *, beside: bool = True) -> Repaints:
-    """Repaints by kind of key: ``move``, each decision, ``undo``, ``next abstract``, ``bare app``.
+BARE_APP = "bare app after "
+
+
+def measure(path: Path, number: int, size: Size, rounds: int) -> Repaints:
+    """Repaints by kind of key: ``move``, each decision, ``undo``, ``next abstract``, and of the bare app after each kind.
 
     Args:
         path: The project; every decision in it is taken back.
         number: The dense abstract to begin with; at least one follows it.
         size: Of the terminal.
         rounds: How often all keys are pressed.
-        beside: Whether the bare app takes turns.
     """
-    found: Repaints = {}
-    with ExitStack() as stack:
-        desk = stack.enter_context(opened(path, number, size))
-        project = stack.enter_context(open_project(path, "looks", read=True))
-        bare = stack.enter_context(started(BARE, path.parent, size)) if beside else None
-        if bare is not None:
-            bare.open(WORDS)
-            bare.settle()
+    with (
+        opened(path, number, size) as desk,
+        open_project(path, "looks", read=True) as project,
+        started(BARE, path.parent, size) as bare,
+    ):
+        bare.open(WORDS)
+        bare.settle()
+        turns = _Turns(desk, bare)
         for _ in range(rounds):
             for key in MOVES:
-                _press(desk, key, "move", found)
-                if bare is not None:
-                    _press(bare, "k", "bare app", found)
+                turns.press(key, "move")
             for key, kind in DECISIONS.items():
-                _decide(desk, project, key, kind, found)
+                turns.decide(project, key, kind)
             for key in "np":
-                _press(desk, key, "next abstract", found)
-    return found
+                turns.press(key, "next abstract")
+    return turns.found
+
+
+class _Turns:
+    """After every key of the desk the bare app gets one, so that both meet the same machine."""
+
+    def __init__(self, desk: TimedTerminal, bare: TimedTerminal) -> None:
+        self._desk = desk
+        self._bare = bare
+        self.found: Repaints = {}
+
+    def press(self, key: str, kind: str) -> None:
+        """Press a key at the desk, then one at the bare app; one that changes nothing does not count."""
+        self._keep(self._desk.repaint(key), kind)
+
+    def decide(self, project: Project, key: str, kind: str) -> None:
+        """A decision and its undo; one that the desk refuses, such as an edge of a relation, does not count."""
+        before = _events(project)
+        spent = self._desk.repaint(key)
+        if _events(project) > before:
+            self._keep(spent, kind)
+            self.press("u", "undo")
+        self.press("tab", "move")
+
+    def _keep(self, spent: Repaint | None, kind: str) -> None:
+        beside = self._bare.repaint("k")
+        if spent is not None and beside is not None:
+            self.found.setdefault(kind, []).append(spent)
+            self.found.setdefault(BARE_APP + kind, []).append(beside)
 
 
 def paging(path: Path, number: int, size: Size, pages: int) -> Repaints:
@@ -77,16 +105,6 @@ def stop_at(path: Path, number: int) -> str:
     with open_project(path, "looks", read=True) as project:
         body = project.document_state(number).text.partition("\n")[2]
     return max((each for each in body.split()[:40] if each.isalpha()), key=len)
-
-
-def _decide(desk: TimedTerminal, project: Project, key: str, kind: str, found: Repaints) -> None:
-    """A decision and its undo; one that the desk refuses, such as an edge of a relation, does not count."""
-    before = _events(project)
-    spent = desk.repaint(key)
-    if spent is not None and _events(project) > before:
-        found.setdefault(kind, []).append(spent)
-        _press(desk, "u", "undo", found)
-    _press(desk, "tab", "move", found)
 
 
 def _events(project: Project) -> int:
