@@ -3,7 +3,7 @@ SHELL := /bin/sh
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
-# Published data sets for training and benchmarks; see docs/models.md for the layout.
+# Published data sets for training and benchmarks; see CONTRIBUTING.md for the layout.
 DATA ?= ../shared/data
 # The encoder that the bundled model starts from, the resumable results of its training, and where it goes.
 ENCODER ?= .cache/minilm

@@ -239,7 +239,7 @@ def _loaded(source: Path) -> Any:
 
 
 def _dynamic(model: Any, target: Path, scheme: Scheme) -> None:
-    """Embeddings included; per-tensor loses several F1 (docs/models.md)."""
+    """Embeddings included; per-tensor loses several F1 (research/notes/compression.md)."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(model, target, per_channel=scheme.per_channel, weight_type=QuantType.QInt8)
