@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,13 +23,13 @@ from sciextract.formats.json_values import Record, list_at, unknown_fields
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.tables import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
+from sciextract.text.characters import without_surrogates
 
 #: What pyarrow raises on damaged files, also for names that are no UTF-8, and on disks that are full.
 ARROW_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
 LOSS = "lone surrogate that UTF-8 cannot hold"
 ROWS_PER_GROUP = 1000
 _CHARACTERS_PER_GROUP = 16 << 20
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _RANGE = pa.list_(pa.int64())
 _LABELS = pa.list_(pa.struct([("label", pa.string()), ("score", pa.float64())]))
@@ -117,7 +116,7 @@ class _Row:
             "doc_key": self._utf8(document.document.doc_key),
             "text": text,
             "text_sha256": whole.text_sha256,
-            "tokens": [_LONE_SURROGATE.sub("\ufffd", token) for token in tokens.strings(text)],
+            "tokens": [without_surrogates(token)[0] for token in tokens.strings(text)],
             "token_ranges": _ranges(tokens.spans),
             "sentences": [[each.token_start, each.token_end] for each in tokens.sentences],
             "entities": [self._entity(entity) for entity in annotations.entities],
@@ -130,7 +129,7 @@ class _Row:
         }
 
     def _utf8(self, text: str) -> str:
-        replaced, count = _LONE_SURROGATE.subn("\ufffd", text)
+        replaced, count = without_surrogates(text)
         if count:
             self._losses[LOSS] += count
         return replaced

@@ -6,15 +6,17 @@ import codecs
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, family_first, year_of
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of, unwrapped
-from sciextract.formats.json_streams import JsonItem, read_items
+from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import unknown_fields
 from sciextract.formats.safe_xml import numbered_elements
 
@@ -88,8 +90,8 @@ def _text(element: Element, path: str) -> str:
     return unwrapped(element.findtext(path) or "")
 
 
-def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
-    place = Place(source.path, item.line, str(record.get("id") or f"{source.stem}:{item.number}"))
+def _record(record: dict[str, Any], place: Place) -> AnnotatedDocument:
+    place = replace(place, doc_key=str(record.get("id") or place.doc_key))
     title = unwrapped(string_of(record, "title", place))
     abstract = unwrapped(string_of(record, "abstract", place))
     found: dict[str, Any] = {

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 from xml.etree.ElementTree import Element
 
 from bioc.biocjson import toJSON
@@ -16,148 +13,38 @@ from lxml import etree
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import BadRecord, ReadItem, Source, read_each
 from sciextract.formats.bioc_documents import Collection, other_fields, parse_document, to_bioc
-from sciextract.formats.decoding import decoded_content
-from sciextract.formats.json_values import Record, dump_line, parse_object
+from sciextract.formats.json_streams import Found, JsonObjects
+from sciextract.formats.json_values import Record, dump_line
 from sciextract.formats.safe_xml import local_name, numbered_elements, xml_safe
 from sciextract.formats.sink import LineWriter
 
+#: PubTator gives the list a name of its own, with a number that rises.
+_LISTS_OF_DOCUMENTS = r"documents|PubTator\w*"
+
 
 def read_bioc_json(source: Source) -> Iterator[ReadItem]:
-    """Read the documents of a BioC JSON file; its text is held in memory, its objects one by one.
+    """Read the documents of a BioC JSON file: of a collection, of a list, or one behind the other.
+
+    All are held in memory, since what the collection says of itself may stand behind them.
 
     Raises:
-        FormatError: The file is empty, broken JSON, or holds no documents; documents in front of the place
-            where it breaks are given first.
+        FormatError: The file is empty, no JSON at all, or holds no documents.
     """
-    content = decoded_content(source)
-    for number, (found, line) in enumerate(_documents(content, source.path), start=1):
-        if isinstance(found, BadRecord):
-            yield found
-            continue
-        try:
-            if not isinstance(found, dict):
-                problem = f"{shown(found)} found, allowed is a BioC document (an object)"
-                raise Place(source.path, line).error(problem, field=f"documents[{number - 1}]")
-            yield parse_document(found, source, number, line)
-        except FormatError as error:
-            yield BadRecord(error)
+    objects = JsonObjects(source, _LISTS_OF_DOCUMENTS)
 
+    def read(found: Found, number: int) -> ReadItem:
+        line, record = found
+        if isinstance(record, FormatError):
+            raise record
+        about = {k: v for k, v in objects.around.items() if v and k != "bioctype"}
+        return parse_document(
+            record | ({"collection": about} if about else {}), source, number, line
+        )
 
-def _documents(content: str, path: str) -> Iterator[tuple[object, int | None]]:
-    if _is_lines(content):
-        return _lines(content, path)
-    start = _LIST.match(content) or _DOCUMENTS.search(content)
-    if start is not None:
-        return _elements(content, start, path)
-    value = _parsed(content, path)
-    if isinstance(value, dict) and "passages" in value:
-        return iter([(value, None)])
-    return ((document, None) for document in _listed(value, path))
-
-
-def _is_lines(content: str) -> bool:
-    """Whether each line is an object of its own: the first is, and others follow."""
-    first, _, rest = content.strip().partition("\n")
-    return bool(rest) and first.startswith("{") and first.rstrip().endswith("}")
-
-
-def _lines(content: str, path: str) -> Iterator[tuple[object, int | None]]:
-    for number, line in enumerate(content.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield parse_object(line, path, number), number
-            except FormatError as error:
-                yield BadRecord(error), number
-
-
-def _elements(content: str, start: re.Match[str], path: str) -> Iterator[tuple[object, int | None]]:
-    """The documents of a list, decoded one at a time, with what the file says about the collection."""
-    about, problem = _about(content, start)
-    line, counted = 1, 0
-    for position, _, document in _decoded(content, start.end(), path):
-        line += content.count("\n", counted, position)
-        counted = position
-        yield _with_collection(document, about), line
-    if problem is not None:
-        raise FormatError(f"around the documents: {problem.problem}", path=path)
-
-
-def _decoded(content: str, position: int, path: str) -> Iterator[tuple[int, int, object]]:
-    """Start and end of each element of the list at ``position``, and the element."""
-    with _placed(path):
-        position = _after_blanks(content, position)
-        while not content.startswith("]", position):
-            value, end = _DECODER.raw_decode(content, position)
-            yield position, end, value
-            position = _after_blanks(content, end)
-            if content.startswith(",", position):
-                position = _after_blanks(content, position + 1)
-            elif not content.startswith("]", position):
-                raise json.JSONDecodeError("Expecting ',' delimiter", content, position)
-
-
-def _about(content: str, start: re.Match[str]) -> tuple[Record, FormatError | None]:
-    """The other fields of the collection, or what is wrong with the file."""
-    end = start.end()
-    try:
-        for found in _decoded(content, start.end(), ""):
-            end = found[1]
-        closing = _after_blanks(content, end)
-        value = _parsed(content[: start.end()] + content[closing:], "")
-    except FormatError as error:
-        return {}, error
-    fields = value if isinstance(value, dict) else {}
-    return {k: v for k, v in fields.items() if v and k not in ("bioctype", "documents")}, None
-
-
-def _after_blanks(content: str, position: int) -> int:
-    found = _BLANKS.match(content, position)
-    return found.end() if found else position
-
-
-def _listed(value: object, path: str) -> list[Any]:
-    """The list that PubTator gives under a name of its own."""
-    if isinstance(value, dict):
-        lists = [each for each in value.values() if isinstance(each, list)]
-        if len(lists) == 1 and "documents" not in value:
-            return lists[0]
-    problem = f"{shown(value)} found, allowed is a BioC collection with `documents`"
-    raise FormatError(problem, path=path)
-
-
-def _with_collection(document: object, about: Record) -> object:
-    return {**document, "collection": about} if isinstance(document, dict) and about else document
-
-
-def _parsed(content: str, path: str) -> object:
-    with _placed(path):
-        return _DECODER.decode(content)
-
-
-@contextmanager
-def _placed(path: str) -> Iterator[None]:
-    """Turns what is wrong with JSON into errors that name the place."""
-    try:
-        yield
-    except json.JSONDecodeError as error:
-        problem = f"broken JSON: {error.msg}"
-        raise FormatError(problem, path=path, line=error.lineno, column=error.colno) from None
-    except RecursionError:
-        raise FormatError("the JSON is nested too deeply", path=path) from None
-    except ValueError as error:
-        raise FormatError(f"broken JSON: {error}", path=path) from None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse, strict=False)
-_BLANKS = re.compile(r"[ \t\r\n]*")
-_LIST = re.compile(r"[ \t\r\n]*\[")
-_DOCUMENTS = re.compile(r'"documents"[ \t\r\n]*:[ \t\r\n]*\[')
+    problem = "no document found, allowed is a BioC collection with `documents`"
+    return read_each(list(objects), read, FormatError(problem, path=source.path))
 
 
 class BiocJsonWriter(LineWriter):

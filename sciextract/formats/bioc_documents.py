@@ -35,7 +35,7 @@ from sciextract.formats.bioc_passages import (
     unused,
 )
 from sciextract.formats.items import UNLABELLED, CorpusItems, not_rejected, warnings_of
-from sciextract.formats.json_values import Record, list_at, object_at, unknown_fields
+from sciextract.formats.json_values import Record, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
 
 OWN_SOURCE = "sciextract"
@@ -199,11 +199,7 @@ class _Reading:
 
     def _objects(self, parent: Record, name: str, field: str) -> list[tuple[Record, str]]:
         where = name if field == "document" else f"{field}.{name}"
-        listed = list_at(parent.get(name), where, self._place)
-        return [
-            (object_at(item, f"{where}[{number}]", self._place), f"{where}[{number}]")
-            for number, item in enumerate(listed)
-        ]
+        return list(objects_at(parent.get(name), where, self._place))
 
     def _keep_reference(self, ref: str, index: int) -> None:
         """Keep which entity a node means, since annotations get other ids when they are written again."""

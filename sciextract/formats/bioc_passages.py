@@ -10,7 +10,7 @@ from typing import Any
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, shown
-from sciextract.formats.json_values import Record, list_at, object_at, string_at
+from sciextract.formats.json_values import Record, objects_at, string_at
 from sciextract.text.offsets import OffsetMap
 
 _WIDEST_GAP = 100_000
@@ -68,16 +68,12 @@ def passages_at(record: Record, place: Place) -> list[Passage]:
     Raises:
         FormatError: One has a wrong shape.
     """
-    listed = list_at(record["passages"], "passages", place)
-    return [_passage(item, f"passages[{index}]", place) for index, item in enumerate(listed)]
+    return [_passage(*each, place) for each in objects_at(record["passages"], "passages", place)]
 
 
-def _passage(value: object, field: str, place: Place) -> Passage:
-    passage = object_at(value, field, place)
+def _passage(passage: Record, field: str, place: Place) -> Passage:
     containers, sentences = [(passage, field)], []
-    for number, item in enumerate(list_at(passage.get("sentences"), f"{field}.sentences", place)):
-        name = f"{field}.sentences[{number}]"
-        sentence = object_at(item, name, place)
+    for sentence, name in objects_at(passage.get("sentences"), f"{field}.sentences", place):
         containers.append((sentence, name))
         sentences.append(_piece(sentence, name, place))
     own = _piece(passage, field, place)

@@ -11,7 +11,7 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Place, ReadItem, Source, shown
 from sciextract.formats.json_streams import read_objects
-from sciextract.formats.json_values import Record, list_at, object_at
+from sciextract.formats.json_values import Record, object_at, objects_at
 from sciextract.formats.layers import encodable
 from sciextract.formats.sink import FolderWriter
 from sciextract.formats.xmi import (
@@ -55,7 +55,7 @@ class _CasJson(FeatureStructures):
 
     def __init__(self, record: Record, place: Place) -> None:
         name = "%FEATURE_STRUCTURES"
-        listed = [object_at(each, name, place) for each in list_at(record.get(name), name, place)]
+        listed = [each for each, _ in objects_at(record.get(name), name, place)]
         sofas = [each for each in listed if each.get("%TYPE") == _SOFA]
         sofas.sort(key=lambda each: each.get("sofaID") != INITIAL_VIEW)
         text = sofas[0].get("sofaString") if sofas else None

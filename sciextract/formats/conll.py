@@ -24,10 +24,10 @@ from sciextract.formats.layers import (
     LabelNames,
     entities_in_text,
     entity_layers,
-    without_surrogates,
 )
 from sciextract.formats.sink import LineWriter
 from sciextract.formats.tagged_tokens import TAG, TaggedRange, flat, tagged_ranges, tags_of
+from sciextract.text.characters import without_surrogates
 from sciextract.text.tokenizer import from_token_lists, unescape
 
 FIELD = "conll"
@@ -50,7 +50,7 @@ def written_form(token: str) -> str:
     >>> written_form("a\\tb")
     'a_b'
     """
-    form = without_surrogates(_UNWRITABLE.sub(NO_VALUE, token))
+    form = without_surrogates(_UNWRITABLE.sub(NO_VALUE, token))[0]
     return form.replace(SEPARATOR, "-DOCSTART_", 1) if form.startswith(SEPARATOR) else form
 
 

@@ -21,9 +21,10 @@ from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, not_rejected
-from sciextract.formats.layers import LabelNames, TokenLayers, token_layers, without_surrogates
+from sciextract.formats.layers import LabelNames, TokenLayers, token_layers
 from sciextract.formats.sink import LineWriter
 from sciextract.formats.tagged_tokens import flat
+from sciextract.text.characters import without_surrogates
 from sciextract.text.tokenizer import from_token_lists
 
 FIELD = "conll2012"
@@ -285,7 +286,7 @@ def _cross(left: TokenRange, right: TokenRange) -> bool:
 
 def _cell(text: str) -> str:
     """Text without white space and lone surrogates, and not the start of a comment."""
-    cell = without_surrogates(_SPACE.sub("_", text))
+    cell = without_surrogates(_SPACE.sub("_", text))[0]
     return f"_{cell[1:]}" if cell.startswith("#") else cell
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of
-from sciextract.formats.json_streams import JsonItem, read_items
+from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import unknown_fields
 
 #: The rich-text tags of CSL 1.0.2; any other angle bracket is text.
@@ -32,10 +34,10 @@ def read_csl(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, or no JSON at all.
     """
-    yield from read_items(source, _record, ("items",))
+    yield from read_items(source, _record, "items")
 
 
-def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
+def _record(record: dict[str, Any], place: Place) -> AnnotatedDocument:
     key = next(
         (
             str(record[name])
@@ -44,9 +46,7 @@ def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
         ),
         "",
     )
-    place = Place(
-        source.path, item.line, key or bare_doi(record.get("DOI")) or f"{source.stem}:{item.number}"
-    )
+    place = replace(place, doc_key=key or bare_doi(record.get("DOI")) or place.doc_key)
     title = without_rich_text(string_of(record, "title", place))
     abstract = without_rich_text(string_of(record, "abstract", place))
     fields = {**unknown_fields(record, _INTERPRETED, place), **_fields(record, place)}

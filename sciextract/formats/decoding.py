@@ -38,11 +38,13 @@ _NEXT_STEPS = {
 }
 
 
-def decoded_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
+def decoded_lines(
+    source: Source, *, long_first: bool = False
+) -> Iterator[tuple[int, str | FormatError]]:
     """Line numbers (from 1) and lines with their ends.
 
     A line that is not UTF-8, or has more than ``base.MAX_LINE_BYTES``, gives its error; reading goes on
-    behind it.
+    behind it. With ``long_first``, a first line of any length is taken, since it may be the whole file.
 
     Raises:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
@@ -54,7 +56,9 @@ def decoded_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
     pieces = chain([first], lines)
     del first
     for number, raw in enumerate(pieces, start=1):
-        skipped = _skip_rest(raw, pieces)
+        if long_first and number == 1 and not raw.endswith(b"\n"):
+            raw = b"".join([raw, *_rest(pieces)])
+        skipped = sum(map(len, _rest(pieces))) if not raw.endswith(b"\n") else 0
         error = _too_long(source.path, number) if skipped else None
         yield number, error or _decoded(raw, source.path, number, byte_start)
         byte_start += len(raw) + skipped
@@ -99,12 +103,12 @@ def refuse_binary(start: bytes, path: str) -> None:
         raise FormatError("this is a tar archive, allowed is UTF-8 text", path=path, hint=hint)
 
 
-def _skip_rest(raw: bytes, pieces: Iterator[bytes]) -> int:
-    """How many bytes of the line that ``raw`` starts lie behind it; they are read and dropped."""
-    skipped = 0
-    while not raw.endswith(b"\n") and (raw := next(pieces, b"")):
-        skipped += len(raw)
-    return skipped
+def _rest(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The further pieces of a line."""
+    for piece in pieces:
+        yield piece
+        if piece.endswith(b"\n"):
+            return
 
 
 def _too_long(path: str, number: int) -> FormatError:

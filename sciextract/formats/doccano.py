@@ -19,7 +19,7 @@ from sciextract.formats.json_values import (
     key_of,
     label_at,
     list_at,
-    object_at,
+    objects_at,
     string_at,
     unknown_fields,
 )
@@ -144,10 +144,8 @@ class _Reader:
             for index, value in enumerate(list_at(record.get(column), column, self._place)):
                 self._add_span(value, f"{column}[{index}]")
         self._add_entities()
-        listed = list_at(record.get("relations"), "relations", self._place)
-        for index, value in enumerate(listed):
-            field = f"relations[{index}]"
-            self._add_relation(object_at(value, field, self._place), field)
+        for relation in objects_at(record.get("relations"), "relations", self._place):
+            self._add_relation(*relation)
 
     def _add_span(self, value: object, field: str) -> None:
         if isinstance(value, list) and len(value) == 3:

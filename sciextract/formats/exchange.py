@@ -24,6 +24,7 @@ from sciextract.formats.json_values import (
     list_at,
     number_at,
     object_at,
+    objects_at,
     span_at,
     string_at,
 )
@@ -47,9 +48,11 @@ def annotations_from(
         FormatError: An item has a wrong shape, leaves the text, repeats an id or names an unknown one.
     """
     reader = _ItemReader(text_length, provenance, place)
-    entities = [reader.entity(*each) for each in reader.items(record, "entities")]
-    relations = [reader.relation(*each) for each in reader.items(record, "links")]
-    clusters = [reader.cluster(*each) for each in reader.items(record, "groups")]
+    entities = [
+        reader.entity(*each) for each in objects_at(record.get("entities"), "entities", place)
+    ]
+    relations = [reader.relation(*each) for each in objects_at(record.get("links"), "links", place)]
+    clusters = [reader.cluster(*each) for each in objects_at(record.get("groups"), "groups", place)]
     candidates = candidates_from(record.get("candidates"), text_length, place)
     return Annotations(tuple(entities), tuple(relations), tuple(clusters), candidates)
 
@@ -65,10 +68,7 @@ def candidates_from(value: object, text_length: int, place: Place) -> Candidates
     record = object_at(value, "candidates", place)
     reader = _CandidateReader(text_length, place)
     lists = {
-        name: [
-            (object_at(item, f"candidates.{name}[{index}]", place), f"candidates.{name}[{index}]")
-            for index, item in enumerate(list_at(record.get(name), f"candidates.{name}", place))
-        ]
+        name: objects_at(record.get(name), f"candidates.{name}", place)
         for name in ("spans", "pairs", "links")
     }
     return Candidates(
@@ -87,15 +87,6 @@ class _ItemReader:
         self._place = place
         self._ids: set[str] = set()
         self._entities: set[str] = set()
-
-    def items(self, record: Record, name: str) -> list[tuple[Record, str]]:
-        """Each object of a list with the name of its field."""
-        listed = list_at(record.get(name), name, self._place)
-        fields = [f"{name}[{index}]" for index in range(len(listed))]
-        return [
-            (object_at(item, field, self._place), field)
-            for item, field in zip(listed, fields, strict=True)
-        ]
 
     def entity(self, item: Record, field: str) -> Entity:
         item_id = self._new_id(item, field)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from sciextract.documents.spans import Span, TokenRange
@@ -21,7 +21,7 @@ _ONE_A_LINE = (
 
 
 def parse_object(line: str, path: str, number: int) -> Record:
-    """The JSON object of one line. Raw control characters inside strings are kept.
+    """The JSON object in a text that starts at line ``number``. Raw control characters inside strings are kept.
 
     Raises:
         FormatError: Broken JSON, NaN or infinite numbers, repeated keys, too deep nesting, or no object.
@@ -31,7 +31,11 @@ def parse_object(line: str, path: str, number: int) -> Record:
     except json.JSONDecodeError as error:
         problem = f"broken JSON: {error.msg}"
         raise FormatError(
-            problem, path=path, line=number, column=error.colno, hint=_ONE_A_LINE
+            problem,
+            path=path,
+            line=number + error.lineno - 1,
+            column=error.colno,
+            hint=_ONE_A_LINE,
         ) from None
     except RecursionError:
         raise FormatError("the JSON is nested too deeply", path=path, line=number) from None
@@ -223,6 +227,16 @@ def object_at(value: object, field: str, place: Place) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise place.error(f"{shown(value)} found, allowed is an object", field=field)
     return value
+
+
+def objects_at(value: object, field: str, place: Place) -> Iterator[tuple[Record, str]]:
+    """The objects of a list, each with its field: ``FIELD[0]``, ``FIELD[1]``...; ``None`` counts as an empty list.
+
+    Raises:
+        FormatError: It is something else, or holds something else.
+    """
+    for index, item in enumerate(list_at(value, field, place)):
+        yield object_at(item, f"{field}[{index}]", place), f"{field}[{index}]"
 
 
 TEXT_FIELDS = ("text", "title", "abstract")

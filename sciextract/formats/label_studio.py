@@ -31,6 +31,7 @@ from sciextract.formats.json_values import (
     key_of,
     list_at,
     object_at,
+    objects_at,
     string_at,
     unknown_fields,
 )
@@ -96,9 +97,8 @@ class ResultReader:
         Raises:
             FormatError: A result has a wrong shape, leaves the text, or is not the text at its offsets.
         """
-        for index, value in enumerate(list_at(results, field, self._place)):
-            where = f"{field}[{index}]"
-            self._sort(object_at(value, where, self._place), where)
+        for item in objects_at(results, field, self._place):
+            self._sort(*item)
         self._add_entities()
         for where, result in self._relations:
             self._add_relation(result, where)
@@ -321,7 +321,7 @@ def _objects(value: object, name: str, place: Place) -> list[dict[str, Any]]:
     listed = list_at(value, name, place)
     # Task lists of large projects hold ids of predictions and drafts in place of the objects.
     numbers = name in ("predictions", "drafts") and all(type(each) is int for each in listed)
-    return [] if numbers else [object_at(e, f"{name}[{i}]", place) for i, e in enumerate(listed)]
+    return [] if numbers else [each for each, _ in objects_at(listed, name, place)]
 
 
 def _key_of(data: Record, record: Record, source: Source, line: int) -> str:

@@ -15,6 +15,7 @@ from sciextract.errors import OutputError
 from sciextract.formats.base import shown
 from sciextract.formats.items import COREFERENCE, not_rejected
 from sciextract.text.analyse import split_at
+from sciextract.text.characters import without_surrogates
 
 ScoredRange = tuple[TokenRange, float | None]
 
@@ -240,7 +241,7 @@ def span_layers(
     """
     builder = _SpanLayersBuilder(annotated, untyped, repeated)
     annotations = annotated.annotations
-    for entity in not_rejected(annotations.entities):
+    for entity in entities_in_text(annotated):
         builder.add_entity(entity)
     for relation in not_rejected(annotations.relations):
         builder.add_relation(relation)
@@ -254,7 +255,6 @@ class _SpanLayersBuilder:
     def __init__(self, annotated: AnnotatedDocument, untyped: bool, repeated: bool) -> None:
         self.layers = SpanLayers()
         self._losses = self.layers.losses
-        self._document = annotated.document
         self._untyped = untyped
         self._repeated = repeated
         entities = annotated.annotations.entities
@@ -264,9 +264,6 @@ class _SpanLayersBuilder:
         self._mentioned: set[str] = set()
 
     def add_entity(self, entity: Entity) -> None:
-        for fragment in entity.fragments:
-            if not 0 <= fragment.char_start < fragment.char_end <= len(self._document.text):
-                raise _outside(entity, self._document.doc_key, len(self._document.text))
         if len(entity.fragments) > 1:
             self._losses["discontinuous entity"] += 1
         elif not entity.label and not self._untyped:
@@ -320,19 +317,10 @@ def _is_undecided(annotated: AnnotatedDocument) -> bool:
     return {item.state for item in items} == {State.UNDECIDED}
 
 
-def _outside(entity: Entity, doc_key: str, length: int) -> OutputError:
-    span = entity.span
-    return OutputError(
-        f"doc_key {shown(doc_key)}: entity {entity.id}: the range [{span.char_start}, {span.char_end}) "
-        f"is no part of the text, which has {length} characters"
-    )
-
-
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """Every character at which some program ends a line."""
 
 _BLANKED = re.compile(rf"\r\n|[\t{LINE_BREAKS}]")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class LabelNames:
@@ -407,12 +395,7 @@ def repeats(written: str, fragments: Sequence[str]) -> bool:
 
 def encodable(text: str, losses: Counter[str]) -> str:
     """The text with U+FFFD for lone surrogates, which UTF-8 cannot hold; counts texts that have some."""
-    if not _LONE_SURROGATE.search(text):
-        return text
-    losses["text with lone surrogates"] += 1
-    return without_surrogates(text)
-
-
-def without_surrogates(text: str) -> str:
-    """The text with U+FFFD for lone surrogates."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    safe, lost = without_surrogates(text)
+    if lost:
+        losses["text with lone surrogates"] += 1
+    return safe

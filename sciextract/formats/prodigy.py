@@ -27,8 +27,8 @@ from sciextract.formats.json_values import (
     Record,
     dump_line,
     key_of,
-    list_at,
     object_at,
+    objects_at,
     span_at,
     string_at,
     unknown_fields,
@@ -273,13 +273,9 @@ class _Tokens:
 
 
 def _tokens_at(value: object, text: str, place: Place) -> _Tokens | None:
-    listed = list_at(value, "tokens", place)
-    if not listed:
-        return None
-    spans, ids = [], []
-    for index, each in enumerate(listed):
-        field = f"tokens[{index}]"
-        token = object_at(each, field, place)
+    spans: list[Span] = []
+    ids: list[int] = []
+    for index, (token, field) in enumerate(objects_at(value, "tokens", place)):
         spans.append(_span_at(token, text, field, place))
         number = token.get("id", index)
         ids.append(number if type(number) is int else index)
@@ -287,7 +283,7 @@ def _tokens_at(value: object, text: str, place: Place) -> _Tokens | None:
         if span.char_start < before.char_end:
             found = f"it starts at {span.char_start}, before the end of the last one"
             raise place.error(f"{found}, {before.char_end}", field=f"tokens[{index}]")
-    return _Tokens(spans, ids)
+    return _Tokens(spans, ids) if spans else None
 
 
 def _span_at(value: dict[str, Any], text: str, field: str, place: Place) -> Span:
@@ -327,12 +323,10 @@ class _Task:
 
     def read(self, record: Record) -> None:
         """Spans first: relations refer to them."""
-        for index, value in enumerate(list_at(record.get("spans"), "spans", self._place)):
-            self._add_span(object_at(value, f"spans[{index}]", self._place), f"spans[{index}]")
-        listed = list_at(record.get("relations"), "relations", self._place)
-        for index, value in enumerate(listed):
-            field = f"relations[{index}]"
-            self._add_relation(object_at(value, field, self._place), field)
+        for span in objects_at(record.get("spans"), "spans", self._place):
+            self._add_span(*span)
+        for relation in objects_at(record.get("relations"), "relations", self._place):
+            self._add_relation(*relation)
 
     def _add_span(self, value: dict[str, Any], field: str) -> None:
         span = _span_at(value, self._text, field, self._place)

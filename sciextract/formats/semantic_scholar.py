@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from sciextract.documents.bibliography import bare_doi, bibliography_of, family_first
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of
-from sciextract.formats.json_streams import JsonItem, read_items
+from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import unknown_fields
 
-_LISTS = ("data", "papers", "recommendedPapers")
+_LISTS = "data|papers|recommendedPapers"
 _KEYS = ("paperId", "corpusId", "corpusid")
 _IDS = ("externalIds", "externalids")
 _INTERPRETED = frozenset({"title", "abstract", "year", "venue", "authors", "url"})
@@ -26,11 +28,10 @@ def read_semantic_scholar(source: Source) -> Iterator[ReadItem]:
     yield from read_items(source, _record, _LISTS)
 
 
-def _record(record: dict[str, Any], item: JsonItem, source: Source) -> ReadItem:
+def _record(record: dict[str, Any], place: Place) -> AnnotatedDocument:
     bibliography = bibliography_of(record)
     key = next((str(record[name]) for name in _KEYS if record.get(name)), "")
-    fallback = bibliography.doi or _arxiv_id(record) or f"{source.stem}:{item.number}"
-    place = Place(source.path, item.line, key or fallback)
+    place = replace(place, doc_key=key or bibliography.doi or _arxiv_id(record) or place.doc_key)
     fields = unknown_fields(record, _INTERPRETED, place)
     found: dict[str, Any] = {
         "year": bibliography.year,

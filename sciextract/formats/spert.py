@@ -20,7 +20,7 @@ from sciextract.formats.json_values import (
     key_of,
     label_at,
     list_at,
-    object_at,
+    objects_at,
     unknown_fields,
 )
 from sciextract.formats.layers import token_layers
@@ -51,16 +51,12 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     text, tokens = from_token_lists(strings)
     items = CorpusItems(key, source.provenance)
     found: list[Entity] = []
-    for index, value in enumerate(list_at(record.get("entities"), "entities", place)):
-        field = f"entities[{index}]"
-        given_entity = object_at(value, field, place)
+    for given_entity, field in objects_at(record.get("entities"), "entities", place):
         span = tokens.char_span(_range_at(given_entity, len(tokens), field, place))
         found.append(
             items.entity([span], label_at(given_entity.get("type"), f"{field}.type", place))
         )
-    for index, value in enumerate(list_at(record.get("relations"), "relations", place)):
-        field = f"relations[{index}]"
-        relation = object_at(value, field, place)
+    for relation, field in objects_at(record.get("relations"), "relations", place):
         head, tail = (_entity_at(relation, name, found, field, place) for name in ("head", "tail"))
         label = label_at(relation.get("type"), f"{field}.type", place)
         items.relation(head, tail, label, None)

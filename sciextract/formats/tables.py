@@ -14,14 +14,15 @@ from typing import Any, TextIO
 from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.errors import FormatError, OutputError
+from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import not_rejected
 from sciextract.formats.json_values import text_of
+from sciextract.formats.layers import entities_in_text
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import make_document
-from sciextract.text.characters import BLANK
+from sciextract.text.characters import BLANK, without_surrogates
 
 #: A formula, also behind what spreadsheets drop and in full width; apostrophes that stand there already.
 _FORMULA = re.compile(f"'*(?:[\\t\\r\\n]|[{BLANK}]*[=+\\-@＝＋－＠])")
@@ -29,10 +30,8 @@ _UNSAFE = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|(.))", re.DOTALL)
 _SHORT_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
 _PLAIN = {short[1]: character for character, short in _SHORT_ESCAPES.items()}
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED_IN_CSV = re.compile(r'[",;\t\r\n]|^\s|\s$')
 _QUOTED_IN_TSV = re.compile('"')
-_REPLACEMENT = "\ufffd"
 
 
 def csv_row(cells: Iterable[str]) -> str:
@@ -78,11 +77,6 @@ def unescaped(cell: str) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN[found[2]], cell)
 
 
-def storable(text: str) -> tuple[str, int]:
-    """The text with U+FFFD for lone surrogates, which UTF-8 cannot hold, and how many there were."""
-    return _SURROGATE.subn(_REPLACEMENT, text)
-
-
 def cell_of(value: object) -> str:
     """A value of a record as a cell: strings as they are, nothing for ``None``, else as in JSON."""
     if value is None or isinstance(value, str):
@@ -95,20 +89,6 @@ def field_cell(fields: Mapping[str, Any], name: str) -> str:
     if name in fields:
         return cell_of(fields[name])
     return next((cell_of(fields[each]) for each in fields if each.lower() == name), "")
-
-
-def mention_text(entity: Entity, document: Document) -> str:
-    """The mention's string.
-
-    Raises:
-        OutputError: A fragment lies outside the text.
-    """
-    for span in entity.fragments:
-        if not 0 <= span.char_start < span.char_end <= len(document.text):
-            place = f"{document.doc_key}: entity {entity.id}"
-            found = f"[{span.char_start}, {span.char_end}) lies outside the text"
-            raise OutputError(f"{place}: {found}; allowed are 0 to {len(document.text)}")
-    return entity.text_of(document.text)
 
 
 def _quoted(cell: str, needs_quotes: re.Pattern[str]) -> str:
@@ -163,7 +143,7 @@ class CsvWriter(TableWriter):
     """Comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
 
     def _line(self, cells: Iterable[str]) -> str:
-        found = [storable(cell) for cell in cells]
+        found = [without_surrogates(cell) for cell in cells]
         lost = sum(count for _, count in found)
         if lost:
             self.losses["lone surrogate in a cell"] += lost
@@ -204,8 +184,12 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
 
 
 def entities_by_id(annotated: AnnotatedDocument) -> dict[str, Entity]:
-    """The entities that are not rejected, by id."""
-    return {entity.id: entity for entity in not_rejected(annotated.annotations.entities)}
+    """The entities that are not rejected, by id.
+
+    Raises:
+        OutputError: One lies outside the text.
+    """
+    return {entity.id: entity for entity in entities_in_text(annotated)}
 
 
 def relations_between(
@@ -230,7 +214,7 @@ def _entity(entity: Entity, document: Document) -> Row:
         "char_start": str(span.char_start),
         "char_end": str(span.char_end),
         "fragments": ";".join([f"{each.char_start}-{each.char_end}" for each in entity.fragments]),
-        "mention_text": mention_text(entity, document),
+        "mention_text": entity.text_of(document.text),
     }
 
 
@@ -240,10 +224,10 @@ def _relation(relation: Relation, head: Entity, tail: Entity, document: Document
         "label": relation.label,
         "head_id": head.id,
         "head_label": head.label,
-        "head_text": mention_text(head, document),
+        "head_text": head.text_of(document.text),
         "tail_id": tail.id,
         "tail_label": tail.label,
-        "tail_text": mention_text(tail, document),
+        "tail_text": tail.text_of(document.text),
         **_made(relation),
     }
 
@@ -463,9 +447,9 @@ def _triples_cells(
 ) -> list[str]:
     head, tail = entities[relation.head], entities[relation.tail]
     return [
-        mention_text(head, document),
+        head.text_of(document.text),
         relation.label,
-        mention_text(tail, document),
+        tail.text_of(document.text),
         head.label,
         tail.label,
         document.doc_key,

@@ -13,10 +13,11 @@ from typing import Any
 from sciextract.errors import FormatError
 from sciextract.formats.base import Source, shown
 from sciextract.formats.decoding import decoded_content
-from sciextract.formats.tables import csv_row, storable, unguarded
+from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentence_at
 from sciextract.graph.queries.nodes import label_number
 from sciextract.metrics.shares import wilson
+from sciextract.text.characters import without_surrogates
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 ALL = "all"
@@ -212,7 +213,7 @@ def _cells(drawn: Drawn) -> list[str]:
             "",
         ),
     )
-    return [storable(" ".join(str(cell).split()))[0] for cell in cells]
+    return [without_surrogates(" ".join(str(cell).split()))[0] for cell in cells]
 
 
 def _marked(sentence: Sentence) -> str:

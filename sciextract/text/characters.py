@@ -21,6 +21,7 @@ SYMBOL = (
 WORD = f"^{BLANK}{SYMBOL}{SUPERSCRIPT}{IDEOGRAPH}"
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _HIDDEN = re.compile(f"[{CONTROL}\u2028\u2029\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]")
 _DELETE = "\x7f"
 _DELETE_SYMBOL = "\u2421"
@@ -51,6 +52,11 @@ def printable_on(stream: IO[Any], text: str) -> str:
         text: Whole lines; their line feeds and tabs stay.
     """
     return visible(text, keep="\n\t") if stream.isatty() else text
+
+
+def without_surrogates(text: str) -> tuple[str, int]:
+    """The text with U+FFFD for lone surrogates, which UTF-8 cannot hold, and how many there were."""
+    return _LONE_SURROGATE.subn(_REPLACEMENT, text)
 
 
 def _symbol(character: str, keep: str) -> str:

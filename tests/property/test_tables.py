@@ -15,11 +15,11 @@ from sciextract.formats.tables import (
     csv_row,
     escaped,
     guarded,
-    storable,
     tsv_row,
     unescaped,
     unguarded,
 )
+from sciextract.text.characters import without_surrogates
 from tests.strategies import PIECES, annotated_documents
 from tests.tiers import examples
 
@@ -73,7 +73,7 @@ def test_every_mention_comes_back(document: AnnotatedDocument) -> None:
         ]
         found = {(row["id"], inverse(unguarded(row["mention_text"]))) for row in rows}
         wanted = {
-            (entity.id, storable(entity.text_of(text))[0])
+            (entity.id, without_surrogates(entity.text_of(text))[0])
             for entity in document.annotations.entities
             if entity.state is not State.REJECTED
         }
@@ -82,4 +82,4 @@ def test_every_mention_comes_back(document: AnnotatedDocument) -> None:
             if row["kind"] == "entity":
                 pieces = [piece.split("-") for piece in row["fragments"].split(";")]
                 joined = " ".join(text[int(start) : int(end)] for start, end in pieces)
-                assert storable(joined)[0] == inverse(unguarded(row["mention_text"]))
+                assert without_surrogates(joined)[0] == inverse(unguarded(row["mention_text"]))

@@ -363,28 +363,30 @@ def test_layouts_of_pubtator_and_of_the_library(tmp_path: Path, content: Any) ->
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ("{", "broken JSON"),
-        ('{"documents": [', "made.json:1:16: broken JSON"),
-        ("7", "7 found, allowed is a BioC collection"),
-        ('{"documents": 7}', "allowed is a BioC collection"),
-        ("[" * 100_000, "nested too deeply"),
-        ('{"documents": [], "x": NaN}', "NaN is no JSON number"),
-        ('{"documents": []', "around the documents: broken JSON"),
+        ("{", "the file ends inside this record"),
+        ('{"documents": [', "the array is not closed"),
+        ("7", "broken JSON: '7' found"),
+        ('{"documents": 7}', "no text: the document has no `passages`"),
+        ('{"documents": []}', "allowed is a BioC collection with `documents`"),
+        ("[" * 100_000, "the file ends inside this record"),
+        ('{"documents": [], "x": NaN}', "around the records: broken JSON: NaN is no JSON number"),
+        ('{"documents": []', "the outer object is not closed"),
     ],
 )
 def test_unusable_json(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(FormatError) as caught:
-        json_items(tmp_path, content)
+        for item in json_items(tmp_path, content):
+            assert isinstance(item, BadRecord)
+            raise item.error
     assert message in caught.value.message
 
 
 def test_documents_in_front_of_broken_json_are_read(tmp_path: Path) -> None:
     path = tmp_path / "made.json"
     path.write_text(json.dumps({"documents": [record(), record()]}, indent=1)[:-40])
-    items = read_bioc_json(Source(str(path)))
-    assert isinstance(next(items), AnnotatedDocument)
-    with pytest.raises(FormatError, match=r"made\.json:\d+:\d+: broken JSON"):
-        next(items)
+    first, second = read_bioc_json(Source(str(path)))
+    assert isinstance(first, AnnotatedDocument) and isinstance(second, BadRecord)
+    assert "record 2: the file ends inside this record" in second.error.message
 
 
 def test_fields_of_the_collection_are_kept_wherever_they_stand(tmp_path: Path) -> None:
@@ -399,7 +401,7 @@ def test_the_line_of_a_bad_document_is_named(tmp_path: Path) -> None:
     content = json.dumps({"documents": [record(), 7, record(passages=7)]}, indent=1)
     _, first, second = json_items(tmp_path, content)
     assert isinstance(first, BadRecord) and isinstance(second, BadRecord)
-    assert "documents[1]: 7 found" in first.error.message
+    assert "'7' found between records" in first.error.message
     lines = content.split("\n")
     assert lines[(first.error.line or 0) - 1].strip() == "7,"
     assert lines[(second.error.line or 0) - 1].strip() == "{"

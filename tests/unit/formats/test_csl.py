@@ -93,16 +93,16 @@ def test_keys_and_unusable_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        ("null", "item 2 is None, allowed is a JSON object"),
-        ('["x"]', "item 2 is ['x']"),
+        ("null", "'null' found between records, allowed are JSON objects"),
+        ('["x"]', "record 2: the line holds ['x']"),
         ('{"id": "b"}', "doc_key 'b': no text"),
         ('{"id": "b", "title": 7}', "title: 7 found, allowed is a string"),
         ('{"id": "b", "title": "T", "x": NaN}', "NaN is no JSON number"),
         ('{"id": "b", "title": "T", "x": 1e999}', "too large"),
         ('{"id": "b", "title" "T"}', "broken JSON: Expecting ':' delimiter"),
-        ('{"id": "b", "title": "never closed', "broken JSON"),
-        ('{"id": "b", "title": "T"', "broken JSON"),
-        ('{"id": "b", "title": "caf\udce9"}', "byte 0xe9 is not UTF-8"),
+        ('{"id": "b", "title": "never closed', "record 2: the record has no end"),
+        ('{"id": "b", "title": "T"', "record 2: the record has no end"),
+        ('{"id": "b", "title": "caf\udce9"}', "is not UTF-8"),
         ('{"id": "b", "x": ' + "[" * 100_000 + "}", "nested too deeply"),
         ('{"id": "b", "title": "T", "x": ' + "[" * 150 + "]" * 150 + "}", "deeper than 100 levels"),
     ],
@@ -133,12 +133,12 @@ def test_a_truncated_file_keeps_what_was_whole(tmp_path: Path) -> None:
     errors, keys = bad_and_good(read_items(tmp_path, "csl", content[:-20]))
     assert keys == ["a", "b"] and errors[0].line is not None
     errors, keys = bad_and_good(read_items(tmp_path, "csl", content[:-2]))
-    assert keys == ["a", "b", "c"] and "ends inside the list" in errors[0].message
+    assert keys == ["a", "b", "c"] and "the array is not closed" in errors[0].message
 
 
 def test_what_stands_behind_the_list_is_told(tmp_path: Path) -> None:
     errors, keys = bad_and_good(read_items(tmp_path, "csl", '[\n{"id": 1, "title": "T"}\n] junk'))
-    assert keys == ["1"] and "'junk' behind the list" in errors[0].message
+    assert keys == ["1"] and "'junk' found between records" in errors[0].message
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sciextract.errors import FormatError
 from sciextract.formats.base import Source
-from sciextract.formats.json_streams import json_objects
+from sciextract.formats.json_streams import JsonObjects
 from tests.tiers import examples
 
 A, B = {"a": ['x]}"', {"b": 1}]}, {"c": "\\", "d": {}}
@@ -23,7 +23,7 @@ def found(path: Path, content: str | bytes) -> list[Any]:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return [
         f"{number}: {item.problem}" if isinstance(item, FormatError) else item
-        for number, item in json_objects(Source(str(path)))
+        for number, item in JsonObjects(Source(str(path)))
     ]
 
 
@@ -79,7 +79,7 @@ def test_any_array_is_read(
         ('[\n{"a": 1},\n{"a": {"b"', [{"a": 1}, "3: record 2: the file ends inside"]),
         ('[{"a": 1}]\n]', [{"a": 1}, "2: ']' found between"]),
         ("[]", []),
-        ('{"a": 1}\n{"a"\n{"a": 3}', [{"a": 1}, "2: broken JSON", {"a": 3}]),
+        ('{"a": 1}\n{"a"\n{"a": 3}', [{"a": 1}, "2: record 2: the record has no end", {"a": 3}]),
         ('{\n"a": 1\n}\n{\n"a": {}', [{"a": 1}, "4: record 2: the file ends inside"]),
         (b'[\n{"a": "\xff"},\n{"a": 3}\n]', ["2: byte 0xff at position 9", {"a": 3}]),
         (b'{"a": 1}\n{"a": "\xff"}\n{"a": 3}', [{"a": 1}, "2: byte 0xff", {"a": 3}]),
@@ -116,7 +116,7 @@ def test_objects_come_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
             yield b'{"a": 1},\n'
 
     monkeypatch.setattr(Source, "lines", endless)
-    items = json_objects(Source("endless.json"))
+    items = iter(JsonObjects(Source("endless.json")))
     assert [next(items), next(items)] == [(2, {"a": 1}), (3, {"a": 1})]
 
 
@@ -130,3 +130,13 @@ def test_deep_nesting_takes_no_longer_than_its_length(content: str, tmp_path: Pa
     [problem] = found(tmp_path / "deep.json", content)
     assert str(problem).startswith("1: record 1: ")
     assert process_time() - start < 5  # once 25 seconds, and minutes
+
+
+def test_an_outer_object_stands_for_the_objects_of_its_list(tmp_path: Path) -> None:
+    inner = {"list": [A, B], "rest": [{"x": [1]}], "more": {"y": []}}
+    path = tmp_path / "made.json"
+    for indent in (None, 1):
+        path.write_text(json.dumps({"first": [{"z": 1}], **inner}, indent=indent))
+        objects = JsonObjects(Source(str(path)), "list")
+        assert [record for _, record in objects] == [A, B]
+        assert objects.around == {"first": [{"z": 1}], **inner, "list": []}

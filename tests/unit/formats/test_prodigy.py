@@ -267,7 +267,7 @@ def test_what_the_format_cannot_hold_is_counted() -> None:
 
 def test_an_entity_outside_of_the_text_is_an_internal_error(tmp_path: Path) -> None:
     writer = open_writer("prodigy", tmp_path / "made.jsonl")
-    with pytest.raises(OutputError, match=r"doc_key 'd': entity A: the range \[3, 99\)"):
+    with pytest.raises(OutputError, match=r"doc_key 'd': entity A: \[3, 99\) found"):
         writer.write(made(entity("A", (3, 99))))
 
 

@@ -171,7 +171,7 @@ def test_lone_surrogates_are_counted_where_they_cannot_be_written() -> None:
 def test_an_entity_outside_the_text_is_an_error(format_id: str) -> None:
     entities = (Entity("E1", (Span(0, 99),), "a"),)
     annotations = Annotations(entities, (Relation("R", "E1", "E1", "x"),))
-    with pytest.raises(OutputError, match=r"d: entity E1: \[0, 99\) lies outside"):
+    with pytest.raises(OutputError, match=r"entity E1: \[0, 99\) found"):
         written(format_id, AnnotatedDocument(make_document("d", "short"), annotations))
 
 
