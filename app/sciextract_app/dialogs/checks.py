@@ -52,7 +52,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
         why: str
 
     def __init__(self, path: Path) -> None:
-        super().__init__("Consistency", "Enter works through it with ] and [, Esc back")
+        super().__init__("Consistency", "Enter works through it, Esc back")
         self._path = path
         self._found: dict[Check, Sequence[Finding]] = {}
 

@@ -268,25 +268,26 @@ class QueuesDialog(Dialog[Wish]):
 
     Args:
         lines: The queues.
+        active: The queue or check that is worked on, empty for none.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x,delete", "forget", "forget", id="queues.forget")
     ]
 
-    def __init__(self, lines: Sequence[QueueLine]) -> None:
+    def __init__(self, lines: Sequence[QueueLine], active: str = "") -> None:
         super().__init__("Queues", "Enter goes on with it, x x forgets it, Esc back")
         self._lines = list(lines)
-        self._active = any(each.active for each in lines)
+        self._active = active
         self._asked = ""
 
     def content(self) -> list[Widget]:
         """The queues, or how to make one."""
-        if not self._lines:
+        if not self._lines and not self._active:
             return [words(_EMPTY)]
         options = [Option(plain(queue_text(each))) for each in self._lines]
         if self._active:
-            options.append(Option(plain("  leave the queue: all abstracts in their order")))
+            options.append(Option(plain(f"  leave {self._active}: all abstracts in their order")))
         return [OptionList(*options), words("", "hint")]
 
     def on_mount(self) -> None:

@@ -18,7 +18,7 @@ from sciextract_app.presenters.legend import legend
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.saved_queues import Queues
 from sciextract_app.presenters.session import Totals, totals
-from sciextract_app.presenters.state import Clock, Findings, ReviewState
+from sciextract_app.presenters.state import Clock, ReviewState
 from sciextract_app.presenters.view_models import (
     ClusterLine,
     Feedback,
@@ -171,12 +171,12 @@ class Desk:
 
     @guarded
     def work_through(self, check: Check, found: Sequence[Finding]) -> Feedback:
-        """Go to the first place that a check has found; ``]`` and ``[`` go on from there."""
+        """Go to the first place that a check has found; its abstracts are the queue from now on."""
         if not found:
             return Feedback(f"{check}: nothing found")
         self._state.leave_mode()
-        self._state.findings = Findings(check, found)
-        return navigation.step_finding(self._state, BY_ID["next-finding"])
+        documents = self.queues.check(check, found)
+        return navigation.step_finding(self._state, documents, BY_ID["next-finding"])
 
     def follow(self, numbers: Sequence[int] | None, searched: str = "") -> None:
         """Take abstracts in the order of a list; ``None`` for the project's own order.

@@ -15,6 +15,8 @@ from sciextract.store.sqlite import translated
 from sciextract_app.presenters.view_models import named
 
 _SHOWN_NAME = 28
+CHECK = "check"
+"""The kind of a list of abstracts in which a check has found something."""
 
 
 class DocumentOrder:
@@ -26,7 +28,7 @@ class DocumentOrder:
     Args:
         connection: The project's connection.
         numbers: The abstracts in the order in which they are worked on, ``None`` for the project's own.
-        kind: What the list is, ``queue`` or ``search``; empty for all abstracts.
+        kind: What the list is, ``queue``, ``check`` or ``search``; empty for all abstracts.
         name: The queue's name, or what was searched for.
         stopped: The abstract of the list that was open last, 0 for none.
 
@@ -34,6 +36,7 @@ class DocumentOrder:
         numbers: The same.
         kind: The same.
         name: The same.
+        finding: Of a check: the place that is looked at, from one, and how many it found.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class DocumentOrder:
         self.numbers = numbers
         self.kind = kind
         self.name = name
+        self.finding: tuple[int, int] | None = None
         self._places = {number: place for place, number in enumerate(numbers or ())}
         self._place = self._places.get(stopped, 0)
         self._living: list[int] | None = None
@@ -76,8 +80,8 @@ class DocumentOrder:
         """The list and the place in it, for the header; empty for all abstracts."""
         if not self.kind:
             return ""
-        place, length = self.position
-        name = self.name if self.kind == "queue" else f"{self.kind} {named(self.name)}"
+        place, length = self.finding or self.position
+        name = self.name if self.kind in ("queue", CHECK) else f"{self.kind} {named(self.name)}"
         short = name if len(name) <= _SHOWN_NAME else name[: _SHOWN_NAME - 1] + "…"
         return f"{short} {place:,} of {length:,}"
 

@@ -34,8 +34,6 @@ HANDLERS: Mapping[str, Handler] = {
     "previous-token": navigation.step_token,
     "next-sentence": navigation.step_sentence,
     "previous-sentence": navigation.step_sentence,
-    "next-finding": navigation.step_finding,
-    "previous-finding": navigation.step_finding,
     "jump": selecting.jump,
     "accept": deciding.accept,
     "reject": deciding.reject,
@@ -73,6 +71,8 @@ ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = 
     "first-abstract": navigation.open_end,
     "last-abstract": navigation.open_end,
     "go-to": navigation.ask_place,
+    "next-finding": navigation.step_finding,
+    "previous-finding": navigation.step_finding,
     "done": navigation.done,
 }
 """Those that go along the order of the abstracts."""

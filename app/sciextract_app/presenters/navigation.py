@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
 from sciextract.store.events import Change, Event
 from sciextract.workflows import adjudicate
 from sciextract_app.presenters.actions import Action
-from sciextract_app.presenters.document_order import DocumentOrder
+from sciextract_app.presenters.document_order import CHECK, DocumentOrder
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted, problem
@@ -79,33 +80,50 @@ def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) 
         if documents.numbers is not None and not documents.numbers:
             return Feedback(f"There is no abstract{documents.suffix}{more}")
         return Feedback(f"This is the {end} abstract{documents.suffix}{more}")
-    state.load(found)
+    return _open(state, documents, found)
+
+
+def _open(state: ReviewState, documents: DocumentOrder, number: int) -> Feedback:
+    """Open an abstract; along a check at the first place in it that was found."""
+    state.load(number)
+    if documents.kind == CHECK and state.findings is not None:
+        places = enumerate(state.findings.found)
+        here = [place for place, each in places if each.number == number]
+        return replace(_go_to_finding(state, documents, here), moved=True)
     return Feedback(moved=True)
 
 
-def step_finding(state: ReviewState, action: Action) -> Feedback:
+def step_finding(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
     """Go to the next or previous place that a check has found; items that are gone are passed over."""
     findings = state.findings
     if findings is None:
         return problem("Nothing was checked yet; K lists what can be checked")
-    before, step = state.number, int(action.argument)
-    place = findings.place + step
-    while 0 <= place < len(findings.found):
+    step = int(action.argument)
+    end = len(findings.found) if step > 0 else -1
+    return _go_to_finding(state, documents, range(findings.place + step, end, step))
+
+
+def _go_to_finding(state: ReviewState, documents: DocumentOrder, places: Iterable[int]) -> Feedback:
+    """Go to the first of some places that is still there."""
+    findings, before = state.findings, state.number
+    if findings is None:
+        raise LookupError("no check is worked through")
+    for place in places:
         found = findings.found[place]
-        if found.number == state.number or state.load(found.number):
-            here = found.item is None or state.open_view.row(found.item) is not None
-            if here:
-                findings.place = place
-                state.move_cursor(state.open_view.token_at(found.char_start))
-                if found.item is not None:
-                    state.focus_on(found.item)
-                words = f"{place + 1:,} of {len(findings.found):,}, {findings.check}: {found.why}"
-                return Feedback(words, moved=state.number != before)
-        place += step
+        if found.number != state.number and not state.load(found.number):
+            continue
+        if found.item is None or state.open_view.row(found.item) is not None:
+            findings.place = place
+            documents.finding = place + 1, len(findings.found)
+            state.move_cursor(state.open_view.token_at(found.char_start))
+            if found.item is not None:
+                state.focus_on(found.item)
+            return Feedback(
+                f"{found.why}; ] next, [ previous, F3 leaves", moved=state.number != before
+            )
     if state.number != before:
         state.load(before)
-    end = "last" if step > 0 else "first"
-    return Feedback(f"This was the {end} place: {findings.check}; K checks again")
+    return Feedback(f"No further place: {findings.check}; K checks again, F3 leaves")
 
 
 def open_end(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
@@ -166,8 +184,9 @@ def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedba
         state.focus_nearest()
         message = f"Done{rejected}. All abstracts{documents.suffix} are done"
         return Feedback(message, changed=True, recount=True)
-    state.load(following)
-    return Feedback(f"Done{rejected}", changed=True, moved=True, recount=True)
+    opened = _open(state, documents, following)
+    message = ". ".join(filter(None, (f"Done{rejected}", opened.message)))
+    return Feedback(message, changed=True, moved=True, recount=True)
 
 
 def flag(state: ReviewState, action: Action) -> Feedback:

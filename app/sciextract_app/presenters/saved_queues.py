@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sciextract.store import queries, review
+from sciextract.store.inconsistency import Check, Finding
 from sciextract.store.queries import SavedQueue
-from sciextract_app.presenters.document_order import DocumentOrder, Listing
-from sciextract_app.presenters.state import ReviewState
+from sciextract_app.presenters.document_order import CHECK, DocumentOrder, Listing
+from sciextract_app.presenters.state import Findings, ReviewState
 from sciextract_app.presenters.view_models import Feedback, Guard, counted, guarded, problem
 
 _LONGEST_NAME = 60
@@ -61,7 +62,7 @@ class Queues:
 
     @property
     def active(self) -> str:
-        """The queue that is worked on, empty for none."""
+        """The queue or check that is worked on, empty for none."""
         return self._active.name if self._active else ""
 
     @property
@@ -72,8 +73,9 @@ class Queues:
     @property
     def places(self) -> dict[str, int]:
         """The abstract that was open last, by queue."""
-        here = {self._active.name: self._active.last} if self._active else {}
-        return self._places | here
+        if self._active is None or self._active.kind == CHECK:
+            return dict(self._places)
+        return self._places | {self._active.name: self._active.last}
 
     def recall(self, name: str) -> None:
         """Go on with a queue; nothing happens when it is not there any more."""
@@ -112,10 +114,21 @@ class Queues:
         """Go on in the project's own order; the place in the queue is kept."""
         if self._active is None:
             return problem("No queue is worked on")
-        progress, self._places = self._active.progress, self.places
-        self._active = None
+        left, self._places = self._active, self.places
+        self._active = self._state.findings = None
         self._follow(DocumentOrder(self._state.project.connection))
-        return Feedback(f"left the queue {progress}; F3 goes on with it")
+        if left.kind == CHECK:
+            return Feedback(f"left the check {left.progress}; K checks again")
+        return Feedback(f"left the queue {left.progress}; F3 goes on with it")
+
+    def check(self, check: Check, found: Sequence[Finding]) -> DocumentOrder:
+        """Work on the abstracts in which a check has found something, until the queue is left."""
+        self._places = self.places
+        numbers = tuple(dict.fromkeys(each.number for each in found))
+        self._active = DocumentOrder(self._state.project.connection, numbers, CHECK, str(check))
+        self._state.findings = Findings(check, found)
+        self._follow(self._active)
+        return self._active
 
     @guarded
     def forget(self, name: str) -> Feedback:
@@ -143,6 +156,7 @@ class Queues:
         return Feedback(f"queue {order.progress}; n, p and D go along it", moved=first != before)
 
     def _take(self, queue: SavedQueue) -> DocumentOrder:
+        self._state.findings = None
         self._active = self._order(queue, self._places.get(queue.name, 0))
         self._follow(self._active)
         return self._active

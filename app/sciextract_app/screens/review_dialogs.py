@@ -299,8 +299,9 @@ class ReviewDialogs:
 
     def queues(self) -> None:
         """Offer the saved queues."""
-        lines = self._screen.desk.queues.lines()
-        self._screen.app.push_screen(QueuesDialog(lines), self._choose_queue)
+        queues = self._screen.desk.queues
+        dialog = QueuesDialog(queues.lines(), queues.active)
+        self._screen.app.push_screen(dialog, self._choose_queue)
 
     def leave_queue(self) -> None:
         """Go on with all abstracts."""
@@ -355,7 +356,7 @@ class ReviewDialogs:
 
         def chosen(result: tuple[Check, Sequence[Finding]] | None) -> None:
             if result is not None:
-                screen.show_result(screen.desk.work_through(*result))
+                self._follow_queue(screen.desk.work_through(*result))
 
         screen.app.push_screen(ChecksDialog(screen.project.path), chosen)
 
