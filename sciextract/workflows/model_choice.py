@@ -87,10 +87,10 @@ class ModelChoice:
             return self._loaded(self._chosen(project).model.folder)
         if self.model != AUTO:
             return self._loaded(self.model)
-        from sciextract.inference.domain.auto import AutoExtractor, model_for
-
         if project is not None:
-            return self._loaded(model_for(project_domain(project)))
+            return self._loaded(suited_to(project))
+        from sciextract.inference.domain.auto import AutoExtractor
+
 
         return AutoExtractor(self._loaded, self.threads)
 
@@ -144,6 +144,13 @@ class ModelChoice:
         if self.device == CPU and self.batch_tokens is None and (self.batch_size or 1) == 1:
             return 1
         return MOST_POOLED
+
+
+def suited_to(project: Project) -> str:
+    """The bundled model that suits most of a project's first documents."""
+    from sciextract.inference.domain.auto import model_for
+
+    return model_for(project_domain(project))
 
 
 def project_domain(project: Project) -> Domain:
