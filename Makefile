@@ -28,7 +28,7 @@ PYTEST := pytest --quiet --numprocesses $(JOBS) --dist loadgroup
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-scale bench-training pins clean
+.PHONY: help demo test test-full check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-learning bench-scale bench-training pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -101,6 +101,9 @@ bench-rounds: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate cor
 
 bench-active: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate active learning on SciERC (DATA=... ENCODER=... BENCH_ARGS="...")
 	@$(IN_DEV) python -m research.simulations.active_learning --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-active $(BENCH_ARGS)
+
+bench-learning: $(DEV_ENV)/.installed ## Measure what suggestions learn from 3 to 50 finished abstracts (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/learning.py --data $(DATA) $(BENCH_ARGS)
 
 bench-training: $(DEV_ENV)/.installed ## Measure training on this machine's GPU or processor (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/training_speed.py $(BENCH_ARGS)

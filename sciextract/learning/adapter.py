@@ -39,11 +39,13 @@ from sciextract.store import Layer
 
 ALL_LAYERS = frozenset(Layer)
 
-THRESHOLDS = PerTask(0.4, 0.4, 0.4)
+THRESHOLDS = PerTask(0.3, 0.4, 0.4)
 """Least probabilities of labels that the bundled model does not know."""
 
 
-TRAINING = Training()
+FROM_SCRATCH = Training()
+CORRECTING = Training(rate=5e-4, epochs=6, least_steps=60)
+"""How a head is trained that starts from the bundled model's own scores: gently, for it knows more than a few abstracts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,6 @@ def learn(
     finished: Sequence[TrainingDocument],
     schema: LabelSchema,
     states: EncoderStates,
-    training: Training = TRAINING,
 ) -> Adapter:
     """Train an adapter.
 
@@ -155,12 +156,11 @@ def learn(
             model does.
         schema: The labels to predict.
         states: The encoder, and states of documents that are known already.
-        training: How the heads are trained.
     """
     config = config_of(schema, states.extractor.config)
     with one_core():
-        nothing = _trained([], config, states, training)
-        heads = _trained(finished, config, states, training) if finished else nothing
+        nothing = _trained([], config, states)
+        heads = _trained(finished, config, states) if finished else nothing
     wide = replace(config, labels=heads.entities.labels)
     return Adapter(states, wide, heads, nothing, len(finished))
 
@@ -169,16 +169,19 @@ def _trained(
     finished: Sequence[TrainingDocument],
     config: ModelConfig,
     states: EncoderStates,
-    training: Training,
 ) -> Heads:
     pipeline, labels = states.extractor.pipeline, config.labels
     abstracts = [
         supervised(Words.of(states.of(each.annotated.document)), each, labels.entities)
         for each in finished
     ]
+    known = set(labels.entities) <= set(pipeline.labels.entities)
+    training = CORRECTING if known else FROM_SCRATCH
     entities = learn_entities(abstracts, labels, pipeline.labels, states.hidden, training)
+    known = set(labels.relations.labels) <= set(pipeline.labels.relations.labels)
+    training = CORRECTING if known else FROM_SCRATCH
     relations = learn_relations(
-        abstracts, labels.entities, labels.relations, pipeline, states.hidden, training
+        abstracts, labels.entities, labels.relations, pipeline, entities.projection, training
     )
     links = learn_links(abstracts, pipeline, config.settings.max_antecedents)
     return Heads(entities, relations, links)

@@ -12,12 +12,14 @@ from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Labels
 from sciextract.learning.head import Examples, Head, Training
 from sciextract.learning.spans import (
+    COMPONENTS,
     ROLES,
     Memory,
     Place,
     Words,
     model_scores,
     products,
+    projection_of,
     shape_features,
     total,
     wide_features,
@@ -100,11 +102,13 @@ class EntityModel:
         head: The head; its classes are "no entity" and the labels.
         memory: Surface forms of finished abstracts.
         labels: What it predicts, with the widest span that it considers.
+        projection: float32 (hidden, components), of states.
     """
 
     head: Head
     memory: Memory
     labels: Labels
+    projection: Floats
 
     def logits(self, words: Words) -> Floats:
         """Logits of all spans. Shape: (words, max width, 1 + labels), as a bundled model has them."""
@@ -113,12 +117,31 @@ class EntityModel:
         spans = words.all_spans(width)
         if len(spans):
             narrow = _narrow(words, spans, self.memory, None)
-            linear = products(words, spans, self.head.linear)
-            inner = products(words, spans, self.head.inner)
-            found[spans[:, 0], spans[:, 1] - spans[:, 0]] = self.head.finished(
-                linear, inner, narrow
-            )
+            linear = products(words, spans, self.projection, self.head.linear)
+            inner = products(words, spans, self.projection, self.head.inner)
+            logits = self.head.finished(linear, inner, narrow)
+            logits = _consistent(logits, words, spans)
+            found[spans[:, 0], spans[:, 1] - spans[:, 0]] = logits
         return found
+
+
+_CONSISTENCY = 0.5
+
+
+def _consistent(logits: Floats, words: Words, spans: Ints) -> Floats:
+    """Logits drawn towards the mean of all occurrences of the same surface form in the document."""
+    numbers: dict[str, int] = {}
+    groups = np.array(
+        [
+            numbers.setdefault(words.surface(first, last), len(numbers))
+            for first, last in spans.tolist()
+        ]
+    )
+    counts = np.bincount(groups)
+    sums = np.zeros((len(counts), logits.shape[1]), np.float32)
+    np.add.at(sums, groups, logits)
+    mean = sums[groups] / counts[groups, None].astype(np.float32)
+    return np.asarray(logits + np.float32(_CONSISTENCY) * (mean - logits))
 
 
 def learn_entities(
@@ -137,20 +160,21 @@ def learn_entities(
     labels = replace(labels, max_span_width=_width(abstracts, base))
     memories = _memories(abstracts, classes, labels.max_span_width)
     memory = total(memories, classes)
+    projection = projection_of([each.words.encoded for each in abstracts], hidden)
     random = np.random.default_rng(training.seed)
     parts = [
-        _examples(each, memory, own, labels, random)
+        _examples(each, memory, own, labels, projection, random)
         for each, own in zip(abstracts, memories, strict=True)
     ]
     parts = [each for each in parts if len(each)]
-    head = Head.untrained(ROLES * hidden, _first_weights(labels, base), training)
+    head = Head.untrained(ROLES * COMPONENTS, _first_weights(labels, base), training)
     if parts:
         joined = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("wide", "narrow", "targets", "weights")
         )
         head.train(Examples(*joined), training)
-    return EntityModel(head, memory, labels)
+    return EntityModel(head, memory, labels, projection)
 
 
 def _width(abstracts: Sequence[Supervised], base: Labels) -> int:
@@ -214,6 +238,7 @@ def _examples(
     memory: Memory,
     own: Memory,
     labels: Labels,
+    projection: Floats,
     random: np.random.Generator,
 ) -> Examples:
     """Decided spans of an abstract, and some of the others where it is complete."""
@@ -234,7 +259,7 @@ def _examples(
         weights = np.concatenate([weights, their_weights])
     targets = np.eye(count, dtype=np.float32)[numbers]
     narrow = _narrow(words, spans, memory, own)
-    return Examples(wide_features(words, spans), narrow, targets, weights)
+    return Examples(wide_features(words, spans, projection), narrow, targets, weights)
 
 
 def _negatives(each: Supervised, width: int, random: np.random.Generator) -> tuple[Ints, Floats]:

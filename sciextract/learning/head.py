@@ -51,6 +51,7 @@ class Training:
         hidden: Units of the hidden layer.
         epochs: Passes over the examples.
         least_steps: At least so many steps, however few examples there are.
+        most_steps: At most so many, so that 100 abstracts take seconds.
         batch: Rows of a step.
         rate: Step size at the start; it falls to 0 in a line.
         decay_wide: Pull of the weights of states towards 0.
@@ -61,9 +62,10 @@ class Training:
 
     hidden: int = 64
     epochs: int = 12
-    least_steps: int = 80
+    least_steps: int = 160
+    most_steps: int = 300
     batch: int = 256
-    rate: float = 3e-3
+    rate: float = 6e-3
     decay_wide: float = 0.3
     decay_narrow: float = 0.02
     dropout: float = 0.2
@@ -124,6 +126,7 @@ class Head:
         random = np.random.default_rng(training.seed + 1)
         per_epoch = -(-rows // training.batch)
         steps = max(training.least_steps, training.epochs * per_epoch)
+        steps = min(steps, training.most_steps)
         first = tuple(each.copy() for each in self._weights)
         moments = [(np.zeros_like(each), np.zeros_like(each)) for each in first]
         # The pull is that of a prior: the more is known, the less it counts.

@@ -98,11 +98,13 @@ class RelationModel:
         head: The head.
         layout: Its classes.
         entity_labels: The labels of mentions.
+        projection: float32 (hidden, components), of states.
     """
 
     head: Head
     layout: RelationLayout
     entity_labels: tuple[str, ...]
+    projection: Floats
 
     def scored(
         self, found: MentionStates, labels: Sequence[str], pipeline: Pipeline
@@ -113,7 +115,7 @@ class RelationModel:
             return ScoredPairs.none()
         base = found.base_relations(pairs, pipeline)
         narrow = _relation_features(found, base, labels, self.entity_labels)
-        logits = self.head.logits(_relation_states(found, base.pairs), narrow)
+        logits = self.head.logits(_relation_states(found, base.pairs, self.projection), narrow)
         return ScoredPairs(base.pairs, softmax(logits))
 
 
@@ -122,7 +124,7 @@ def learn_relations(
     entity_labels: tuple[str, ...],
     layout: RelationLayout,
     pipeline: Pipeline,
-    hidden: int,
+    projection: Floats,
     training: Training,
 ) -> RelationModel:
     """Train the relation head on the pairs of positive mentions in finished abstracts."""
@@ -145,18 +147,18 @@ def learn_relations(
             continue
         labels = _labels_at(each, places, entity_labels)
         narrow = _relation_features(found, base, labels, entity_labels)[rows]
-        wide = _relation_states(found, base.pairs)[rows]
+        wide = _relation_states(found, base.pairs, projection)[rows]
         targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
         parts.append(Examples(wide, narrow, targets, np.ones(len(rows), np.float32)))
     first = _first_relation_weights(layout, pipeline.labels.relations, len(entity_labels))
-    head = Head.untrained(_ROLES * hidden, first, training)
+    head = Head.untrained(_ROLES * projection.shape[1], first, training)
     if parts:
         joined = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("wide", "narrow", "targets", "weights")
         )
         head.train(Examples(*joined), training)
-    return RelationModel(head, layout, entity_labels)
+    return RelationModel(head, layout, entity_labels, projection)
 
 
 def _spans(places: Sequence[Place]) -> Ints:
@@ -195,11 +197,12 @@ def _pair_classes(each: Supervised, layout: RelationLayout) -> dict[tuple[Place,
     return classes
 
 
-def _relation_states(found: MentionStates, pairs: Ints) -> Floats:
-    """States of both mentions and the mean of the words between. Shape: (pairs, 3 * hidden)."""
+def _relation_states(found: MentionStates, pairs: Ints, projection: Floats) -> Floats:
+    """Projected states of both mentions and the mean of the words between. Shape: (pairs, 3 * components)."""
     spans, states = found.mentions.spans, found.states
-    mention = (states.first[spans[:, 0]] + states.last[spans[:, 1]]) / 2
-    sums = np.pad(np.cumsum(states.last, axis=0, dtype=np.float32), ((1, 0), (0, 0)))
+    mention = (states.first[spans[:, 0]] + states.last[spans[:, 1]]) / 2 @ projection
+    words = states.last @ projection
+    sums = np.pad(np.cumsum(words, axis=0, dtype=np.float32), ((1, 0), (0, 0)))
     between = between_words(spans, pairs)
     count = np.maximum(between[:, 1] - between[:, 0], 1)[:, None].astype(np.float32)
     mean = (sums[between[:, 1]] - sums[between[:, 0]]) / count

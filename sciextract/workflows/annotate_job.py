@@ -22,7 +22,7 @@ from sciextract.formats.registry import FormatSpec, get_format
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
-from sciextract.store import open_project
+from sciextract.store import Project, open_project
 from sciextract.workflows.annotate import AnnotateSummary, Listener, annotate, relate
 from sciextract.workflows.export_project import ExportJob, ExportReport
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
@@ -36,7 +36,7 @@ from sciextract.workflows.output import (
     refuse_standard_output,
     whole_output,
 )
-from sciextract.workflows.predict_project import PredictReport, predict_project
+from sciextract.workflows.predict_project import PredictReport, needs_adapter, predict_project
 from sciextract.workflows.resume import EarlierRun
 
 RESUMABLE = ("jsonl", "scierc")
@@ -361,6 +361,24 @@ class ProjectJob:
             if message := self.choice.message(project):
                 on_model(message)
             settings = {"thresholds": dict(self.choice.thresholds)}
-            predicted = predict_project(project, predictor, settings, on_progress=on_progress)
+            predicted = self._predict(project, predictor, settings, on_progress)
             exported = self.export.run(project) if self.export else None
         return ProjectReport(str(self.project), imported, predicted, exported)
+
+    def _predict(
+        self,
+        project: Project,
+        predictor: Extractor | AutoExtractor,
+        settings: dict[str, Any],
+        on_progress: Callable[[int, int], None],
+    ) -> PredictReport:
+        from sciextract.inference.extractor import Extractor
+        from sciextract.workflows.learn import annotate_with_adapter
+
+        if (
+            self.choice.model is None
+            and isinstance(predictor, Extractor)
+            and needs_adapter(project, predictor.config)
+        ):
+            return annotate_with_adapter(project, predictor, on_progress)
+        return predict_project(project, predictor, settings, on_progress=on_progress)

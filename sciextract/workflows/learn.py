@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.inference.network import Floats
 from sciextract.learning.adapter import ALL_LAYERS, Adapter, learn
 from sciextract.learning.states import EncoderStates
 from sciextract.metrics.running import LayerUse
@@ -21,6 +22,7 @@ from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import learning_curve
 from sciextract.workflows.model_choice import ModelChoice, suited_to
+from sciextract.workflows.predict_project import PredictReport
 
 if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
@@ -75,6 +77,57 @@ def untouched(project: Project) -> list[int]:
     """Numbers of the abstracts that nobody has decided anything about, in the order in which they came."""
     known = known_documents(project.connection)
     return [each.number for each in known if not each.decided and not each.done]
+
+
+def annotate_with_adapter(
+    project: Project, extractor: Extractor, on_progress: Callable[[int, int], None] | None = None
+) -> PredictReport:
+    """Learn from the finished abstracts and put suggestions into all that nobody has touched.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    adapter = learn_from_project(project, EncoderStates(extractor))
+    numbers = untouched(project)
+
+    def report(done: int) -> None:
+        if on_progress:
+            on_progress(done, len(numbers))
+
+    made = suggest_with(project, adapter, numbers, report)
+    run = made.source.rpartition("/")[2]
+    skipped = len(project.numbers()) - made.documents
+    return PredictReport(str(adapter.model), run, made.documents, skipped)
+
+
+class AdapterPredictions:
+    """Predictions of an adapter, for ranking; as :class:`~sciextract.workflows.active.ranking.ModelPredictions`.
+
+    Attributes:
+        predicted: Abstracts that were predicted so far.
+    """
+
+    def __init__(self, project: Project, extractor: Extractor) -> None:
+        self.predicted = 0
+        self._project = project
+        self._extractor = extractor
+        self._adapter = learn_from_project(project, EncoderStates(extractor))
+
+    @property
+    def id(self) -> str:
+        """Name and hash of the encoder's model, marked as adapted."""
+        return str(self._adapter.model)
+
+    def about(self, numbers: Sequence[int]) -> Iterator[tuple[int, Annotations]]:
+        """What the adapter predicts, candidates included."""
+        for number in numbers:
+            self.predicted += 1
+            yield number, _predicted(self._project, self._adapter, number).annotations
+
+    def vectors(self, numbers: Sequence[int]) -> Iterator[Floats]:
+        """What the encoder makes of each abstract as a whole."""
+        connection = self._project.connection
+        return self._extractor.vectors(documents.load(connection, n).document for n in numbers)
 
 
 def suggest_with(

@@ -91,7 +91,6 @@ class ModelChoice:
             return self._loaded(suited_to(project))
         from sciextract.inference.domain.auto import AutoExtractor
 
-
         return AutoExtractor(self._loaded, self.threads)
 
     def _loaded(self, model: str | Path) -> Extractor:

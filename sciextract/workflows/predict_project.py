@@ -9,9 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelMismatchError, as_command
 from sciextract.store import Project, documents
 from sciextract.store.ingest import Run, need_prediction
+from sciextract.store.queries import recently_decided
 from sciextract.workflows.annotate import Predictor
 
 if TYPE_CHECKING:
@@ -101,16 +103,30 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
     Raises:
         ModelMismatchError: It has some; names them.
     """
-    schema, labels = project.schema, config.labels
-    lacking = [label for label in labels.entities if label not in schema.entity_labels]
-    lacking += [label for label in labels.relations.labels if label not in schema.relation_labels]
-    if lacking:
+    schema = project.schema
+    if lacking := unknown_labels(schema, config):
         raise ModelMismatchError(
             f"model {named} predicts labels that the project's schema {schema.name!r} lacks: "
             f"{', '.join(lacking)}",
             "choose another --model, or a project with the model's schema: "
-            + as_command("sciextract", "init", "DB", "--schema", config.schema_name),
+            + as_command("sciextract", "init", "DB", "--schema", config.schema_name)
+            + "; without --model suggestions are learned from abstracts that are finished, once there is one",
         )
+
+
+def unknown_labels(schema: LabelSchema, config: ModelConfig) -> list[str]:
+    """Labels of a model that a schema lacks."""
+    labels = config.labels
+    lacking = [label for label in labels.entities if label not in schema.entity_labels]
+    return lacking + [
+        label for label in labels.relations.labels if label not in schema.relation_labels
+    ]
+
+
+def needs_adapter(project: Project, config: ModelConfig) -> bool:
+    """Whether a model predicts other labels than the project's, and there are decisions to learn them from."""
+    lacking = unknown_labels(project.schema, config)
+    return bool(lacking) and bool(recently_decided(project.connection, 1))
 
 
 def _in_order(numbers: list[int], order: Iterable[int]) -> Iterator[int]:

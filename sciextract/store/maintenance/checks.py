@@ -202,14 +202,15 @@ def _summary_holds(connection: sqlite3.Connection, doc: DocumentState) -> bool:
     ).fetchone()
     if doc.progress is None:
         return kept is None
-    now = state_tables.summarise(doc)
+    counts = state_tables.tally(doc)
+    now = state_tables.summarise(doc, counts)
     exact = tuple(getattr(now, name) for name in _EXACT)
     rows = connection.execute(
         "SELECT kind, label, state, number FROM tally WHERE document_id = ?", (number,)
     )
     tallied = {tuple(key): count for *key, count in rows}
     near = kept is not None and isclose(kept[-1], now.uncertainty, abs_tol=1e-9)
-    return near and kept[:-1] == exact and tallied == state_tables.tally(doc)
+    return near and kept[:-1] == exact and tallied == counts
 
 
 def _index_holds(connection: sqlite3.Connection, name: str) -> bool:

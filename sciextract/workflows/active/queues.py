@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from sciextract.workflows.active.ranking import (
     ModelPredictions,
     OnProgress,
     Pool,
+    Predictions,
     by_chance,
     by_committee,
     by_diversity,
@@ -29,6 +31,7 @@ from sciextract.workflows.active.ranking import (
 )
 from sciextract.workflows.models.choice import current
 from sciextract.workflows.models.registry import KnownModel, find_model
+from sciextract.workflows.predict_project import needs_adapter
 
 if TYPE_CHECKING:
     from sciextract.store import Project
@@ -100,22 +103,34 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
     name = _free_name(project, order)
     models = _models(project, order)
     pool = pool_of(project)
-    predictions = [ModelPredictions(project, each) for each in models]
+    predictions = _predictions(project, order, models)
     numbers = _numbers(project, order, pool, predictions, on_progress)
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
     return MadeQueue(
         save_queue(project, queue),
         len(pool.open),
-        tuple(each.id for each in models),
+        tuple(each.id for each in predictions),
         sum(each.predicted for each in predictions),
     )
+
+
+def _predictions(
+    project: Project, order: QueueOrder, models: Sequence[KnownModel]
+) -> Sequence[Predictions]:
+    """Those of the models; of an adapter where none is named and the project's model has other labels."""
+    if models and not order.models and needs_adapter(project, models[0].open().config):
+        from sciextract.inference.extractor import Extractor
+        from sciextract.workflows.learn import AdapterPredictions
+
+        return [AdapterPredictions(project, Extractor.load(models[0].folder))]
+    return [ModelPredictions(project, each) for each in models]
 
 
 def _numbers(
     project: Project,
     order: QueueOrder,
     pool: Pool,
-    predictions: list[ModelPredictions],
+    predictions: Sequence[Predictions],
     on_progress: OnProgress,
 ) -> list[int]:
     match order.by:

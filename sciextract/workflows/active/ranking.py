@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,24 @@ def _squared(vectors: Floats, centre: Floats) -> Floats:
     return np.asarray(np.square(vectors - centre).sum(axis=1), dtype=np.float32)
 
 
+class Predictions(Protocol):
+    """What a model, or an adapter, predicts about abstracts of one project."""
+
+    @property
+    def id(self) -> str:
+        """Which one it is."""
+
+    @property
+    def predicted(self) -> int:
+        """Abstracts that had to be predicted so far."""
+
+    def about(self, numbers: Sequence[int], /) -> Iterator[tuple[int, Annotations]]:
+        """The predictions about abstracts, candidates included."""
+
+    def vectors(self, numbers: Sequence[int], /) -> Iterator[Floats]:
+        """What the encoder makes of each abstract as a whole."""
+
+
 class ModelPredictions:
     """The predictions of one model about abstracts of one project; the project itself is left as it is.
 
@@ -84,6 +102,7 @@ class ModelPredictions:
 
     Attributes:
         predicted: Abstracts that had to be predicted so far.
+        id: The model's.
 
     Raises:
         ModelDamagedError: A file of the model is missing or changed.
@@ -92,6 +111,7 @@ class ModelPredictions:
 
     def __init__(self, project: Project, model: KnownModel) -> None:
         self.predicted = 0
+        self.id = model.id
         self._project = project
         self._model = model
         folder = model.open()
@@ -183,7 +203,7 @@ def pool_of(project: Project) -> Pool:
 
 
 def by_uncertainty(
-    project: Project, pool: Pool, predictions: ModelPredictions, by: By, on_progress: OnProgress
+    project: Project, pool: Pool, predictions: Predictions, by: By, on_progress: OnProgress
 ) -> list[int]:
     """Most uncertain first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     scores: dict[int, TaskScores] = {}
@@ -196,7 +216,7 @@ def by_uncertainty(
 
 
 def by_committee(
-    project: Project, pool: Pool, committee: Sequence[ModelPredictions], on_progress: OnProgress
+    project: Project, pool: Pool, committee: Sequence[Predictions], on_progress: OnProgress
 ) -> list[int]:
     """Most disagreement first: see :mod:`~sciextract.workflows.active.uncertainty`."""
     votes: dict[int, list[Votes]] = {number: [] for number in pool.open}
@@ -214,7 +234,7 @@ def by_committee(
 
 
 def by_diversity(
-    pool: Pool, predictions: ModelPredictions, most: int, on_progress: OnProgress
+    pool: Pool, predictions: Predictions, most: int, on_progress: OnProgress
 ) -> list[int]:
     """Each the farthest from all before it and from all that are done: see :mod:`~.diversity`."""
     import numpy as np

@@ -9,19 +9,24 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from sciextract import Extractor
+from sciextract.cli.main import app
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.documents.spans import Span
+from sciextract.errors import ModelMismatchError
 from sciextract.learning.adapter import learn
 from sciextract.learning.states import EncoderStates
-from sciextract.store import EntityRef, Project, create_project
+from sciextract.store import EntityRef, Project, create_project, open_project
 from sciextract.store.events import Change, joined, replay
 from sciextract.store.ingest import Import
 from sciextract.store.maintenance.doctor import examine
 from sciextract.text.analyse import make_document
+from sciextract.workflows.active.queues import QueueOrder, make_queue
+from sciextract.workflows.active.ranking import By
 from sciextract.workflows.learn import learn_from_project, suggest_with, untouched
 
 ALLOYS = ("brass", "bronze", "steel", "nitinol", "invar", "solder")
@@ -168,6 +173,22 @@ def test_an_untrained_adapter_predicts_as_the_model(states: EncoderStates) -> No
             [each.score for each in other], abs=0.01
         )
     assert mine.entities
+
+
+def test_queue_and_annotate_work_from_decisions(project: Project) -> None:
+    order = QueueOrder(By.ENTROPY)
+    with pytest.raises(ModelMismatchError, match="lacks"):
+        make_queue(project, order, lambda done, of: None)
+    for number in (1, 2, 3):
+        finish(project, number)
+    made = make_queue(project, order, lambda done, of: None)
+    assert set(made.queue.numbers) == {4, 5, 6}
+    assert made.models == ("sci@e2741165+adapter",)
+    project.close()
+    result = CliRunner().invoke(app, ["annotate", "--project", str(project.path), "--json"])
+    assert result.exit_code == 0, result.output
+    with open_project(project.path) as again:
+        assert suggested(again, 4)
 
 
 VALUES = st.fixed_dictionaries({"a": st.integers(0, 2), "b": st.integers(0, 2)})
