@@ -247,7 +247,7 @@ def alike(state: ReviewState, action: Action) -> Feedback:
     """The decision holds for all identical strings of this abstract."""
     target = alike_target(state)
     if target is None:
-        return problem("a speaks of a mention: put the focus on one")
+        return problem("a speaks of a mention: put the focus on one with j and k")
     name, position = named(state.open_view.surface(target)), state.position()
     outcome = state.after_action(state.project.actions.apply_to_identical(state.number, target))
     _advance_if_decided(state, position)
@@ -262,7 +262,7 @@ def alike_everywhere(state: ReviewState, action: Action) -> Feedback:
     """The same in the whole project: it is counted first, then asked."""
     target = alike_target(state)
     if target is None and state.bulk is None:
-        return problem("& speaks of a mention: put the focus on one")
+        return problem("& speaks of a mention: put the focus on one with j and k")
     return ask(state, target or "")
 
 

@@ -75,8 +75,7 @@ def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> 
     if isinstance(row, EntityRow):
         name = named(row.surface(before.text)) if along else ""
     elif isinstance(row, RelationRow):
-        head, tail = (named(before.surface(each), 28) for each in (row.head, row.tail))
-        name = f"{head} {row.label} ─▶ {tail}"
+        name = document_view.relation_words(before, row.head, row.label, row.tail)
     else:
         letter = state.letters.of(row.cluster_id)
         name = f"{named(before.surface(row.entity_id), 28)} in cluster {letter}"
@@ -204,7 +203,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
     """Move an edge of the mention by one token or character; the focus stays for more of it."""
     mention = state.open_view.mention_of(state.focus)
     if mention is None or isinstance(state.focus, RelationRef):
-        return problem("Edges are those of a mention: put the focus on one")
+        return problem("Edges are those of a mention: put the focus on one with j and k")
     edge, steps = _EDGES[action.id]
     outcome = state.project.actions.move_edge(
         state.number, mention, edge, steps, state.seconds(), characters=characters
@@ -219,7 +218,9 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
 def ask_characters(state: ReviewState, action: Action) -> Feedback:
     """The keys of edges move them by characters from now on."""
     if state.open_view.mention_of(state.focus) is None or isinstance(state.focus, RelationRef):
-        return problem("z moves edges of a mention by characters: put the focus on one")
+        return problem(
+            "z moves edges of a mention by characters: put the focus on one with j and k"
+        )
     state.leave_mode()
     state.mode = Mode.CHARACTERS
     return Feedback()
@@ -245,10 +246,8 @@ def invert(state: ReviewState, action: Action | None = None) -> Feedback:
     state.after_action(legally(state, ("invert", state.focus.id), turn))
     state.repeat = invert
     row = state.open_view.relation_by_id[state.focus.id]
-    heads = (
-        f"{named(state.open_view.surface(row.head))} ─▶ {named(state.open_view.surface(row.tail))}"
-    )
-    return Feedback(f"{heads} {row.label}", changed=True)
+    words = document_view.relation_words(state.open_view, row.head, row.label, row.tail)
+    return Feedback(words, changed=True)
 
 
 def repeat(state: ReviewState, action: Action) -> Feedback:

@@ -30,7 +30,7 @@ from sciextract.store import (
 from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import Key, ProgressRow
-from sciextract_app.presenters.view_models import Mark, Role
+from sciextract_app.presenters.view_models import Mark, Role, named
 
 Item = EntityRow | RelationRow | LinkRow
 
@@ -449,6 +449,22 @@ def is_illegal(view: DocumentView, row: RelationRow) -> bool:
     if head is None or tail is None or row.label not in view.schema.relation_labels:
         return False
     return row.label not in legal(view.schema, head, tail)
+
+
+def relation_words(view: DocumentView, head: str, label: str, tail: str, longest: int = 28) -> str:
+    """A relation as messages name it, with its direction if its label has one.
+
+    Args:
+        view: The abstract.
+        head: The mention that it leads from.
+        label: Its type.
+        tail: The mention that it leads to.
+        longest: Characters of a mention.
+    """
+    arrow = "──" if label in view.schema.symmetric_labels else "─▶"
+    return (
+        f"{named(view.surface(head), longest)} {label} {arrow} {named(view.surface(tail), longest)}"
+    )
 
 
 def best_relation(

@@ -24,7 +24,7 @@ def relate(state: ReviewState, action: Action) -> Feedback:
     """Letters over the mentions that the focus may be related to."""
     head = state.open_view.mention_of(state.focus)
     if head is None:
-        return problem("r relates the focused mention: put the focus on one")
+        return problem("r relates the focused mention: put the focus on one with j and k")
     far = action.id == "relate-anywhere"
     state.leave_mode()
     state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
@@ -160,8 +160,8 @@ def _add(state: ReviewState, label: str) -> Feedback:
         return refusal(error)  # the mode stays, for the second time
     state.leave_mode()
     state.after_action(made)
-    surfaces = named(state.open_view.surface(head), 28), named(state.open_view.surface(tail), 28)
-    return Feedback(f"{surfaces[0]} {label} ─▶ {surfaces[1]}", changed=True)
+    words = document_view.relation_words(state.open_view, head, label, tail)
+    return Feedback(words, changed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def ask_cluster(state: ReviewState, action: Action) -> Feedback:
         return problem("This project's schema has no coreference")
     mention = _mention(state)
     if mention is None:
-        return problem("c puts a mention into a cluster: put the focus on one")
+        return problem("c puts a mention into a cluster: put the focus on one with j and k")
     state.leave_mode()
     state.mode, state.pending.head = Mode.CLUSTER, mention
     proposed = proposal(state)
@@ -300,7 +300,7 @@ def leave(state: ReviewState, action: Action | None = None) -> Feedback:
     """Take the focused mention out of its cluster."""
     mention = _mention(state)
     if mention is None:
-        return problem("C takes a mention out of its cluster: put the focus on one")
+        return problem("C takes a mention out of its cluster: put the focus on one with j and k")
     state.after_action(state.project.actions.leave(state.number, mention, state.seconds()))
     state.repeat = leave
     _keep_focus(state, EntityRef(mention))

@@ -203,7 +203,7 @@ def _title(state: ReviewState, view: DocumentView, row: Item) -> str:
     if isinstance(row, EntityRow):
         return f"{named(row.surface(view.text))} · {row.label or 'no type'}"
     if isinstance(row, RelationRow):
-        return f"{named(view.surface(row.head))} {row.label} ─▶ {named(view.surface(row.tail))}"
+        return document_view.relation_words(view, row.head, row.label, row.tail, 40)
     letter = state.letters.of(row.cluster_id)
     return f"{named(view.surface(row.entity_id))} in cluster {letter}"
 
@@ -256,7 +256,7 @@ def _cluster(state: ReviewState, view: DocumentView, row: Item) -> Lines:
 def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     event = _event(state, row.event_id)
     if event is not None:
-        yield "last", f"{event.kind} by {event.author}, {event.at[:16].replace('T', ' ')}"
+        yield "last", f"{event.kind} by {_source(event.author)}, {event.at[:16].replace('T', ' ')}"
     if row.was:
         yield "was", _was(view, json.loads(row.was))
     yield "from", _source(view.sources.get(row.source_id, "?"))
@@ -288,8 +288,7 @@ def _was(view: DocumentView, was: dict[str, object]) -> str:
             words = " ".join(view.text[start:end] for start, end in fragments)
             return f"{named(words)} · {label}"
         case {"label": str(label), "head": str(head), "tail": str(tail)}:
-            ends = [named(view.surface(each)) for each in (head, tail)]
-            return f"{ends[0]} {label} ─▶ {ends[1]}"
+            return document_view.relation_words(view, head, label, tail, 40)
     return "in another cluster"
 
 

@@ -181,7 +181,7 @@ def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin to point at a part, at the token behind the focused mention."""
     mention = state.open_view.mention_of(state.focus)
     if mention is None or isinstance(state.focus, RelationRef) or not len(state.open_view.tokens):
-        return problem("+ gives a mention a further part: put the focus on one")
+        return problem("+ gives a mention a further part: put the focus on one with j and k")
     state.leave_mode()
     state.mode, state.pending.part_of = Mode.FRAGMENT, mention
     behind = state.open_view.by_id[mention].char_end
