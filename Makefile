@@ -28,7 +28,7 @@ PYTEST := pytest --quiet --numprocesses $(JOBS) --dist loadgroup
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full check format docs model model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-learning bench-scale bench-training pins clean
+.PHONY: help demo test test-full check format docs model model-base model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-learning bench-scale bench-training processors pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,11 @@ docs: $(DOCS_ENV)/.installed ## Write docs/cli.md and docs/keys.md from the code
 
 model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the bundled model (DATA=... ENCODER=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.models $(PLAN) --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
+
+model-base: RUNS = runs/sci-base
+model-base: $(DEV_ENV)/.installed .cache/mpnet/model.safetensors ## Train the base model and build its wheel (DATA=... RUNS=...); stops and goes on
+	@$(IN_DEV) python -m research.models sci-base --encoder mpnet=.cache/mpnet --data $(DATA) --runs $(RUNS) --output $(RUNS)/models $(MAKE_ARGS)
+	@test ! -f $(RUNS)/models/sci-base/manifest.json || { $(IN_DEV) python tools/model_wheel.py models/sci-base $(RUNS)/models/sci-base dist; }
 
 model-bio: RUNS = runs/bio
 model-bio: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the biomedical model (DATA=... ENCODER=... RUNS=...); stops and goes on
@@ -108,6 +113,9 @@ bench-learning: $(DEV_ENV)/.installed ## Measure what suggestions learn from 3 t
 bench-training: $(DEV_ENV)/.installed ## Measure training on this machine's GPU or processor (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/training_speed.py $(BENCH_ARGS)
 
+processors: $(DEV_ENV)/.installed ## Compare int8 predictions with those of an emulated processor without VNNI (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python -m research.processors $(DATA)/scierc/dev.jsonl $(BENCH_ARGS)
+
 bench-scale: $(DEV_ENV)/.installed ## Measure many workers, their memory, how cost grows (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/scale.py $(BENCH_ARGS)
 
@@ -142,4 +150,7 @@ $(DEV_ENV)/.installed: pyproject.toml constraints.txt | $(DEV_ENV)/bin/python
 	@touch $@
 
 .cache/minilm/model.safetensors: | $(DEV_ENV)/.installed
-	@$(DEV_ENV)/bin/python tools/fetch_encoder.py .cache/minilm
+	@$(IN_DEV) python tools/fetch_encoder.py .cache/minilm
+
+.cache/mpnet/model.safetensors: | $(DEV_ENV)/.installed
+	@$(IN_DEV) python tools/fetch_encoder.py .cache/mpnet mpnet

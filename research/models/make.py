@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,7 +22,7 @@ from research.models.stage import (
     NetworkArtifact,
     Stage,
 )
-from sciextract.errors import InputMissingError, SciextractError, UsageError
+from sciextract.errors import InputMissingError, ModelMismatchError, SciextractError, UsageError
 from sciextract.formats.inputs import Part
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
@@ -34,7 +35,10 @@ from sciextract.inference.model_folder import (
     open_folder,
     write_manifest,
 )
+from sciextract_trainer.calibration.fitting import fit_calibrated
 from sciextract_trainer.card import model_card
+from sciextract_trainer.compression.opened import MeasuredModel
+from sciextract_trainer.compression.quantise import Quantisation, quantise_model
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.distillation.task import LABELS
 from sciextract_trainer.files import explained, replacing
@@ -162,7 +166,10 @@ def _model(context: BuildContext, name: str, planned: PlannedModel, folder: Path
         context.report({"event": "model_kept", "model": str(folder)})
         return folder
     require_time(context.until)
-    config = ship(made, folder, card_of(context, planned), weights=planned.weights)
+    if planned.scheme:
+        config = ship_quantised(context, name, planned, folder)
+    else:
+        config = ship(made, folder, card_of(context, planned), weights=planned.weights)
     context.record.note_model(
         name, network=made.sha256(), plan_sha256=context.plan.sha256, sha256=manifest_hash(folder),
         scores=config.scores,
@@ -200,7 +207,12 @@ def _words(value: Any) -> str:
 
 
 def ship(
-    made: NetworkArtifact, folder: Path, origin: dict[str, Any], *, weights: bool
+    made: NetworkArtifact,
+    folder: Path,
+    origin: dict[str, Any],
+    *,
+    weights: bool,
+    scores: dict[str, Any] | None = None,
 ) -> ModelConfig:
     """Copies a network's model folder without what is not shipped, under its own name and with its card.
 
@@ -209,9 +221,11 @@ def ship(
         folder: The folder to write or to replace; its name is the model's.
         origin: What the card says of where the model comes from.
         weights: Whether the weights in half precision come along.
+        scores: What it states instead of the scores of the network's folder.
     """
     left_out = {GRAPHS["fp32"], MANIFEST} | (set() if weights else {WEIGHTS})
     config = replace(open_folder(made.model).config, name=folder.name, origin=origin)
+    config = config if scores is None else replace(config, scores=scores)
     with replacing(folder) as work:
         work.mkdir(parents=True)
         for name in set(listed_files(made.model)) - left_out:
@@ -221,6 +235,44 @@ def ship(
         (work / CARD).write_text(model_card(config), encoding="utf-8")
         write_manifest(work)
     return config
+
+
+def ship_quantised(
+    context: BuildContext, name: str, planned: PlannedModel, folder: Path
+) -> ModelConfig:
+    """The same with a graph in fewer bits, made of the fp32 graph and compared with it on dev.
+
+    Raises:
+        ModelMismatchError: A task loses more than the plan allows.
+    """
+    made, scheme = context.made(planned.network, NetworkArtifact), planned.scheme
+    assert scheme is not None
+    opened = open_folder(made.model)
+    dev_file = context.file(context.plan.dev)
+    measured = MeasuredModel(opened, context.schema, context.dev, dev_file)
+    fp32 = measured.pipeline(opened.path / GRAPHS["fp32"])
+    settings, _ = fit_calibrated(fp32, measured.fitted_on, opened.config.settings)
+    before = measured.scores(fp32, settings)
+    with tempfile.TemporaryDirectory(dir=context.runs) as temporary:
+        work = Path(temporary) / name
+        config = quantise_model(measured, Quantisation(scheme), work, context.report)
+        after = config.scores[scheme.precision]
+        loss = {task: round((before[task] or 0) - (after[task] or 0), 2) for task in LOSSES}
+        context.report({"event": "compared", "fp32": before, scheme.precision: after, "loss": loss})
+        if max(loss.values()) > planned.most_loss:
+            raise ModelMismatchError(
+                f"model {name}: {scheme.description} loses {loss} F1 on dev against fp32, more than {planned.most_loss}",
+                "choose another scheme in the plan, or train another network",
+            )
+        scores = config.scores | {"fp32": before}
+        shipped = NetworkArtifact(made.weights, made.config, work)
+        return ship(
+            shipped, folder, card_of(context, planned), weights=planned.weights, scores=scores
+        )
+
+
+LOSSES = ("ner", "relation", "coreference")
+"""Tasks whose dev F1 a graph in fewer bits must keep."""
 
 
 WANTED: Mapping[type[Artifact], str] = {

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from research.models.encoder_stages import DistilEncoder, Pretrain, Smaller
 from research.models.network_stages import Label, Soup, Subplan, Train
 from research.models.stage import Artifact, EncoderArtifact, NetworkArtifact, Stage
 from sciextract.errors import UsageError
+from sciextract_trainer.compression.quantisation import Scheme
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.files import (
     Kind,
@@ -58,11 +60,25 @@ class PlannedModel:
         network: The stage whose network it is.
         weights: Whether it keeps weights in half precision, for training on without rounding.
         card: Lines of the model card: data, licences, limits.
+        quantise: Scheme of the graph that is shipped, as :class:`Scheme` has it; the int8 graph of the stage when empty.
+        most_loss: Dev F1 that each task may lose by ``quantise`` against fp32, each with thresholds of its own.
     """
 
     network: str
     weights: bool = False
     card: Mapping[str, str] = field(default_factory=dict)
+    quantise: Mapping[str, Any] = field(default_factory=dict)
+    most_loss: float = 0.5
+
+    @property
+    def scheme(self) -> Scheme | None:
+        """The scheme of ``quantise``.
+
+        Raises:
+            UsageError: A value is not possible; says which ones are.
+        """
+        refuse_unknown(self.quantise, [each.name for each in fields(Scheme)], "quantise")
+        return Scheme(**self.quantise) if self.quantise else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,3 +154,10 @@ def test_other_names_are_refused() -> None:
     with pytest.raises(UsageError, match="--device tpu is not possible") as e:
         Extractor.load(device="tpu")
     assert e.value.hint == "allowed: cpu, cuda, auto"
+
+
+def test_sums_of_int8_products_are_exact_on_processors_without_vnni() -> None:
+    """ONNX Runtime takes faster kernels there by default, whose sums overflow."""
+    network = onnx_network.OnnxNetwork(locate_model("sci") / "model.int8.onnx", None)
+    options = network._encoder._session.get_session_options()
+    assert options.get_session_config_entry("session.x64quantprecision") == "1"
