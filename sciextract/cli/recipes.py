@@ -6,16 +6,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from sciextract.cli.console import argument, command_group, duration, option, say
 from sciextract.errors import ExitCode, InputMissingError, MissingExtraError, UsageError, as_command
 from sciextract.text.characters import visible
-from sciextract.workflows.events import Report
 
 if TYPE_CHECKING:
+    from sciextract.retraining.events import CellEvent, Event, Listener
     from sciextract_trainer.paper.run import GridOrder, GridRun
 
 
@@ -182,10 +182,12 @@ def _files() -> dict[str, Path]:
 
 
 @contextmanager
-def grid_report() -> Iterator[Report]:
+def grid_report() -> Iterator[Listener]:
     """Draws progress on stderr where that is a terminal, and prints what happened to every cell."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from sciextract.retraining.events import CellStarted, Step
 
     console = Console(stderr=True)
     columns = (
@@ -197,47 +199,47 @@ def grid_report() -> Iterator[Report]:
     with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("", total=None, visible=False, cell="", state="", epochs=1)
 
-        def report(event: dict[str, Any]) -> None:
-            if event["event"] == "cell":
-                progress.reset(
-                    task, total=None, cell=_place(event), state="", epochs=event["epochs"]
-                )
+        def report(event: Event) -> None:
+            if isinstance(event, CellStarted):
+                progress.reset(task, total=None, cell=_place(event), state="", epochs=event.epochs)
                 progress.update(task, visible=True)
-            elif event["event"] == "step":
-                progress.update(task, **_state(event, progress.tasks[0].fields["epochs"]))
+            elif isinstance(event, Step):
+                epochs = progress.tasks[0].fields["epochs"]
+                done = (event.epoch - 1) * event.of + event.documents
+                rate = f"{event.documents_per_second:.1f} documents/s"
+                state = f"epoch {event.epoch}/{epochs}, {rate}"
+                progress.update(task, completed=done, total=epochs * event.of, state=state)
             if line := line_of(event):
                 console.print(visible(line), highlight=False, markup=False, soft_wrap=True)
 
         yield report
 
 
-def line_of(event: dict[str, Any]) -> str:
-    """An event in words; empty for what is drawn or told elsewhere.
+def line_of(event: Event) -> str:
+    """An event in words; empty for what is drawn.
 
-    >>> line_of({"event": "elsewhere", "cell": "MiniLM/NER, seed 1", "number": 2, "of": 6})
+    >>> from sciextract.retraining.events import CellTaken
+    >>> line_of(CellTaken(cell="MiniLM/NER, seed 1", number=2, of=6))
     '2 of 6 MiniLM/NER, seed 1: another process works on it'
     """
-    kind = event["event"]
-    if kind == "cell":
-        return f"{_place(event)}: up to {event['epochs']} epochs"
-    if kind == "elsewhere":
-        return f"{_place(event)}: another process works on it"
-    if kind == "failed":
-        return f"{_place(event)}: {event['message']}"
-    if kind == "resumed":
-        return f"  going on after epoch {event['epoch']}"
-    if kind == "scored":
-        scores = ", ".join(f"{name} {value:.1f}" for name, value in event["scores"].items())
-        return f"{_place(event)}: {scores}; {duration(event['seconds'])}"
-    return f"  memory is short: {event['documents']} documents at once" if kind == "memory" else ""
+    from sciextract.retraining import events
+
+    match event:
+        case events.CellStarted():
+            return f"{_place(event)}: up to {event.epochs} epochs"
+        case events.CellTaken():
+            return f"{_place(event)}: another process works on it"
+        case events.CellFailed():
+            return f"{_place(event)}: {event.message}"
+        case events.CellScored():
+            scores = ", ".join(f"{name} {value:.1f}" for name, value in event.scores.items())
+            return f"{_place(event)}: {scores}; {duration(event.seconds)}"
+        case events.Resumed():
+            return f"  going on after epoch {event.epoch}"
+        case events.MemoryShort():
+            return f"  memory is short: {event.documents} documents at once"
+    return ""
 
 
-def _place(event: dict[str, Any]) -> str:
-    return f"{event['number']} of {event['of']} {event['cell']}"
-
-
-def _state(event: dict[str, Any], epochs: int) -> dict[str, Any]:
-    done = (event["epoch"] - 1) * event["of"] + event["documents"]
-    rate = event["documents_per_second"]
-    state = f"epoch {event['epoch']}/{epochs}, {rate:.1f} documents/s"
-    return {"completed": done, "total": epochs * event["of"], "state": state}
+def _place(event: CellEvent) -> str:
+    return f"{event.number} of {event.of} {event.cell}"

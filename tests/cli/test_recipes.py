@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sciextract.cli.recipes import grid_report, line_of
 from sciextract.errors import ExitCode
+from sciextract.retraining.events import (
+    CellScored,
+    CellStarted,
+    CellTaken,
+    DevScored,
+    Losses,
+    Resumed,
+    Step,
+)
 from tests.cli.conftest import Command
 
 
@@ -77,22 +87,27 @@ class TestRun:
         assert outcome.code == ExitCode.USAGE and option in outcome.err
 
 
-CELL = {"cell": "A [red]/NER, seed 1", "number": 1, "of": 2}
+CELL: dict[str, Any] = {"cell": "A [red]/NER, seed 1", "number": 1, "of": 2}
+STEP = Step(
+    epoch=1,
+    documents=1,
+    of=2,
+    loss=Losses(entity=1.0, relation=1.0, coreference=1.0),
+    documents_per_second=1.0,
+)
 
 
 class TestScreen:
     def test_every_event_has_its_words(self) -> None:
-        scored = {"event": "scored", "scores": {"entity": 61.25}, "seconds": 75.0, **CELL}
+        scored = CellScored(scores={"entity": 61.25}, seconds=75.0, **CELL)
         assert line_of(scored) == "1 of 2 A [red]/NER, seed 1: entity 61.2; 1 min 15 s"
-        assert line_of({"event": "step"}) == line_of({"event": "dev"}) == ""
-        assert "epoch 3" in line_of({"event": "resumed", "epoch": 3})
+        assert line_of(STEP) == line_of(DevScored(epoch=1)) == ""
+        assert "epoch 3" in line_of(Resumed(epoch=3))
 
     def test_names_are_no_markup(self, capfd: pytest.CaptureFixture[str]) -> None:
         with grid_report() as report:
-            report({"event": "cell", "epochs": 4, **CELL})
-            report(
-                {"event": "step", "epoch": 1, "documents": 1, "of": 2, "documents_per_second": 1.0}
-            )
-            report({"event": "elsewhere", **CELL, "cell": "B\x1b[31m"})
+            report(CellStarted(epochs=4, **CELL))
+            report(STEP)
+            report(CellTaken(**{**CELL, "cell": "B\x1b[31m"}))
         told = capfd.readouterr().err
         assert "A [red]/NER, seed 1: up to 4 epochs" in told and "\x1b[31m" not in told

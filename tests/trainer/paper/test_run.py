@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import InputMissingError, UsageError
+from sciextract.retraining.events import Event, Resumed, Step
 from sciextract_trainer.paper.cells import CellFolder
 from sciextract_trainer.paper.run import GridOrder, GridRun, prepare
 from sciextract_trainer.paper.table import NOT_RUN, UNFINISHED, as_markdown
@@ -76,14 +77,14 @@ def order(tmp_path: Path, encoder_folder: Path) -> Make:
     return make
 
 
-def run(order: GridOrder) -> tuple[GridRun, list[dict[str, Any]]]:
-    grid_run, events = prepare(order), list[dict[str, Any]]()
+def run(order: GridOrder) -> tuple[GridRun, list[Event]]:
+    grid_run, events = prepare(order), list[Event]()
     grid_run.train(events.append)
     return grid_run, events
 
 
-def kinds(events: list[dict[str, Any]]) -> list[str]:
-    return [event["event"] for event in events if event["event"] != "step"]
+def kinds(events: list[Event]) -> list[str]:
+    return [event.kind for event in events if event.kind != "step"]
 
 
 def test_a_grid_is_trained_once_and_shown_beside_what_was_published(order: Make) -> None:
@@ -118,8 +119,8 @@ def test_an_interrupted_cell_goes_on_and_ends_the_same(order: Make, tmp_path: Pa
     whole, _ = run(order(**asked, folder=tmp_path / "whole"))
     cut = prepare(order(**asked))
 
-    def interrupt(event: dict[str, Any]) -> None:
-        if event["event"] == "step" and event["epoch"] == 3:
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Step) and event.epoch == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -129,7 +130,7 @@ def test_an_interrupted_cell_goes_on_and_ends_the_same(order: Make, tmp_path: Pa
     seconds, _ = cut.folder_of(cell).spent()
     assert seconds > 0
     resumed, events = run(order(**asked))
-    assert {"event": "resumed", "epoch": 2} in events
+    assert Resumed(epoch=2) in events
     mine, theirs = (each.folder_of(cell).result() for each in (resumed, whole))
     assert mine is not None and theirs is not None
     assert mine.scores == theirs.scores and mine.best_epoch == theirs.best_epoch
@@ -147,12 +148,12 @@ def test_a_grid_that_shares_a_cell_does_not_train_it(order: Make, tmp_path: Path
 
 def test_a_cell_in_other_hands_is_left_alone(order: Make) -> None:
     grid_run = prepare(order(runs=1))
-    events: list[dict[str, Any]] = []
+    events: list[Event] = []
     busy = next(cell for cell in grid_run.cells if cell.column.name == "NER")
     with grid_run.folder_of(busy).taken() as free:
         assert free
         grid_run.train(events.append)
-    assert kinds(events)[0] == "elsewhere" and kinds(events).count("scored") == 1
+    assert kinds(events)[0] == "taken" and kinds(events).count("scored") == 1
     assert grid_run.table().unfinished == 1
 
 

@@ -14,9 +14,16 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
-from sciextract.retraining.events import as_mappings
+from sciextract.retraining.events import (
+    CellEvent,
+    CellFailed,
+    CellScored,
+    CellStarted,
+    CellTaken,
+    Event,
+    Listener,
+)
 from sciextract.retraining.run_folder import runs_folder
-from sciextract.workflows.events import Report
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import read_gold, sha256
@@ -110,31 +117,31 @@ class GridRun:
         """Where a cell lies."""
         return CellFolder(self.order.place / "cells" / cell.key, cell)
 
-    def train(self, report: Report) -> None:
+    def train(self, report: Listener) -> None:
         """Trains what is not finished yet. An interrupt leaves everything resumable.
 
-        A cell whose loss is no number is reported as ``failed``, and the others go on.
+        A cell whose loss is no number is reported as failed, and the others go on.
 
         Raises:
             OutputError: The folder cannot be written.
         """
         for number, cell in enumerate(self.cells, start=1):
-            event = {"cell": cell.name, "number": number, "of": len(self.cells)}
-            try:
-                report({**self._result(cell, event, report), **event})
-            except LossError as error:
-                report({"event": "failed", "message": error.message, **event})
+            report(self._result(cell, number, report))
 
-    def _result(self, cell: Cell, event: dict[str, Any], report: Report) -> dict[str, Any]:
-        """What became of a cell, as an event."""
+    def _result(self, cell: Cell, number: int, report: Listener) -> CellEvent:
+        """The end of a cell."""
         folder = self.folder_of(cell)
+        place: dict[str, Any] = {"cell": cell.name, "number": number, "of": len(self.cells)}
         if (result := folder.result()) is None:
             with folder.taken() as free:
                 if not free:
-                    return {"event": "elsewhere"}
-                report({"event": "cell", "epochs": cell.config.epochs, **event})
-                result = folder.result() or self._trained(cell, folder, report)
-        return {"event": "scored", "scores": result.scores, "seconds": result.seconds}
+                    return CellTaken(**place)
+                report(CellStarted(epochs=cell.config.epochs, **place))
+                try:
+                    result = folder.result() or self._trained(cell, folder, report)
+                except LossError as error:
+                    return CellFailed(message=error.message, **place)
+        return CellScored(scores=result.scores, seconds=result.seconds, **place)
 
     def table(self) -> Table:
         """The table as far as cells are finished."""
@@ -164,10 +171,10 @@ class GridRun:
         write_whole(json_path or place / f"{self.grid.name}.json", as_json(table))
         return table, place / f"{self.grid.name}.md"
 
-    def _trained(self, cell: Cell, folder: CellFolder, report: Report) -> Result:
+    def _trained(self, cell: Cell, folder: CellFolder, report: Listener) -> Result:
         clock = _Clock(folder)
 
-        def hear(event: dict[str, Any]) -> None:
+        def hear(event: Event) -> None:
             clock.tick()
             report(event)
 
@@ -228,7 +235,7 @@ def _data_folder(data: Path, name: str) -> Path:
 
 
 def _train(
-    cell: Cell, data: _Data, folder: Path, report: Report, device: torch.device
+    cell: Cell, data: _Data, folder: Path, report: Listener, device: torch.device
 ) -> tuple[dict[str, float], int]:
     """Trains one cell; returns its scores and the epoch that has them."""
     config = replace(cell.config, bf16=cell.config.bf16 and has_fast_bf16(device))
@@ -237,7 +244,7 @@ def _train(
     documents = data.train[: data.material.documents]
     examples = list(family.examples(documents, labels, rules))
     examined = TrainingData(examples, data.dev)
-    network = train(config, labels, rules, examined, folder, as_mappings(report), device=device)
+    network = train(config, labels, rules, examined, folder, report, device=device)
     predict = family.predictor(network, labels, rules)
     report_on_dev = dev_report(predict, data.dev, labels.relations.symmetric)
     return scores_of(report_on_dev, config), _best_epoch(folder, config)
