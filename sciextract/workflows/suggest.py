@@ -21,7 +21,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError, MissingExtraError, UsageError
 from sciextract.formats import BadRecord, read
-from sciextract.inference.model_folder import DEFAULT_MODEL, locate_model, open_folder
+from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL, locate_model, open_folder
 from sciextract.store import Layer, Project
 from sciextract.store.ingest import BATCH
 from sciextract.store.rows import Completeness
@@ -88,7 +88,8 @@ class Sources:
         patterns: JSON Lines of patterns.
         labels: ``OLD=NEW,...``: a model's labels with those of the project; empty for none.
         spans: Whether a model's mentions without their labels are suggested.
-        model: The model of these two; ``None`` for the default one.
+        model: The model of these two; ``None`` for the default one, ``auto`` for the bundled one that fits the texts
+            (and for mentions without labels the default one besides).
     """
 
     terms: Sequence[Path] = ()
@@ -136,10 +137,20 @@ def suggest_by(
 def _models(project: Project, sources: Sources) -> list[Suggester]:
     if not sources.labels and not sources.spans:
         return []
-    predictor = ModelChoice(sources.model or DEFAULT_MODEL).load(project)
-    maps = [label_map(sources.labels)] if sources.labels else []
-    maps += [{}] if sources.spans else []
-    return [Mapped(predictor, each, project.schema) for each in maps]
+    wanted: dict[str, list[Mapping[str, str]]] = {}
+    named = sources.model or DEFAULT_MODEL
+    fitting = suited_to(project) if named == AUTO else named
+    if sources.labels:
+        wanted[fitting] = [label_map(sources.labels)]
+    if sources.spans:  # every model finds mentions that the others miss
+        for model in dict.fromkeys([fitting, DEFAULT_MODEL] if named == AUTO else [named]):
+            wanted.setdefault(model, []).append({})
+    predictors = {model: ModelChoice(model).load(project) for model in wanted}
+    return [
+        Mapped(predictors[model], each, project.schema)
+        for model, maps in wanted.items()
+        for each in maps
+    ]
 
 
 def suggest(

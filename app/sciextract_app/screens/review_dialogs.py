@@ -53,7 +53,7 @@ _SOURCES = (
     ("t", "terms: a CSV or TSV file with a term and its label in each row"),
     ("p", "patterns: token and phrase patterns of spaCy or Prodigy"),
     ("m", "labels of a bundled model that stand for yours, such as Method=Technique"),
-    ("s", "mentions of a bundled model without labels: 1 to 9 gives the label"),
+    ("s", "mentions of the bundled models without labels: 1 to 9 gives the label"),
     ("f", "annotations of another tool or model, from a file of any format"),
 )
 """Keys of the sources of suggestions."""
