@@ -147,7 +147,8 @@ class Run:
         project: The open project.
         model: The model.
         settings: Its thresholds, for the log.
-        author: Who acts: the person at the command line, or (from the background of the desk) the run.
+        background: Whether the run itself acts, not the person.
+        keep_suggestions: Whether undecided mentions that a person had suggested by another model stay.
     """
 
     def __init__(
@@ -157,6 +158,7 @@ class Run:
         settings: Mapping[str, Any],
         *,
         background: bool = False,
+        keep_suggestions: bool = False,
     ) -> None:
         self.id = new_id()
         self.documents = 0
@@ -164,6 +166,7 @@ class Run:
         self._model = model
         self._settings = settings
         self._background = background
+        self._keep_suggestions = keep_suggestions
         self._context: Context | None = None
 
     @property
@@ -190,7 +193,11 @@ class Run:
             if context is None:
                 context = self._begin(connection)
             names = self._project.sources.items()
-            models = frozenset(number for number, name in names if name.startswith("model:"))
+            models = frozenset(
+                number
+                for number, name in names
+                if name.startswith("model:") and ("/" in name or not self._keep_suggestions)
+            )
             for number, predicted in predictions:
                 doc = self._project.document_state(number)
                 if self._model.variant and not _is_untouched(doc):

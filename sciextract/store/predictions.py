@@ -78,9 +78,17 @@ class PredictionMerge:
         if known is not None:
             self._keep(entity, known)
         elif Layer.ENTITIES in self._open:
+            self._drop_unlabelled(twins)
             row = add_entity(self._doc, entity, State.UNDECIDED, self._source_id, self._context)
             self._ids[entity.id] = row.id
             self._repeated.add(("entity", row.id))
+
+    def _drop_unlabelled(self, twins: list[EntityRow]) -> None:
+        """A mention that was suggested without a label gives way to one with a label on the same characters."""
+        for twin in twins:
+            free = not self._doc.relations_of(twin.id) and not self._doc.links_of(twin.id)
+            if twin.state is State.UNDECIDED and not twin.label and free:
+                self._doc.drop(twin)
 
     def _keep(self, entity: Entity, known: EntityRow) -> None:
         """Refresh an undecided row; stand back from a decided one. A rejected one takes no relations."""

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 MOST_FINISHED = 200
 """Abstracts that an adapter is trained on at most: those that were decided last."""
 
+FEW_FINISHED = 10
+"""Finished abstracts below which mentions that a person had suggested by another model stay beside the adapter's."""
+
 _BATCH = 8
 
 
@@ -152,7 +155,13 @@ def suggest_with(
     Raises:
         ProjectError: The project cannot be written; what was predicted before is in it, whole abstracts only.
     """
-    run = Run(project, adapter.model, {"finished": adapter.finished}, background=True)
+    run = Run(
+        project,
+        adapter.model,
+        {"finished": adapter.finished},
+        background=True,
+        keep_suggestions=adapter.finished < FEW_FINISHED,
+    )
     left = iter(untouched(project) if numbers is None else numbers)
     while batch := list(islice(left, _BATCH)):
         run.add([(number, _predicted(project, adapter, number)) for number in batch])

@@ -88,10 +88,13 @@ class LearningJob:
             self.post(LearningEnded(learned))
 
     def _suggest(self, learned: Learned) -> None:
+        from sciextract.workflows.learn import FEW_FINISHED
+
         layers = [layer.value for layer, use in learned.use.items() if use.on]
         settings = {"finished": learned.finished, "layers": layers}
         with open_project(self.path, self.author) as project:
-            run = Run(project, learned.model, settings, background=True)
+            few = learned.finished < FEW_FINISHED
+            run = Run(project, learned.model, settings, background=True, keep_suggestions=few)
             wanted = islice(self.order.over(sorted(learned.numbers)), AHEAD)
             while numbers := self._next(wanted):
                 for each in self.engine.predict(numbers):

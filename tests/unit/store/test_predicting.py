@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sciextract.documents.annotations import (
@@ -236,3 +238,18 @@ def test_predictions_for_a_document_that_was_taken_back_are_kept_but_not_shown(
     run = Run(project, FIRST_MODEL, {})
     run.add([(1, AnnotatedDocument(text, said(*TWO), FIRST_MODEL))])
     assert (run.documents, all_state(project)) == (0, {})
+
+
+def test_mentions_that_a_person_suggested_stay_and_get_their_label(project: Project) -> None:
+    suggested = [
+        replace(each, source="model:other@11111111")
+        for each in (guess("S1", GRAPH, ""), guess("S2", NET, ""))
+    ]
+    put(project, *suggested, source="import:suggestions")
+    run = Run(project, FIRST_MODEL, {}, background=True, keep_suggestions=True)
+    document = project.document_state(1).stored.document
+    run.add([(1, AnnotatedDocument(document, said(guess("E1", GRAPH)), FIRST_MODEL))])
+    waiting = State.UNDECIDED
+    assert labels(project) == [("graph", "Method", waiting), ("net", "", waiting)]
+    predict(project, guess("E2", GRAPH))
+    assert labels(project) == [("graph", "Method", waiting)]
