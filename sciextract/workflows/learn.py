@@ -20,7 +20,7 @@ from sciextract.retraining.snapshot.gathering import training_document
 from sciextract.store import Layer, documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
-from sciextract.workflows.learning_curve import learning_curve
+from sciextract.workflows.learning_curve import layers_of, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.predict_project import PredictReport
 
@@ -237,7 +237,7 @@ class Learner:
             adapter = self._adapter = learn_from_project(project, states)
             seconds = time.monotonic() - started
             curve = learning_curve(project, known=known)
-            use = {layer: curve.layers[layer].use for layer in _layers_of(project)}
+            use = {layer: each.use for layer, each in curve.layers.items()}
             self._layers = frozenset(layer for layer, each in use.items() if each.on)
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
@@ -258,7 +258,7 @@ class Learner:
             found = []
             for number in numbers:
                 predicted = _predicted(project, self._adapter, number)
-                same = self._layers >= _layers_of(project)
+                same = self._layers.issuperset(layers_of(project.schema))
                 shown = predicted if same else _predicted(project, used, number)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found
@@ -271,14 +271,6 @@ class Learner:
         if isinstance(named, Extractor) and _knows(named, project):
             return named
         return Extractor.load(suited_to(project), threads=1)
-
-
-def _layers_of(project: Project) -> frozenset[Layer]:
-    """The layers that the project's schema has."""
-    schema = project.schema
-    found = {Layer.ENTITIES}
-    found |= {Layer.RELATIONS} if schema.relation_labels else set()
-    return frozenset(found | ({Layer.COREFERENCE} if schema.coreference else set()))
 
 
 def _knows(extractor: Extractor, project: Project) -> bool:

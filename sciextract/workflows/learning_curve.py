@@ -25,6 +25,7 @@ from sciextract.store.finished import Finished, finished_abstracts
 from sciextract.store.rows import Layer
 
 if TYPE_CHECKING:
+    from sciextract.documents.schema import LabelSchema
     from sciextract.store import Project
 
 
@@ -111,17 +112,23 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         known: Whether a model predicts the project's labels; by what the finished abstracts were suggested
             when ``None``.
     """
-    return curve_of(finished_abstracts(project), project.schema.symmetric_labels, known=known)
+    return curve_of(finished_abstracts(project), project.schema, known=known)
+
+
+def layers_of(schema: LabelSchema) -> tuple[Layer, ...]:
+    """The layers that a schema has labels for."""
+    has = {Layer.RELATIONS: bool(schema.relation_labels), Layer.COREFERENCE: schema.coreference}
+    return tuple(layer for layer in Layer if has.get(layer, True))
 
 
 def curve_of(
-    finished: Sequence[Finished], symmetric: frozenset[str], *, known: bool | None = None
+    finished: Sequence[Finished], schema: LabelSchema, *, known: bool | None = None
 ) -> LearningCurve:
-    """The running score over finished abstracts."""
-    scored = [_Scored.of(each, symmetric) for each in finished]
+    """The running score over finished abstracts, of the layers that the schema has."""
+    scored = [_Scored.of(each, schema.symmetric_labels) for each in finished]
     if known is None:
         known = any(each.by_model for each in finished)
-    layers = {layer: _layer(scored, layer, known) for layer in Layer}
+    layers = {layer: _layer(scored, layer, known) for layer in layers_of(schema)}
     return LearningCurve(WINDOW, tuple(each.point for each in scored), layers)
 
 
