@@ -178,12 +178,14 @@ def _trained(
     known = set(labels.entities) <= set(pipeline.labels.entities)
     training = CORRECTING if known else FROM_SCRATCH
     entities = learn_entities(abstracts, labels, pipeline.labels, states.hidden, training)
+    # Where the model relates and links by itself, a few abstracts made it worse (docs/learning.md): it stays as it is.
     known = set(labels.relations.labels) <= set(pipeline.labels.relations.labels)
-    training = CORRECTING if known else FROM_SCRATCH
+    related = [] if known else abstracts
+    linked = [] if pipeline.labels.coreference else abstracts
     relations = learn_relations(
-        abstracts, labels.entities, labels.relations, pipeline, entities.projection, training
+        related, labels.entities, labels.relations, pipeline, entities.projection, FROM_SCRATCH
     )
-    links = learn_links(abstracts, pipeline, config.settings.max_antecedents)
+    links = learn_links(linked, pipeline, config.settings.max_antecedents)
     return Heads(entities, relations, links)
 
 
