@@ -98,18 +98,19 @@ _DEFINITE, _DEMONSTRATIVE, _A, _PRONOUN, _CONTENT, _PLURAL, _NUMBER, _PREPOSITIO
 )
 _COPULA, _OPEN, _CLOSE, _BREAK, _LEADING = (1 << bit for bit in range(8, 13))
 
-_LISTS = (
-    (_DETERMINERS | _DEMONSTRATIVES | _POSSESSIVES, _DEFINITE),
+_KINDS: dict[str, int] = {}
+for _words, _flag in (
+    (_DETERMINERS | _DEMONSTRATIVES | _POSSESSIVES, _DEFINITE | _LEADING),
     (_DEMONSTRATIVES, _DEMONSTRATIVE),
-    (_INDEFINITE, _A),
+    (_INDEFINITE, _A | _LEADING),
     (_PRONOUNS, _PRONOUN),
     (_PREPOSITIONS, _PREPOSITION),
     (_COPULAS, _COPULA),
     (_OPENING, _OPEN),
     (_CLOSING, _CLOSE),
     (_BREAKS, _BREAK),
-    (_DETERMINERS | _DEMONSTRATIVES | _POSSESSIVES | _INDEFINITE, _LEADING),
-)
+):
+    _KINDS |= {word: _KINDS.get(word, 0) | _flag for word in _words}
 _NO_CONTENT = set().union(
     _DETERMINERS, _DEMONSTRATIVES, _POSSESSIVES, _INDEFINITE, _PRONOUNS, _PREPOSITIONS, _COPULAS,
     _OTHER_FUNCTION_WORDS, _OPENING, _CLOSING,
@@ -136,21 +137,23 @@ def _word(text: str) -> _Word:
 
 
 def _analysed(text: str) -> _Word:
-    plain = unicodedata.normalize("NFKC", text)
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     folded = plain.casefold()
     stem = singular(folded)
-    kind = sum(flag for words, flag in _LISTS if folded in words)
+    kind = _KINDS.get(folded, 0)
     if folded not in _NO_CONTENT and any(map(str.isalnum, folded)):
         kind |= _CONTENT
     if stem != folded:
         kind |= _PLURAL
-    if any(map(str.isdigit, folded)):
+    if not folded.isalpha() and any(map(str.isdigit, folded)):
         kind |= _NUMBER
     initials = folded[:1] if folded[:1].isalnum() else ""
-    for before, letter in itertools.pairwise(folded):
-        if before in _HYPHENS and letter.isalnum():
-            initials += letter
-    return _Word(folded, stem, initials, _acronym(plain), kind)
+    if not folded.isalnum():
+        for before, letter in itertools.pairwise(folded):
+            if before in _HYPHENS and letter.isalnum():
+                initials += letter
+    acronym = "" if plain[1:].islower() else _acronym(plain)
+    return _Word(folded, stem, initials, acronym, kind)
 
 
 _cached = lru_cache(maxsize=1 << 15)(_analysed)
@@ -173,29 +176,24 @@ class _Phrase(NamedTuple):
     """A mention by itself.
 
     Attributes:
-        names: Hashes of the string, the stems, those without leading determiners, the last content word, the head and
-            the first content word; 0 for nothing.
-        acronyms: The whole mention as an acronym, one of its words as an acronym, the initials of all words, those
-            of content words; hashes of at least two letters, 0 for nothing.
+        numbers: Its first columns in :class:`MentionWords`: hashes of the string, the stems, those without leading
+            determiners, the last content word, the head, the first content word; of the whole mention as an acronym,
+            one of its words as an acronym, the initials of all words, those of content words (0 for nothing); how
+            many words, content words, and words with digits it has.
         content: Stems of its content words, each once.
-        numbers: Those with digits.
-        length: Its words.
-        head: What its head is.
-        pronoun: Whether it is nothing but a pronoun.
+        digits: Those with digits.
+        own: What its head and its words are: plural, one word, pronoun; 0 or 1.
     """
 
-    names: tuple[int, ...]
-    acronyms: tuple[int, ...]
+    numbers: tuple[int, ...]
     content: frozenset[str]
-    numbers: frozenset[str]
-    length: int
-    head: int
-    pronoun: bool
+    digits: frozenset[str]
+    own: tuple[int, int, int]
 
 
 def _phrase(texts: tuple[str, ...]) -> _Phrase:
     """The mention; usual ones are kept, for they come again, in training once an epoch."""
-    usual = len(texts) <= _MOST_CACHED and all(len(text) <= _LONGEST_CACHED for text in texts)
+    usual = len(texts) <= _MOST_CACHED and max(map(len, texts), default=0) <= _LONGEST_CACHED
     return _cached_phrase(texts) if usual else _described(texts)
 
 
@@ -203,28 +201,40 @@ def _described(texts: tuple[str, ...]) -> _Phrase:
     words = [_word(text) for text in texts]
     content = [word for word in words if word.kind & _CONTENT]
     stems = [word.stem for word in words]
-    bare = next((n for n, word in enumerate(words) if not word.kind & _LEADING), len(words))
+    bare = 0
+    while bare < len(words) and words[bare].kind & _LEADING:
+        bare += 1
     head = _head(words)
     last, first = (content[-1].stem, content[0].stem) if content else ("", "")
-    acronyms = (
-        words[0].acronym if len(words) == 1 else "",
-        next((word.acronym for word in words if word.acronym), ""),
-        "".join([word.initials for word in words]),
-        "".join([word.initials for word in content]),
-    )
-    names = (
-        " ".join([word.folded for word in words]), " ".join(stems), " ".join(stems[bare:]),
-        last, head.stem if head else "", first,
-    )  # fmt: skip
+    acronyms = [word.acronym for word in words if word.acronym]
+    digits = [word.stem for word in content if word.kind & _NUMBER]
+    all_content, all_digits = frozenset([word.stem for word in content]), frozenset(digits)
+    pronoun = bool(words) and all(word.kind & _PRONOUN for word in words)
     return _Phrase(
-        names=tuple([hash(each) if each else 0 for each in names]),
-        acronyms=tuple([hash(each) if len(each) > 1 else 0 for each in acronyms]),
-        content=frozenset([word.stem for word in content]),
-        numbers=frozenset([word.stem for word in content if word.kind & _NUMBER]),
-        length=len(words),
-        head=head.kind if head else 0,
-        pronoun=bool(words) and all(word.kind & _PRONOUN for word in words),
+        (
+            _hashed(" ".join([word.folded for word in words])),
+            _hashed(" ".join(stems)),
+            _hashed(" ".join(stems[bare:])),
+            _hashed(last),
+            _hashed(head.stem) if head else 0,
+            _hashed(first),
+            _hashed(words[0].acronym, 2) if len(words) == 1 else 0,
+            _hashed(acronyms[0], 2) if acronyms else 0,
+            _hashed("".join([word.initials for word in words]), 2),
+            _hashed("".join([word.initials for word in content]), 2),
+            len(words),
+            len(all_content),
+            len(all_digits),
+        ),
+        all_content,
+        all_digits,
+        (int(head is not None and head.kind & _PLURAL != 0), int(len(words) == 1), int(pronoun)),
     )
+
+
+def _hashed(text: str, least: int = 1) -> int:
+    """A number for a text; 0 where it has fewer characters than ``least``."""
+    return hash(text) if len(text) >= least else 0
 
 
 _cached_phrase = lru_cache(maxsize=1 << 14)(_described)
@@ -241,36 +251,30 @@ def _head(words: Sequence[_Word]) -> _Word | None:
     return head
 
 
+_NAMES, _SHORT, _LONG, _SIZES = slice(0, 6), slice(6, 8), slice(8, 10), slice(10, 13)
+_START, _STOP, _SENTENCE, _NEAREST, _COPULAS_BEFORE, _COPULAS_AFTER = range(13, 19)
+_IN_PARENTHESES, _AFTER_BREAK, _BREAK_BEFORE_DETERMINER = range(19, 22)
+_OWN = slice(22, 29)
+_PLURAL_HEAD = 22
+"""Columns of :class:`MentionWords`."""
+
+
 @dataclass(frozen=True, slots=True)
 class MentionWords:
     """What the features need to know of the mentions of a document; each array has a row for each mention.
 
     Attributes:
-        names: int64 (mentions, 6), as in :class:`_Phrase`.
-        acronyms: int64 (mentions, 4), as in :class:`_Phrase`.
+        numbers: int64 (mentions, 29): those of :class:`_Phrase`; first word, last word, sentence; first word of the
+            nearest earlier mention with the same head, or a number after all words; copulas before it, and up to the
+            word after it; whether brackets stand around it, whether a comma or the like stands before it, and before a
+            determiner that it follows; the features of an antecedent, all but the last one also those of a mention.
         content: uint8 (mentions, bytes): content words as bits.
-        numbers: uint8 (mentions, bytes): words with digits as bits.
-        sizes: int64 (mentions, 3): words, content words, words with digits.
-        places: int64 (mentions, 3): first word, last word, sentence.
-        nearest: int64 (mentions,): first word of the nearest earlier mention with the same head, or a number after
-            all words.
-        own: float32 (mentions, 7): the features of an antecedent; all but the last one are also those of a mention.
-        before: int64 (mentions, 2): kinds of the word before and the one before that.
-        closed: bool (mentions,): whether a bracket closes after it.
-        copulas: int64 (words + 1,): copulas before each word of the document.
+        digits: uint8 (mentions, bytes): words with digits as bits.
     """
 
-    names: Ints
-    acronyms: Ints
+    numbers: Ints
     content: NDArray[np.uint8]
-    numbers: NDArray[np.uint8]
-    sizes: Ints
-    places: Ints
-    nearest: Ints
-    own: Floats
-    before: Ints
-    closed: Bools
-    copulas: Ints
+    digits: NDArray[np.uint8]
 
     @staticmethod
     def of(texts: Sequence[str], spans: Ints, ends: Ints) -> MentionWords:
@@ -283,124 +287,131 @@ class MentionWords:
             ends: int64 (words,), index after the last word of each word's sentence.
         """
         words = tuple(texts)
+        count = len(words)
         phrases = [_phrase(words[first : last + 1]) for first, last in spans.tolist()]
-        names = _rows([phrase.names for phrase in phrases], 6)
-        sizes = [(each.length, len(each.content), len(each.numbers)) for each in phrases]
-        kinds = np.array([0, 0, *[_word(word).kind for word in words], 0, 0], dtype=np.int64)
-        starts, stops = np.clip(spans, 0, len(words)).T
-        first, before = kinds[starts + 2], kinds[starts + 1]
-        sentence = np.searchsorted(np.unique(ends), np.append(ends, len(words))[starts])
-        determiner = first | np.where(first & _LEADING, 0, before)
-        heads = np.array([phrase.head for phrase in phrases], dtype=np.int64)
-        own = (
-            heads & _PLURAL != 0,
-            [phrase.length == 1 for phrase in phrases],
-            [phrase.pronoun for phrase in phrases],
-            determiner & _DEFINITE != 0,
-            determiner & _DEMONSTRATIVE != 0,
-            determiner & _A != 0,
-            sentence == 0,
-        )
+        kinds = [0, 0, *[_word(word).kind for word in words], 0, 0]
+        copulas = [0, *itertools.accumulate([kind & _COPULA != 0 for kind in kinds[2:-2]])]
+        sentence_of = [*ends.tolist(), count]
+        sentences = {end: number for number, end in enumerate(sorted(set(sentence_of)))}
+        nearest = _Nearest(count + 1)
+        rows = []
+        for phrase, (first, last) in zip(phrases, spans.tolist(), strict=True):
+            start, stop = min(max(first, 0), count), min(max(last, 0), count)
+            own, before, before_that = kinds[start + 2], kinds[start + 1], kinds[start]
+            determiner = own if own & _LEADING else own | before
+            sentence = sentences[sentence_of[start]]
+            rows.append(
+                (
+                    *phrase.numbers,
+                    start, stop, sentence, nearest.before(phrase.numbers[4], start, stop),
+                    copulas[start], copulas[min(stop + 1, count)],
+                    before & _OPEN != 0 and kinds[min(stop, count) + 3] & _CLOSE != 0,
+                    before & _BREAK != 0,
+                    before & _LEADING != 0 and before_that & _BREAK != 0,
+                    *phrase.own,
+                    determiner & _DEFINITE != 0, determiner & _DEMONSTRATIVE != 0, determiner & _A != 0,
+                    sentence == 0,
+                )
+            )  # fmt: skip
         vocabulary: dict[str, int] = {}
         return MentionWords(
-            names=names,
-            acronyms=_rows([phrase.acronyms for phrase in phrases], 4),
-            content=_bits([phrase.content for phrase in phrases], vocabulary),
-            numbers=_bits([phrase.numbers for phrase in phrases], vocabulary),
-            sizes=_rows(sizes, 3),
-            places=np.stack([starts, stops, sentence], axis=1),
-            nearest=_nearest(names[:, 4], starts, stops, len(words) + 1),
-            own=np.array(own, dtype=np.float32).T,
-            before=np.stack([before, kinds[starts]], axis=1),
-            closed=kinds[stops + 3] & _CLOSE != 0,
-            copulas=np.concatenate([[0], np.cumsum(kinds[2:-2] & _COPULA != 0)]),
+            np.array(rows, dtype=np.int64).reshape(-1, 29),
+            _bits([phrase.content for phrase in phrases], vocabulary),
+            _bits([phrase.digits for phrase in phrases], vocabulary),
         )
 
     def features(self, links: Ints) -> Floats:
         """The features of links (links, 2), mention and antecedent. Shape: (links, len(FEATURES))."""
         late, early = links[:, 0], links[:, 1]
-        names = self.names[late]
-        same = (names == self.names[early]) & (names != 0)
+        mine, other = self.numbers[late], self.numbers[early]
+        same = (mine[:, _NAMES] == other[:, _NAMES]) & (mine[:, _NAMES] != 0)
         same_head = same[:, 4]
-        mine, other = self.sizes[late], self.sizes[early]
+        (size, words, digits), (other_size, other_words, other_digits) = (
+            mine[:, _SIZES].T,
+            other[:, _SIZES].T,
+        )
         shared = _common(self.content, late, early)
-        some = shared > 0
-        union = mine[:, 1] + other[:, 1] - shared
-        whole, other_whole = shared == mine[:, 1], shared == other[:, 1]
-        same_numbers = _common(self.numbers, late, early)
-        place, other_place = self.places[late], self.places[early]
-        sentences = place[:, 2] - other_place[:, 2]
-        between = place[:, 0] - other_place[:, 1] - 1
-        acronym, inside = self._acronyms(late, early)
-        before, next_but_one = self.before[late].T
-        one, broken = between == 1, before & _BREAK != 0
-        broken_before = (next_but_one & _BREAK != 0) & (before & _LEADING != 0)
-        copulas = self.copulas[place[:, 0]] > self.copulas[other_place[:, 1] + (between >= 0)]
-        own, antecedent = self.own[late], self.own[early]
+        some, whole, other_whole = shared > 0, shared == words, shared == other_words
+        no_digits = ~(self.digits[late] & self.digits[early]).any(axis=1)
+        sentences = mine[:, _SENTENCE] - other[:, _SENTENCE]
+        between = mine[:, _START] - other[:, _STOP] - 1
+        acronym, inside = _acronyms(mine, other)
+        one = between == 1
+        found = np.empty((len(links), len(FEATURES)), dtype=np.float32)
+        found[:, :6] = same
         columns = (
             some,
-            shared / np.maximum(union, 1),
+            shared / np.maximum(words + other_words - shared, 1),
             some & whole,
             some & other_whole,
             some & ~same_head,
             same_head & ~whole & ~other_whole,
-            (mine[:, 2] > 0) & (other[:, 2] > 0) & (same_numbers == 0),
-            same_head & (own[:, 0] != antecedent[:, 0]),
+            (digits > 0) & (other_digits > 0) & no_digits,
+            same_head & (mine[:, _PLURAL_HEAD] != other[:, _PLURAL_HEAD]),
             acronym,
             acronym & (between >= 0) & (between <= 1),
             inside,
-            same_head & (other_place[:, 1] >= self.nearest[late]),
+            same_head & (other[:, _STOP] >= mine[:, _NEAREST]),
             np.minimum(sentences, 6) / 6,
             sentences == 0,
-            np.clip(mine[:, 0] - other[:, 0], -4, 4) / 4,
-            one & self.closed[late] & (before & _OPEN != 0),
-            (one & broken) | ((between == 2) & broken_before),
-            (between >= 1) & (between <= 5) & copulas,
+            np.minimum(np.maximum(size - other_size, -4), 4) / 4,
+            one & (mine[:, _IN_PARENTHESES] != 0),
+            (one & (mine[:, _AFTER_BREAK] != 0))
+            | ((between == 2) & (mine[:, _BREAK_BEFORE_DETERMINER] != 0)),
+            (between >= 1) & (between <= 5) & (mine[:, _COPULAS_BEFORE] > other[:, _COPULAS_AFTER]),
         )
-        found = np.empty((len(links), len(FEATURES)), dtype=np.float32)
-        found[:, :6] = same
         for column, values in enumerate(columns, 6):
             found[:, column] = values
-        found[:, 24:30] = own[:, :-1]
-        found[:, 30:] = antecedent
+        found[:, 24:30] = mine[:, _OWN][:, :-1]
+        found[:, 30:] = other[:, _OWN]
         return found
 
-    def _acronyms(self, late: Ints, early: Ints) -> tuple[Bools, Bools]:
-        """Whether one mention, or a word of it, is the acronym of the other."""
-        mine, other = self.acronyms[late], self.acronyms[early]
-        short, other_short = mine[:, :2, None], other[:, :2, None]
-        forward = (short == other[:, None, 2:]) & (short != 0)
-        backward = (other_short == mine[:, None, 2:]) & (other_short != 0)
-        whole, inside = (forward | backward).any(axis=2).T
-        return whole, inside
 
-
-def _rows(values: Sequence[tuple[int, ...]], width: int) -> Ints:
-    return np.array(values, dtype=np.int64).reshape(-1, width)
+def _acronyms(mine: Ints, other: Ints) -> tuple[Bools, Bools]:
+    """Whether one mention, or a word of it, is the acronym of the other."""
+    short, other_short = mine[:, _SHORT], other[:, _SHORT]
+    if not (short.any() or other_short.any()):
+        nothing = np.zeros(len(mine), dtype=np.bool_)
+        return nothing, nothing
+    forward = (short[:, :, None] == other[:, None, _LONG]).any(axis=2) & (short != 0)
+    backward = (other_short[:, :, None] == mine[:, None, _LONG]).any(axis=2) & (other_short != 0)
+    whole, inside = (forward | backward).T
+    return whole, inside
 
 
 def _bits(sets: Sequence[frozenset[str]], vocabulary: dict[str, int]) -> NDArray[np.uint8]:
     """Sets of words as bits; new words join the vocabulary. Shape: (sets, bytes)."""
-    numbers = np.array(
-        [vocabulary.setdefault(word, len(vocabulary)) for each in sets for word in each],
-        dtype=np.int64,
-    )
-    found = np.zeros((len(sets), len(vocabulary) // 8 + 1), dtype=np.uint8)
-    rows = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
-    np.bitwise_or.at(found, (rows, numbers >> 3), (1 << (numbers & 7)).astype(np.uint8))
-    return found
+    values = [
+        sum([1 << vocabulary.setdefault(word, len(vocabulary)) for word in each]) for each in sets
+    ]
+    size = len(vocabulary) // 8 + 1
+    joined = b"".join([value.to_bytes(size, "little") for value in values])
+    return np.frombuffer(joined, dtype=np.uint8).reshape(-1, size)
 
 
-def _nearest(heads: Ints, starts: Ints, stops: Ints, none: int) -> Ints:
-    """Per mention the first word of the nearest one with the same head that ends before it."""
-    seen: dict[int, list[tuple[int, int]]] = {}
-    found = []
-    rows = zip(heads.tolist(), starts.tolist(), stops.tolist(), strict=True)
-    for head, start, stop in rows:
-        earlier = seen.setdefault(head, []) if head else []
-        found.append(next((first for first, last in reversed(earlier) if last < start), none))
+class _Nearest:
+    """Finds the nearest earlier mention with the same head; mentions come in text order.
+
+    Args:
+        nothing: What stands for none.
+    """
+
+    def __init__(self, nothing: int) -> None:
+        self._nothing = nothing
+        self._seen: dict[int, list[tuple[int, int]]] = {}
+
+    def before(self, head: int, start: int, stop: int) -> int:
+        """First word of the nearest mention with this head (0 for none) that ends before ``start``."""
+        if not head:
+            return self._nothing
+        earlier = self._seen.setdefault(head, [])
+        found = self._nothing
+        for first, last in reversed(earlier):
+            if last < start:
+                found = first
+                break
         earlier.append((start, stop))
-    return np.array(found, dtype=np.int64)
+        return found
 
 
 _SET_BITS = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
