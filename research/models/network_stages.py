@@ -1,4 +1,4 @@
-"""Stages that make networks and soft labels: ``train``, ``label``, ``soup`` and ``plan``."""
+"""Stages that make networks and soft labels: ``train``, ``label``, ``soup``, ``coreference`` and ``plan``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -15,6 +16,7 @@ from research.models.stage import Artifact, EncoderArtifact, LabelsArtifact, Net
 from sciextract.errors import ModelDamagedError, ModelMismatchError, UsageError
 from sciextract.inference.model_folder import (
     MANIFEST,
+    PAIRS_GRAPH,
     open_folder,
 )
 from sciextract.inference.pipeline import Labels
@@ -22,7 +24,9 @@ from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
 from sciextract_trainer.checkpoint import load_weights
+from sciextract_trainer.compression.opened import open_measured
 from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.coreference import train_coreference
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
 from sciextract_trainer.data.soft import SoftDocument, load_targets, soft_examples
@@ -30,6 +34,7 @@ from sciextract_trainer.distillation.labelling import open_panel
 from sciextract_trainer.distillation.task import LABELS, Texts, label_texts
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.files import explained, replacing
+from sciextract_trainer.graph_weights import read_weights
 from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
 from sciextract_trainer.loop import BEST, TrainingData, train
 from sciextract_trainer.package import Packaging, write_model_folder
@@ -234,6 +239,57 @@ def mean_of(members: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(value.shape) for name, value in tensors.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coreference(Stage):
+    """Another coreference head for a network, on the states of the graph that is served; entities and relations stay.
+
+    Attributes:
+        network: Stage whose network it is.
+        gold: Gold in the data folder that the head learns from.
+    """
+
+    makes: ClassVar[type[Artifact]] = NetworkArtifact
+
+    network: str
+    gold: str
+
+    def uses(self) -> Mapping[str, type[Artifact]]:
+        """Earlier stages."""
+        return {self.network: NetworkArtifact}
+
+    def inputs(self, context: BuildContext) -> dict[str, str]:
+        """The gold."""
+        return context.hashes([context.file(self.gold)])
+
+    def work(self, context: BuildContext, folder: Path) -> None:
+        """Makes it."""
+        old, made = context.made(self.network, NetworkArtifact), self.product(context, folder)
+        if not (made.model / MANIFEST).is_file():
+            gold = context.file(self.gold)
+            measured = open_measured(old.model, context.file(context.plan.dev), context.plan.schema)
+            documents = read_gold(gold, context.schema)
+            train_coreference(measured, documents, str(gold), made.model, context.report)
+        tensors, prefix = load_file(old.weights), "pairs."
+        shapes = {
+            name.removeprefix(prefix): tuple(value.shape)
+            for name, value in tensors.items()
+            if name.startswith(prefix)
+        }
+        heads = read_weights(made.model / PAIRS_GRAPH, shapes)
+        changed = {prefix + name: torch.from_numpy(value) for name, value in heads.items()}
+        with replacing(folder / BEST) as temporary:
+            save_file(tensors | changed, temporary)
+
+    def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
+        """What it made."""
+        config = context.made(self.network, NetworkArtifact).config
+        return NetworkArtifact(folder / BEST, config, folder / "model")
+
+    def outcome(self, folder: Path) -> dict[str, Any]:
+        """Facts for the record."""
+        return {"scores": dev_scores_of(folder / "model")}
 
 
 @dataclass(frozen=True, kw_only=True)

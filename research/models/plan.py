@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from research.models.encoder_stages import DistilEncoder, Pretrain, Smaller
-from research.models.network_stages import Label, Soup, Subplan, Train
+from research.models.network_stages import Coreference, Label, Soup, Subplan, Train
 from research.models.stage import Artifact, EncoderArtifact, NetworkArtifact, Stage
 from sciextract.errors import UsageError
 from sciextract_trainer.compression.quantisation import Scheme
@@ -30,6 +30,7 @@ KINDS: dict[str, type[Stage]] = {
     "train": Train,
     "label": Label,
     "soup": Soup,
+    "coreference": Coreference,
     "plan": Subplan,
 }
 """What ``kind`` of a stage may say."""

@@ -93,11 +93,12 @@ def test_int8_weights_come_back_within_half_a_step(
     assert _agreement(TorchNetwork(rebuilt), graph, windows(start.rules)) > 0.99
 
 
-def test_a_model_without_lexical_features_goes_on_as_it_was(
-    make_config: Callable[..., TrainConfig],
+@pytest.mark.parametrize(("name", "version"), [("bio", 1), ("sci", 2)])
+def test_a_model_with_or_without_lexical_features_goes_on_as_it_was(
+    name: str, version: int, make_config: Callable[..., TrainConfig]
 ) -> None:
-    start = open_start_model(open_folder(bundled_models() / "bio"))
-    assert start.folder.config.feature_version == 1
+    start = open_start_model(open_folder(bundled_models() / name))
+    assert start.folder.config.feature_version == version
     network = start.network(make_config())
     graph = OnnxNetwork(start.folder.graph(None), start.folder.path / PAIRS_GRAPH)
     types, width = 1 + len(start.labels.entities), start.labels.max_span_width

@@ -73,7 +73,20 @@ def _scores(config: ModelConfig) -> list[str]:
         "",
         f"Largest logit difference, torch to ONNX Runtime, fp32: {parity:.1e}.",
         *_quantisation(config),
+        *_folds(config.scores.get("folds")),
         "",
+    ]
+
+
+def _folds(folds: dict[str, Any] | None) -> list[str]:
+    """What the coreference head reaches on abstracts that it has not learned from, where it was trained by itself."""
+    if not folds:
+        return []
+    return [
+        "",
+        f"The coreference head was trained by itself. On {folds['documents']} abstracts of its gold, each scored by a head that",
+        f"has not learned from it ({folds['folds']} folds), it reaches {folds['coreference']:.1f}, with a standard deviation of",
+        f"{folds['spread']:.1f} between folds. Its threshold was fitted there.",
     ]
 
 

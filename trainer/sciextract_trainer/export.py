@@ -20,7 +20,7 @@ from sciextract.inference.onnx_network import PAIR_INPUTS, PAIR_OUTPUTS, WORD_OU
 from sciextract.inference.tokenization import EncoderInput
 from sciextract_trainer.compression.quantisation import Scheme, quantise, quiet
 from sciextract_trainer.graph_weights import record_places
-from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
+from sciextract_trainer.network.joint import JointNetwork, PairHead, TorchNetwork
 
 FULL_ATTENTION = frozenset(
     {
@@ -153,9 +153,7 @@ def export_graphs(network: JointNetwork, folder: Path, example: EncoderInput) ->
     """
     folder.mkdir(parents=True, exist_ok=True)
     export_encoder(network, folder / GRAPHS["fp32"], example)
-    with quiet():
-        _export_pairs(network.pairs, folder / PAIRS_GRAPH, _hidden(network), _types(network))
-    record_places(folder / PAIRS_GRAPH, network.pairs)
+    export_pairs(network.pairs, folder / PAIRS_GRAPH, _hidden(network), _types(network))
     quantise(folder / GRAPHS["fp32"], folder / GRAPHS["int8"], Scheme("dynamic"))
 
 
@@ -168,6 +166,20 @@ def export_encoder(network: JointNetwork, path: Path, example: EncoderInput) -> 
     if has_full_attention(network.words.encoder):
         drop_guards(path)
     record_places(path, network)
+
+
+def export_pairs(head: PairHead, path: Path, hidden: int, types: int) -> None:
+    """Writes relation and coreference heads in fp32.
+
+    Args:
+        head: The heads, in eval mode on the CPU.
+        path: The graph.
+        hidden: Size of the encoder's states.
+        types: Entity labels and "none".
+    """
+    with quiet():
+        _export_pairs(head, path, hidden, types)
+    record_places(path, head)
 
 
 def _hidden(network: JointNetwork) -> int:

@@ -81,8 +81,9 @@ class PairScorer(nn.Module):
 
     def forward(self, spans: Tensor, pairs: Tensor, distance: Tensor, extra: Tensor) -> Tensor:
         """Logits (pairs, classes) from spans (spans, width), pairs (pairs, 2) and what adds to them (pairs, width)."""
-        left, right = spans[pairs[:, 0]], spans[pairs[:, 1]]
-        hidden = self.left(spans)[pairs[:, 0]] + self.right(spans)[pairs[:, 1]]
+        first, second = pairs[:, 0], pairs[:, 1]
+        left, right = spans.index_select(0, first), spans.index_select(0, second)  # quick backwards
+        hidden = self.left(spans).index_select(0, first) + self.right(spans).index_select(0, second)
         hidden = hidden + self.product(left * right) + self.distance(distance) + extra
         logits: Tensor = self.out(hidden)
         return logits

@@ -1,4 +1,4 @@
-"""A plan of four kinds of stages, on tiny encoders and invented data."""
+"""A plan of several kinds of stages, on tiny encoders and invented data."""
 
 from __future__ import annotations
 
@@ -55,8 +55,13 @@ recipe = "{recipe}"
 labels = ["soft"]
 gold = "gold.jsonl"
 
-[model.small]
+[stage.links]
+kind = "coreference"
 network = "student"
+gold = "gold.jsonl"
+
+[model.small]
+network = "links"
 
 [model.small.card]
 licence = "none: it is a test"

@@ -12,6 +12,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.xdist_group("models")
 
+from safetensors.torch import load_file
+
 from sciextract.inference.model_folder import open_folder
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.encoders.loading import load_encoder
@@ -19,7 +21,7 @@ from sciextract_trainer.pretraining.command import write_encoder
 from sciextract_trainer.pretraining.network import MaskedLanguageModel
 from tests.trainer.teaching.conftest import Run
 
-STAGES = ["mlm", "teacher", "soft", "student"]
+STAGES = ["mlm", "teacher", "soft", "student", "links"]
 
 
 def _events(events: list[dict[str, Any]], name: str) -> list[str]:
@@ -54,6 +56,11 @@ def test_a_plan_is_made_stage_by_stage_and_only_once(
     student = open_folder(runs / "student" / "model")
     small = tmp_path / "models" / "small"
     assert (small / "model.int8.onnx").read_bytes() == student.graph("int8").read_bytes()
+    assert (small / "pairs.onnx").read_bytes() == (runs / "links/model/pairs.onnx").read_bytes()
+    assert config.scores["folds"]["folds"] == 5
+    before, after = (load_file(runs / name / "best.safetensors") for name in ("student", "links"))
+    changed = {name for name, value in before.items() if not torch.equal(value, after[name])}
+    assert changed and all(name.startswith(("pairs.link", "pairs.lexical")) for name in changed)
     assert not (small / "model.onnx").exists() and not (small / "model.safetensors").exists()
     _, events, _ = run(*words)
     assert _events(events, "stage_kept") == STAGES

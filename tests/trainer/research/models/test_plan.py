@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from research.models.network_stages import Label, Train
+from research.models.network_stages import Coreference, Label, Train
 from research.models.plan import PLANS, load_plan
 from sciextract.errors import InputMissingError, UsageError
 
@@ -42,6 +42,14 @@ def test_the_second_edition_has_the_first_one_as_a_teacher() -> None:
     first = load_plan("sci-1")
     assert first.models["sci"].network in soft.teachers and student.labels == ("soft-2",)
     assert first.models.keys() == plan.models.keys() == {"sci"}
+
+
+def test_the_bundled_edition_is_the_second_one_with_another_coreference_head() -> None:
+    plan, second = load_plan("sci-2.1"), load_plan("sci-2")
+    [added] = plan.stages.keys() - second.stages.keys()
+    head = plan.stages[added]
+    assert isinstance(head, Coreference) and head.network == second.models["sci"].network
+    assert plan.models["sci"].network == added
 
 
 def test_a_plan_that_extends_another_has_its_stages_first() -> None:
