@@ -21,6 +21,7 @@ BENCH_ARGS ?=
 USER_ENV := .venv
 DEV_ENV := .venv-dev
 DOCS_ENV := .venv-docs
+CORE_ENV := .venv-core
 IN_DEV := export PATH="$(abspath $(DEV_ENV))/bin:$$PATH" PYTHONPATH="$(CURDIR):$(CURDIR)/app:$(CURDIR)/trainer";
 PIP_QUIET := --quiet --quiet --disable-pip-version-check --constraint constraints.txt
 PACKAGED := $(shell find sciextract app trainer schemas sample_data -type f ! -name '*.pyc')
@@ -28,7 +29,7 @@ PYTEST := pytest --quiet --numprocesses $(JOBS) --dist loadgroup
 DEMO_OUT := build/demo/abstracts.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full check format docs model model-base model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-learning bench-scale bench-training processors pins clean
+.PHONY: help demo test test-core test-full check format docs model model-base model-bio ladder screenshot bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-learning bench-scale bench-training processors pins clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +39,9 @@ demo: $(USER_ENV)/.installed ## Install the package without extras and annotate 
 
 test: $(DEV_ENV)/.installed ## Run the fast tests, some minutes (JOBS=2 PYTEST_ARGS="...")
 	@$(IN_DEV) $(PYTEST) -m "not full" --hypothesis-profile=fast $(PYTEST_ARGS)
+
+test-core: $(CORE_ENV)/.installed ## Run the unit tests of the core in an environment without torch (JOBS=2 PYTEST_ARGS="...")
+	@export PATH="$(abspath $(CORE_ENV))/bin:$$PATH"; $(PYTEST) -m "not full" --hypothesis-profile=fast tests/unit $(PYTEST_ARGS)
 
 test-full: $(DEV_ENV)/.installed ## Run all tests: servers, kills, all encoders, long properties (JOBS=2 PYTEST_ARGS="...")
 	@$(IN_DEV) $(PYTEST) --hypothesis-profile=thorough $(PYTEST_ARGS)
@@ -123,18 +127,23 @@ pins: ## Write constraints.txt anew from the newest versions
 	@tools/pins.sh "$(PYTHON)" .cache/pins
 
 clean: ## Remove environments, caches and build results; trained runs stay
-	@rm -rf $(USER_ENV) $(DEV_ENV) $(DOCS_ENV) .cache build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(USER_ENV) $(CORE_ENV) $(DEV_ENV) $(DOCS_ENV) .cache build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 $(USER_ENV)/bin/python:
 	@"$(PYTHON)" -m venv $(USER_ENV)
 
-$(DEV_ENV)/bin/python $(DOCS_ENV)/bin/python:
+$(CORE_ENV)/bin/python $(DEV_ENV)/bin/python $(DOCS_ENV)/bin/python:
 	@"$(PYTHON)" -m venv $(@D)/..
 
 $(USER_ENV)/.installed: pyproject.toml constraints.txt $(PACKAGED) | $(USER_ENV)/bin/python
 	@echo "installing sciextract into $(USER_ENV)" >&2
 	@$(USER_ENV)/bin/python -m pip install $(PIP_QUIET) .
+	@touch $@
+
+$(CORE_ENV)/.installed: pyproject.toml constraints.txt | $(CORE_ENV)/bin/python
+	@echo "installing the test environment of the core into $(CORE_ENV)" >&2
+	@$(CORE_ENV)/bin/python -m pip install $(PIP_QUIET) --editable '.[formats,pandas,dev]'
 	@touch $@
 
 # The site needs no torch.

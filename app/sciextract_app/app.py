@@ -192,7 +192,7 @@ class DeskApp(TerminalApp):
         try:
             self.close_project()
         except SciextractError as error:
-            self.push_screen(ErrorDialog("This project was not closed as usual", error))
+            self.push_screen(ErrorDialog("This project was not closed properly", error))
         if isinstance(self.screen, StartScreen):
             self.screen.offer(_choices())
 
@@ -241,27 +241,29 @@ class DeskApp(TerminalApp):
         yield SystemCommand("leave", "Ctrl+Q: everything is saved already", self.action_quit)
         if not isinstance(screen, ReviewScreen):
             return
-        yield SystemCommand("import", "F5: bring abstracts in", screen.dialogs.files)
+        yield SystemCommand("import", "F5: import abstracts", screen.dialogs.files)
         yield SystemCommand("paste abstracts", "BibTeX, RIS, plain text…", screen.dialogs.paste)
-        yield SystemCommand("predict", "F6: let the model predict", screen.predictions.start)
+        yield SystemCommand("predict", "F6: predict with a model", screen.predictions.start)
         words = "F9: from terms, patterns, other labels, a file"
         yield SystemCommand("suggest", words, screen.dialogs.suggest)
-        yield SystemCommand("statistics", "F7: how the work goes", screen.dialogs.statistics)
+        yield SystemCommand("statistics", "F7: progress and quality", screen.dialogs.statistics)
         yield SystemCommand("retrain", "F8: train on your abstracts", screen.dialogs.retraining)
         words = "pause it, or go on; the setting is kept"
         yield SystemCommand("learning on or off", words, screen.learning.toggle)
-        yield SystemCommand("queues", "F3: go on with a saved queue", screen.dialogs.queues)
-        words = "F4: keep the list as it is, and work on it"
+        yield SystemCommand("queues", "F3: work on a saved queue", screen.dialogs.queues)
+        words = "F4: save the list as a queue, and work on it"
         yield SystemCommand("save queue", words, screen.dialogs.save_queue)
-        yield SystemCommand("leave queue", "go on with all abstracts", screen.dialogs.leave_queue)
-        yield SystemCommand("messages", "what was said before", screen.dialogs.messages)
+        yield SystemCommand(
+            "leave queue", "continue with all abstracts", screen.dialogs.leave_queue
+        )
+        yield SystemCommand("messages", "earlier messages", screen.dialogs.messages)
         yield SystemCommand("other project", "Ctrl+O: the start screen", self.action_start)
         for sort in Sort:
             words = f"list: {sort}"
             yield SystemCommand(words, "the order of the list", partial(screen.list_by, sort))
         for order in Order:
             words = f"undecided items by {order}"
-            yield SystemCommand(words, "what Tab goes to", partial(screen.review_by, order))
+            yield SystemCommand(words, "items that Tab visits", partial(screen.review_by, order))
         for action in ACTIONS:
             if action.request != "palette":
                 words = f"{action.key}: {action.help}"

@@ -66,7 +66,7 @@ def plan(words: Sequence[str], schema: str | None = None, model: str | None = No
         return _implied()
     if STDIN in words:
         raise UsageError(
-            "the review desk reads keys from standard input, so it cannot read abstracts from it",
+            "the review desk reads keys from standard input and cannot read abstracts from it",
             f"sciextract init my{SUFFIX}; then: ... | sciextract import - --project my{SUFFIX}",
         )
     for word in words:

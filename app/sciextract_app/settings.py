@@ -59,7 +59,7 @@ def load_keymap(actions: Collection[str]) -> Keymap:
     except FileNotFoundError:
         return Keymap({})
     except (OSError, ValueError) as error:
-        return Keymap({}, (f"{path}: {error}; the usual keys hold",))
+        return Keymap({}, (f"{path}: {error}; the default keys apply",))
     return _checked(data.get("keys", data), actions, path)
 
 

@@ -53,7 +53,7 @@ class WebDesk(Server):
                 (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
             )
         except (OSError, OverflowError) as error:
-            problem = f"{host} port {port} cannot be listened on: {error}"
+            problem = f"{host} port {port} cannot be opened: {error}"
             raise SciextractError(problem, "choose another --port, or 0 for a free one") from error
         super().__init__(command, host, self._socket.getsockname()[1], title="sciextract")
         self._token = secrets.token_urlsafe(32)

@@ -290,7 +290,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"error: {error.message}\n{error.hint}", file=sys.stderr)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped; repeat the command to resume from here", file=sys.stderr)
         return 130
     return 0
 

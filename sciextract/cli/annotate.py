@@ -87,7 +87,7 @@ def _meant_sources(options: AnnotateOptions) -> list[str]:
     """
     if options.sample:
         if options.inputs:
-            raise UsageError("--sample and INPUT exclude each other", "leave one of them out")
+            raise UsageError("--sample and INPUT cannot be combined", "omit one of them")
         from sciextract.resources import data_root
 
         return [str(data_root() / "sample_data" / "abstracts.jsonl")]
@@ -216,10 +216,13 @@ def _workers_interrupted(options: AnnotateOptions, documents: int) -> tuple[str,
     if options.parts is not None:
         return (
             f"interrupted; the parts in {options.parts} are whole, {documents} abstracts from this run",
-            "to go on: the same command again",
+            "to resume, repeat the command",
         )
     if options.unordered:
-        return f"interrupted after {documents} abstracts", "--parts FOLDER goes on in any order"
+        return (
+            f"interrupted after {documents} abstracts",
+            "--parts FOLDER can be resumed in any order",
+        )
     from sciextract.cli.annotate_progress import interrupted
 
     return interrupted(options.target(), documents)

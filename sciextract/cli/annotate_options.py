@@ -174,7 +174,7 @@ class AnnotateOptions:
         """
         self._refuse(
             "is not for projects",
-            "leave it out, or name files instead of a project",
+            "omit it, or give files instead of a project",
             "resume", "candidates", "schema", "sample", "given_entities", "only", "workers", "parts",
             "engine", "predicted",
         )  # fmt: skip
@@ -191,18 +191,18 @@ class AnnotateOptions:
             )
             return False
         if self.predicted:
-            raise UsageError("--predicted is not for --workers and --parts", "leave it or them out")
+            raise UsageError("--predicted is not for --workers and --parts", "omit the option")
         if self.threads is not None:
             raise UsageError(
-                "--threads and --workers exclude each other: a worker has one thread",
+                "--threads and --workers cannot be combined: a worker has one thread",
                 "leave --threads out",
             )
         if self.address is not None and self.engine != "ray":
             raise UsageError("--address names a Ray cluster", "add --engine ray")
         if self.parts is not None:
             self._refuse(
-                "and --parts exclude each other",
-                "--parts FOLDER is the output, fills up in any order, and the same command goes on",
+                "and --parts cannot be combined",
+                "--parts FOLDER is the output; it is filled in any order, and the same command resumes it",
                 *(["output"] if self.output_path is not None else []),
                 "resume",
                 "force",

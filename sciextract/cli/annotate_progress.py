@@ -53,7 +53,7 @@ def interrupted(target: Target, documents: int) -> tuple[str, str]:
         return f"interrupted after {_plural(documents, 'abstract')}", ""
     return (
         f"interrupted; {target.path} ends with a complete line, {documents} of them from this run",
-        "to go on: the same command with --resume" + (" instead of --force" * target.force),
+        "to resume, repeat the command with --resume" + (" instead of --force" * target.force),
     )
 
 

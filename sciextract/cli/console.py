@@ -166,7 +166,7 @@ def _outcome(command: Callable[[], int]) -> int:
         if reason := no_room(error):
             say("Error", f"{error.filename or 'standard output'}: {reason}")
         elif error.errno in _NOT_ALLOWED and error.filename:
-            hint = "name a place where you may read and write"
+            hint = "choose a place with read and write permission"
             say("Error", f"{error.filename} cannot be used: {error.strerror}", hint)
         else:
             return _unexpected(error)
@@ -181,7 +181,7 @@ def _too_long(name: str) -> int:
     say(
         "Error",
         f"{name}: this path is too long: {problem}",
-        "most systems allow 255 bytes for a name, also of files made beside it, and 4,095 for a path",
+        "most systems allow 255 bytes per file name and 4,095 per path; files created next to it count, too",
     )
     return ExitCode.USAGE
 
@@ -195,7 +195,11 @@ def _unexpected(error: Exception) -> int:
     except OSError as unwritten:
         say("Error", problem, f"no crash report could be written: {unwritten}")
     else:
-        say("Error", problem, f"please report it with {report}; no text of yours is in that file")
+        say(
+            "Error",
+            problem,
+            f"please report it with {report}; the file contains none of your texts",
+        )
     return ExitCode.FAILED
 
 
@@ -370,7 +374,7 @@ def warn_of_network(project: Path) -> None:
     if is_network(project):
         say(
             "Warning",
-            f"{project} lies on a network file system: slower, and for one writer at a time",
+            f"{project} lies on a network file system: it is slower there and allows one writer at a time",
             "a project is one file: copy it to a local disk to work on it",
         )
 

@@ -80,7 +80,7 @@ def _converted(done: ConvertReport) -> str:
     if done.documents:
         words = f"{counted(done.documents, 'abstract')} to {done.output or 'standard output'} as {done.format}"
     elif done.losses:
-        words = f"nothing written: {done.format} would lose something, which --strict forbids"
+        words = f"nothing written: {done.format} would lose information, and --strict is set"
     else:
         words = "nothing written: no record could be read"
     if done.bad:

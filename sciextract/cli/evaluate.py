@@ -20,7 +20,7 @@ _VARIANTS = ("ordered", "unordered", "doubled")
 _KINDS = {"boundaries": "relations", "strict": "strict relations"}
 _COREFERENCE = {"muc": "MUC", "b3": "B3", "ceafe": "CEAFe", "lea": "LEA", "conll": "average"}
 _LEGEND = (
-    "P, R, F1: 0 to 100. strict: argument types right too. doubled: symmetric\n"
+    "P, R, F1: 0 to 100. strict: argument types must match. doubled: symmetric\n"
     "relations without direction, counted twice. Coreference: clusters of\n"
     "{least} and more; average: mean of MUC, B3, CEAFe."
 )
@@ -97,9 +97,7 @@ def _evaluation(options: EvaluateOptions) -> Evaluation:
     wanted = parse_labels(options.only or [])
     if options.predicted is None:
         if options.fields is not None:
-            raise UsageError(
-                "--fields needs PREDICTED, whose fields it chooses", "name a file of predictions"
-            )
+            raise UsageError("--fields needs PREDICTED", "give a file of predictions")
         choice = ModelChoice(options.model, only=wanted)
         annotator = choice.load()
         _print_messages(filter(None, [choice.message()]))
@@ -113,8 +111,8 @@ def _evaluation(options: EvaluateOptions) -> Evaluation:
         )
     if options.model is not None:
         raise UsageError(
-            f"PREDICTED {options.predicted!r} and --model {options.model!r} exclude each other",
-            "leave one of them out",
+            f"PREDICTED {options.predicted!r} and --model {options.model!r} cannot be combined",
+            "omit one of them",
         )
     if options.gold == options.predicted == "-":
         raise UsageError("GOLD and PREDICTED cannot both be standard input", "name one file")

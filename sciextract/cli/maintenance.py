@@ -84,7 +84,7 @@ def undo(
     from sciextract.errors import UsageError
 
     if event is not None and steps > 1:
-        raise UsageError("--event and --steps exclude each other", "leave one of them out")
+        raise UsageError("--event and --steps cannot be combined", "omit one of them")
     with opened_project(project, author) as opened:
         for _ in range(steps):
             _report_turn("undone", opened, *opened.undo(event), as_json)
@@ -151,7 +151,9 @@ def backup(
     path = find_project(project)
     if restore is not None:
         kept = backups.restore(Path(restore), path)
-        words = f"{path} is {restore} now" + (f"; what it was before is {kept}" if kept else "")
+        words = f"{path} is {restore} now" + (
+            f"; the previous state is saved as {kept}" if kept else ""
+        )
         summary = {"restored": restore, "kept": kept and str(kept)}
         report(summary, words, as_json)
         return
@@ -227,12 +229,12 @@ def _repair_lines(repaired: Repaired) -> Iterator[str]:
     for words, count in (
         ("abstracts rebuilt from the log", len(repaired.rebuilt)),
         ("abstracts counted anew", len(repaired.counted)),
-        ("marks of unclean closes removed", repaired.forgotten),
+        ("records of unclean exits removed", repaired.forgotten),
     ):
         if count:
             yield f"{count:,} {words}"
     if repaired.indexed:
-        yield "search indexes made anew"
+        yield "search indexes rebuilt"
     if repaired.salvaged is not None:
         saved = repaired.salvaged
         place = f"in {saved.path}" if saved.path else "nothing could be read"

@@ -129,7 +129,7 @@ def use(
 
     with _opened(project, author) as opened:
         model = choose(name, opened)
-    where = f"in {project}" if project else "wherever no project says otherwise"
+    where = f"in {project}" if project else "unless a project has its own model"
     report(
         {"model": model.id, "project": project},
         f"{model.id} predicts {where}; sciextract models rollback takes that back",
@@ -153,10 +153,10 @@ def rollback(
 
     with _opened(project, author) as opened:
         current = take_back(opened)
-    whose = {"project": "as chosen for the project before", "user": "as you chose"}
+    whose = {"project": "as previously chosen for the project", "user": "as you chose"}
     report(
         {"model": current.model.id, "by": current.by, "project": project},
-        f"{current.model.id} predicts again, {whose.get(current.by, 'the model in the package')}",
+        f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}",
         as_json,
     )
 
@@ -195,7 +195,7 @@ def compare(
     from sciextract.workflows.models.compare import compare as compare_models
 
     if blind_gate and data is None:
-        raise UsageError("--blind-gate is for --data FILE", "name the file to compare on")
+        raise UsageError("--blind-gate is for --data FILE", "give the file to compare on")
     comparison = compare_models(first, second, data, blind=blind_gate)
     if as_json:
         typer.echo(json.dumps(comparison.to_json()))

@@ -204,7 +204,7 @@ def _imported(done: ImportReport) -> str:
     if counts.flagged:
         parts.append(f"{counts.flagged:,} flagged because they break a rule of the schema")
     if counts.against_decisions:
-        parts.append(f"{counts.against_decisions:,} annotations stay rejected as you decided")
+        parts.append(f"{counts.against_decisions:,} annotations stay rejected, as you decided")
     if done.bad:
         parts.append(f"{counted(done.bad, 'bad record')} left out")
     return f"{'; '.join(parts)}; {done.seconds:.1f} s"
@@ -213,7 +213,7 @@ def _imported(done: ImportReport) -> str:
 def _exported(done: ExportReport) -> str:
     place = done.output or "standard output"
     if done.strict and done.losses:
-        words = f"nothing written: {done.format} would lose something, which --strict forbids"
+        words = f"nothing written: {done.format} would lose information, and --strict is set"
     else:
         words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
     if done.documents and done.from_base:

@@ -128,7 +128,7 @@ def list_(
     for name, length in lengths.items():
         print_rows([({"name": name, "abstracts": length}, f"{length:>7,}  {name}")], as_json)
     if not lengths and not as_json:
-        say("", "no queue is saved", "sciextract queue make makes one; F4 at the desk, too")
+        say("", "no queue is saved", "sciextract queue make creates one, as does F4 in the desk")
 
 
 @queue.command()
@@ -169,7 +169,7 @@ def drop(name: _Name, project: ProjectOption = None, as_json: JsonOption = False
 
     with opened_project(project) as opened:
         drop_queue(opened, name)
-    words = f"the queue {name} is forgotten, its abstracts stay as they are"
+    words = f"the queue {name} is deleted; its abstracts are unchanged"
     report({"dropped": name}, words, as_json)
 
 
@@ -180,4 +180,4 @@ def _in_words(made: MadeQueue) -> str:
         words += f", as {' and '.join(made.models)} would have it"
     if made.predicted:
         words += f" ({counted(made.predicted, 'prediction')} made for it)"
-    return f"{words}; sciextract tui, then F3, goes along it"
+    return f"{words}; to work through it: sciextract tui, then F3"

@@ -147,8 +147,8 @@ def _end(grid_run: GridRun, order: GridOrder, json_path: Path | None, stopped: b
     done = len(table.results) - table.unfinished
     say("", f"{done} of {len(table.results)} trainings finished, {duration(spent)} in all; {path}")
     if stopped or table.unfinished:
-        why = "interrupted" if stopped else "some cells are not finished, see above"
-        say("", why, f"to go on: the same command; its state is in {order.place}")
+        why = "interrupted" if stopped else "some cells are not finished; see above"
+        say("", why, f"to resume, repeat the command; its state is in {order.place}")
         raise typer.Exit(ExitCode.INTERRUPTED if stopped else ExitCode.PARTIAL)
 
 
@@ -235,9 +235,9 @@ def line_of(event: Event) -> str:
             scores = ", ".join(f"{name} {value:.1f}" for name, value in event.scores.items())
             return f"{_place(event)}: {scores}; {duration(event.seconds)}"
         case events.Resumed():
-            return f"  going on after epoch {event.epoch}"
+            return f"  resuming after epoch {event.epoch}"
         case events.MemoryShort():
-            return f"  memory is short: {event.documents} documents at once"
+            return f"  out of memory: {event.documents} documents at once"
     return ""
 
 

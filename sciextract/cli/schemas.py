@@ -214,7 +214,7 @@ def _details(definition: str, examples: tuple[str, ...]) -> list[str]:
 def _asked_entities() -> list[str]:
     labels = typer.prompt("Entity types, separated by commas (e.g. Alloy, Property)", err=True)
     return [
-        f"{label}={typer.prompt(f'What is a {label}? (Enter: leave out)', default='', show_default=False, err=True)}"
+        f"{label}={typer.prompt(f'Definition of {label} (Enter: none)', default='', show_default=False, err=True)}"
         for label in map(str.strip, labels.split(","))
         if label
     ]

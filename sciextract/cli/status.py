@@ -117,8 +117,11 @@ def _status_lines(current: Status) -> Iterator[str]:
     if current.newest_backup:
         yield f"newest backup: {current.newest_backup}"
     if current.unclean:
-        yield "a process did not close the project: sciextract doctor checks it"
-    yield from (f"ALARM: fewer than at the last close: {drop}" for drop in current.alarms)
+        yield "the project was not closed properly; to check it: sciextract doctor"
+    yield from (
+        f"WARNING: fewer items than when the project was last closed: {drop}"
+        for drop in current.alarms
+    )
 
 
 def stats(
@@ -168,7 +171,7 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
         f"{counted(len(points), 'finished abstract')}; an adapter had suggestions for "
         f"{curve.with_adapter:,} before you touched them"
     )
-    yield f"F1 on the latest {curve.window} finished abstracts, as suggested before you touched them:"
+    yield f"F1 on the latest {curve.window} finished abstracts, as predicted before you corrected them:"
     yield f"{'':<12} {'abstracts':>9} {'shown':>7}   {'abstracts':>9} {'adapter':>7} {'without':>7}"
     for layer, each in curve.layers.items():
         yield from _layer_lines(layer, each.shown, each.adapter, each.other)

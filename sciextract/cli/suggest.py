@@ -95,7 +95,7 @@ def suggest(
 
     sources = Sources(terms or (), patterns or (), labels, spans, model)
     if bool(files) == bool(sources):
-        problem = "--from goes alone" if files else "nothing to suggest from"
+        problem = "--from goes alone" if files else "no source of suggestions is given"
         raise UsageError(problem, "give --from FILE, or any of --terms, --patterns, --map, --spans")
     with open_project(find_project(project), author) as opened:
         if files:

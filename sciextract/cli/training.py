@@ -123,7 +123,7 @@ class RetrainOptions:
         """
         if self.gpu and self.device not in (None, "cuda"):
             raise UsageError(
-                f"--gpu and --device {self.device} exclude each other", "leave one of them out"
+                f"--gpu and --device {self.device} cannot be combined", "omit one of them"
             )
         return "cuda" if self.gpu else "auto" if self.device is None else self.device
 
@@ -149,11 +149,11 @@ class RetrainOptions:
 
         if self.seed is not None and self.seeds is not None:
             raise UsageError(
-                "--seed and --seeds exclude each other", "--seeds N takes seeds 1 to N"
+                "--seed and --seeds cannot be combined", "--seeds N takes seeds 1 to N"
             )
         if self.processes is not None and self.seeds is not None:
             raise UsageError(
-                "--processes and --seeds exclude each other", "give each --seed a command"
+                "--processes and --seeds cannot be combined", "run one command per --seed"
             )
         data, output = Path(str(self.data)), Path(str(self.output))
         dev = data if self.dev is None else Path(self.dev)
@@ -162,7 +162,8 @@ class RetrainOptions:
                 raise InputMissingError(f"{path}: no such file")
         if output.exists() and self.seeds is None:
             raise OutputError(
-                f"{output} exists already", "give another --output; nothing is overwritten"
+                f"{output} exists already",
+                "choose another --output; existing files are not overwritten",
             )
         names = ("encoder", "seed", "epochs", "augment")
         settings = {name: getattr(self, name) for name in names}

@@ -96,7 +96,7 @@ def line_of(event: Event) -> str:
 
     >>> from sciextract.retraining.events import MemoryShort
     >>> line_of(MemoryShort(device="cpu", documents=2))
-    'memory is short on cpu: going on with 2 documents at once'
+    'out of memory on cpu: continuing with 2 documents per batch'
     """
     from sciextract.retraining import events
 
@@ -125,11 +125,11 @@ def line_of(event: Event) -> str:
         case events.Labelled():
             return f"labelled {event.documents} of {event.of} abstracts"
         case events.Resumed():
-            return f"going on after epoch {event.epoch}"
+            return f"resuming after epoch {event.epoch}"
         case events.MemoryShort():
             return (
-                f"memory is short on {event.device}: "
-                f"going on with {event.documents} documents at once"
+                f"out of memory on {event.device}: "
+                f"continuing with {event.documents} documents per batch"
             )
         case events.DevScored():
             return _dev_line(event)

@@ -65,7 +65,7 @@ def tui(
     served = "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
     if not (served or (is_terminal(sys.stdin) and is_terminal(sys.stdout))):
         raise UsageError(
-            "the review desk needs a terminal, and standard input or output is none",
+            "the review desk needs a terminal; standard input or output is not one",
             "in scripts: sciextract annotate, import, export",
         )
     # Looking for garbage among the objects of a long abstract takes longer than most keys may.
@@ -96,7 +96,15 @@ def _serve(paths: list[str], words: list[str], host: str, port: int) -> None:
     join = subprocess.list2cmdline if os.name == "nt" else shlex.join
     command = [sys.executable, "-m", "sciextract", "tui", *words, "--", *paths]
     desk = WebDesk(join(command), host, port)
-    say("", f"the desk is at {desk.link}", "the link lets in whoever has it; Ctrl-C ends")
+    say(
+        "",
+        f"the desk is at {desk.link}",
+        "anyone with the link has access; Ctrl-C stops the server",
+    )
     if not desk.is_local:
-        say("Warning", f"{host} can be reached from other machines, and nothing is encrypted", "")
+        say(
+            "Warning",
+            f"{host} can be reached from other machines, and the connection is not encrypted",
+            "",
+        )
     desk.serve()

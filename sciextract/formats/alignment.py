@@ -110,7 +110,7 @@ AMBIGUOUS = (
     "offsets are read as code points; the text has characters outside the BMP, so if the tool counted "
     "UTF-16 units, mentions behind them are shifted"
 )
-LIKELY_UTF16 = AMBIGUOUS + ", and the edges of words speak for that"
+LIKELY_UTF16 = AMBIGUOUS + ", and the word boundaries indicate that"
 
 
 class GivenSpan(NamedTuple):
@@ -210,5 +210,5 @@ def _problem(given: GivenSpan, text: str, place: Place) -> FormatError:
     except FormatError as error:
         return error
     found = f"the mention is {shown(given.mention)}, but the text has {shown(span.of(text))}"
-    hint = "the text was changed after the annotation, so offsets cannot be trusted"
+    hint = "the text was changed after the annotation, so offsets may be wrong"
     return place.error(f"{found} at {[given.start, given.end]}", field=given.field, hint=hint)

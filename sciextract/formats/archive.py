@@ -176,7 +176,7 @@ def _unpack(archive: zipfile.ZipFile, member: _Member, folder: Path, path: str) 
         raise _refused(info, "has the name of another member", path) from None
     except OSError as error:
         problem = f"cannot be unpacked below {folder.parent.parent}: {error.strerror}"
-        raise _refused(info, problem, path, "let TMPDIR name a folder with more room") from error
+        raise _refused(info, problem, path, "set TMPDIR to a folder with more space") from error
     except _BROKEN as error:
         raise _refused(info, f"is damaged: {error}", path, "unzip -t FILE checks it") from error
 

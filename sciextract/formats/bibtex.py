@@ -289,7 +289,7 @@ def _item(entry: BibtexEntry, source: Source, number: int, again: bool) -> ReadI
     values = {name: _decoded(name, value) for name, value in entry.fields.items()}
     warnings = [f"the key {shown(entry.key)} occurs a second time"] if again and entry.key else []
     warnings += [
-        f"the field {shown(name)} occurs twice, the first counts" for name in entry.repeated
+        f"the field {shown(name)} occurs twice, the first one is used" for name in entry.repeated
     ]
     title, abstract = values.get("title", ""), values.get("abstract", "")
     try:

@@ -292,7 +292,7 @@ def _checked_text(record: Record, place: Place) -> str:
     found = Document("", text, TokenTable((), ())).text_sha256
     if given is not None and given != found:
         problem = f"{shown(given)} found, but the text has {found}"
-        hint = "the text was changed after the export, so offsets cannot be trusted"
+        hint = "the text was changed after the export, so offsets may be wrong"
         raise place.error(problem, field="text_sha256", hint=hint)
     return text
 

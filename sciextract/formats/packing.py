@@ -162,7 +162,7 @@ def refuse_packed_output(path: str) -> None:
     if packing is not None:
         plain = unpacked_name(path)
         raise OutputError(
-            f"{path}: results are not packed while they are written, so that a run can be gone on with",
+            f"{path}: results are not compressed while they are written, so that a run can be resumed",
             f"{as_command('--output', plain)}, and {as_command(packing.name, plain)} when it is done; "
             f"or send standard output to {packing.name}",
         )

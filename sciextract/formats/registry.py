@@ -370,7 +370,9 @@ def recognise(name: str, head: str) -> FormatSpec:
     for unread in UNREAD:
         if has_suffix(name, unread.suffixes) or re.match(unread.opening, head):
             hint = f"{unread.hint}; --format text reads it as it stands"
-            raise FormatError(f"this is {unread.title}, which is not read", path=name, hint=hint)
+            raise FormatError(
+                f"this is {unread.title}, which is not supported", path=name, hint=hint
+            )
     usual = USUAL.get(PurePath(name).suffix.lower(), "text")
     for spec in [*by_name, *files]:
         if spec.id == usual or (by_name and usual == "text"):

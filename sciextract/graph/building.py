@@ -172,7 +172,7 @@ class _Build:
                 problem = (
                     f"--{name} {wanted or 'nothing'}: the graph was built with {found or 'none'}"
                 )
-                raise UsageError(problem, "name the same, or build into another file")
+                raise UsageError(problem, "use the same value, or build into another file")
 
     def _keep_vocabulary(self) -> None:
         given = self._settings.vocabulary

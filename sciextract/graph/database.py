@@ -83,7 +83,7 @@ CREATE TABLE node_document (
     node INTEGER, document INTEGER, mentions INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
     PRIMARY KEY (node, document)
 ) WITHOUT ROWID;
--- Names of nodes that are not looked for in the texts, and why.
+-- Names of nodes that are not searched in the texts, and why.
 CREATE TABLE unmatched (node INTEGER, form INTEGER, reason TEXT NOT NULL, PRIMARY KEY (node, form)) WITHOUT ROWID;
 CREATE TABLE node_label (node INTEGER, label INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, label))
 WITHOUT ROWID;
@@ -271,27 +271,27 @@ def _check(connection: sqlite3.Connection, file: Path, *, write: bool) -> None:
         raise GraphError(problem, "a newer sciextract made it: pip install --upgrade sciextract")
     if version < VERSION:
         problem = f"{file}: version {version} found, this sciextract needs {VERSION}"
-        raise GraphError(problem, "build the graph anew, into another file")
+        raise GraphError(problem, "build the graph again, into another file")
     naming = property_of(connection, "naming")
     if naming != str(NAMING_VERSION):
         problem = f"{file}: made with naming rules {naming}, this sciextract has {NAMING_VERSION}"
-        raise GraphError(problem, "build the graph anew, into another file")
+        raise GraphError(problem, "build the graph again, into another file")
     if not write and property_of(connection, "state") != "finished":
-        problem = f"{file}: its last build did not come to its end"
-        raise GraphError(problem, "the same sciextract graph build goes on where it stopped")
+        problem = f"{file}: its last build was not finished"
+        raise GraphError(problem, "repeat the same sciextract graph build to resume it")
 
 
 def _open_error(path: Path, code: int, words: str) -> tuple[str, str]:
     known = {
         sqlite3.SQLITE_FULL: (
             "the disk is full; what was added before is kept",
-            "make room, then the same command goes on",
+            "free some space, then repeat the command to resume",
         ),
         sqlite3.SQLITE_BUSY: ("another process writes to the graph", "wait until it has ended"),
         sqlite3.SQLITE_READONLY: ("cannot be written: read-only", "name another file with --graph"),
         sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check its permissions and its folder"),
         sqlite3.SQLITE_NOTADB: ("is no graph", "name a graph, or a new file, with --graph"),
-        sqlite3.SQLITE_CORRUPT: ("is damaged", "build the graph anew, into another file"),
+        sqlite3.SQLITE_CORRUPT: ("is damaged", "build the graph again, into another file"),
     }
     problem, hint = known.get(code, (f"cannot be used: {words}", ""))
     return f"{path}: {problem}", hint

@@ -133,7 +133,7 @@ def _on_cpu(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
 
 def _on_gpu(folder: ModelFolder, wanted: RunOptions) -> RunningModel:
     if wanted.precision == _INT8:
-        problem = "int8 graphs run on the processor: they measure each input on the way"
+        problem = "int8 graphs run on the CPU only"
         raise DeviceError(problem, f"--precision {' or '.join(GPU_PRECISIONS)}, or --device {CPU}")
     graph = folder.graph(wanted.precision, GPU_PRECISIONS)
     batching = wanted.batching

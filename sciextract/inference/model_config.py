@@ -114,8 +114,8 @@ class ModelConfig:
             return _config(values)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelDamagedError(
-                f"{place}: the configuration lacks or misstates {error}",
-                "get the model again; a configuration is not edited by hand",
+                f"{place}: the configuration has missing or invalid values: {error}",
+                "get the model again; do not edit the configuration by hand",
             ) from error
 
 

@@ -137,12 +137,12 @@ def _verify(folder: Path, name: str, expected: dict[str, Any], hashes: bool) -> 
     size = file.stat().st_size
     if size != expected.get("size"):
         raise ModelDamagedError(
-            f"{file} has {size} bytes instead of {expected.get('size')}: it is cut or changed",
+            f"{file} has {size} bytes instead of {expected.get('size')}: it is truncated or changed",
             "get the model again",
         )
     if hashes and _sha256(file) != expected.get("sha256"):
         raise ModelDamagedError(
-            f"{file} does not have the hash of the manifest: it was changed", "get the model again"
+            f"{file} differs from the hash in the manifest: it was changed", "get the model again"
         )
 
 
@@ -302,8 +302,8 @@ def bundled_names() -> list[str]:
 def _called(name: str) -> Path:
     if name == AUTO:
         raise UsageError(
-            f"{AUTO!r} is no model: it lets the words of a text choose",
-            f"it serves annotate, evaluate and tui; here name a model: {', '.join(known_words())}",
+            f"{AUTO!r} is no model: it chooses a model by the words of a text",
+            f"it works with annotate, evaluate and tui; choose a model here: {', '.join(known_words())}",
         )
     found = folders_called(name)
     if not found:
@@ -354,7 +354,7 @@ def _from_hub(hub_id: str) -> Path:
     except LocalEntryNotFoundError as error:
         raise _unreachable(hub_id, "the network cannot be reached and nothing is cached") from error
     except HfHubHTTPError as error:
-        raise _unreachable(hub_id, f"the hub answers: {error}") from error
+        raise _unreachable(hub_id, f"the hub responds: {error}") from error
     except (OSError, ValueError) as error:
         raise _unreachable(hub_id, str(error)) from error
 

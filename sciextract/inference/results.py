@@ -258,7 +258,7 @@ class Given:
         found = []
         if self.left_out:
             found.append(
-                f"{self.left_out} given entities touch no word and take no part in relations"
+                f"{self.left_out} given entities contain no word and are ignored for relations"
             )
         if self.unknown:
             named = ", ".join(f"{label} ({count})" for label, count in self.unknown.items())

@@ -258,7 +258,7 @@ def register_extensions(
         if kind.has_extension(name) and kind.get_extension(name)[2] is not getter:
             option = f"{getter.__name__[1:]}_attr"
             raise UsageError(
-                f"{kind.__name__.lower()}._.{name} is another library's extension already",
+                f"{kind.__name__.lower()}._.{name} is already an extension of another library",
                 f'choose a name: nlp.add_pipe("sciextract", config={{"{option}": "sciextract_{name}"}})',
             )
     for kind, name, getter in named:

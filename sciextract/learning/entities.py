@@ -85,7 +85,7 @@ def supervised(words: Words, example: TrainingDocument, labels: Sequence[str]) -
             labelled[entity.id] = place
         known = entity.label in labels and len(entity.fragments) == 1
         if verdict is Verdict.POSITIVE and known:
-            if classes.get(place, 0) <= 0:  # of two labels on one span the first counts
+            if classes.get(place, 0) <= 0:  # of two labels on one span the first one is used
                 classes[place] = 1 + labels.index(entity.label)
         elif verdict is Verdict.NEGATIVE:
             classes.setdefault(place, 0)

@@ -166,10 +166,7 @@ Twice the standard error that fifty documents leave in the difference (0.8, 1.5 
 SciERC dev): with less, chance alone would keep out a model that is no worse.
 """
 
-FAVOURS = (
-    "gate documents that were corrected from a model's suggestions favour that model: people leave "
-    "much of what is suggested"
-)
+FAVOURS = "gate documents that were corrected from a model's suggestions favour that model: annotators keep many suggestions unchanged"
 
 
 class _Task(NamedTuple):
@@ -389,7 +386,7 @@ def _verdict(compared: Compared, tolerances: Mapping[str, float]) -> tuple[Verdi
     reasons += [_falls(TITLES[name], low, tolerances[name]) for name, low in falling.items()]
     if not falling:
         most = ", ".join(f"{TITLES[name]} {tolerances[name]:.1f}" for name in tasks)
-        reasons.append(f"no task is likely to lose more F1 than is tolerated: {most}")
+        reasons.append(f"no task is likely to lose more F1 than tolerated: {most}")
     return ("promote" if improves and not falling else "keep"), reasons
 
 
@@ -412,15 +409,15 @@ def _of_blind(compared: Compared) -> str:
 
 def _too_few(compared: Compared) -> str:
     return (
-        f"{compared.documents} gate documents with {compared.entities} gold entities are too few to tell; "
-        f"{LEAST_DOCUMENTS} documents with {LEAST_ENTITIES} entities are the least"
+        f"{compared.documents} gate documents with {compared.entities} gold entities are too few to decide; "
+        f"{LEAST_DOCUMENTS} documents with {LEAST_ENTITIES} entities are the minimum"
     )
 
 
 def _improves(titles: str, probability: float) -> str:
     return (
         f"the mean of {titles} improves with probability {probability:.2f}; "
-        f"at least {LEAST_PROBABILITY:.2f} is asked for"
+        f"at least {LEAST_PROBABILITY:.2f} is required"
     )
 
 

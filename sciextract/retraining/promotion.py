@@ -110,13 +110,12 @@ def _result(
         again = as_command("sciextract", "annotate", *project)
         back = as_command("sciextract", "models", "rollback", *project)
         return RetrainResult(
-            model, report, True, message, f"{again} predicts again; {back} goes back"
+            model, report, True, message, f"{again} predicts again; {back} reverts this"
         )
     why = {
         "promote": f"{model.id} is better, but could not be put in use: {problem}",
-        "keep": f"{model.id} is not clearly better; the model before stays in use",
-        "too few": f"too few held-out abstracts to tell whether {model.id} is better; "
-        "the model before stays",
+        "keep": f"{model.id} is not clearly better; the previous model stays in use",
+        "too few": f"too few held-out abstracts to decide whether {model.id} is better; the previous model stays",
     }
     take = as_command("sciextract", "models", "use", model.id, *project)
-    return RetrainResult(model, report, False, why[report.verdict], f"{take} takes it all the same")
+    return RetrainResult(model, report, False, why[report.verdict], f"{take} uses it anyway")

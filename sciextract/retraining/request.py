@@ -85,7 +85,7 @@ def stored_request(run: Run) -> RetrainRequest:
     """
     stored = run.run().get(KEY)
     if not isinstance(stored, dict):
-        raise InputMissingError(f"{run.folder} is no run that was begun")
+        raise InputMissingError(f"{run.folder} is not an existing run")
     return RetrainRequest(**stored)
 
 
@@ -108,7 +108,7 @@ def open_run(folder: Path | None, request: RetrainRequest) -> tuple[Run, Retrain
         return run, _agreed(_absolute(request), RetrainRequest(**stored), run)
     if request.project is None:
         raise InputMissingError(
-            f"{folder} is no run that was begun, and no project is named",
+            f"{folder} is not an existing run, and no project is named",
             "sciextract retrain --project DB begins one",
         )
     request = _absolute(request)
@@ -148,7 +148,7 @@ def _agreed(given: RetrainRequest, stored: RetrainRequest, run: Run) -> RetrainR
         if value is not None and value != kept:
             raise UsageError(
                 f"{run.folder} was begun with {key} {kept!r}, the command says {value!r}",
-                "leave the option out to go on, or begin another run",
+                "omit the option to resume, or start another run",
             )
     return stored
 

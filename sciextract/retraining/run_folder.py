@@ -268,5 +268,5 @@ def _write_object(path: Path, values: dict[str, Any]) -> None:
 def _not_written(path: Path, error: OSError) -> OutputError:
     return OutputError(
         f"{path} cannot be written: {error.strerror}",
-        "make room or set SCIEXTRACT_HOME to a folder that can be written",
+        "free some space or set SCIEXTRACT_HOME to a writable folder",
     )

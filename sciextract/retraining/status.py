@@ -73,7 +73,9 @@ class StatusWriter:
             raise
         except BaseException as error:
             kind = type(error).__name__
-            self._end("failed", f"failed unexpectedly ({kind})", "the whole log is in the file log")
+            self._end(
+                "failed", f"failed unexpectedly ({kind})", "see the file log for the complete log"
+            )
             raise
 
     def enter(self, state: str, message: str, epochs: int | None = None) -> None:
@@ -131,7 +133,7 @@ class StatusWriter:
 
 def stopped_here(run: Run) -> tuple[str, str]:
     """What an interrupt means for a training on this machine, and the command that goes on."""
-    return "stopped; what is finished is kept", go_on_command(run)
+    return "stopped; finished stages are kept", go_on_command(run)
 
 
 def go_on_command(run: Run) -> str:

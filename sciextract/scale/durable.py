@@ -45,8 +45,10 @@ def disk_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if reason := no_room(error):
-            problem = f"{path}: {reason}; the parts written so far are whole"
-            raise OutputError(problem, "make room, then the same command goes on") from error
+            problem = f"{path}: {reason}; the parts written so far are complete"
+            raise OutputError(
+                problem, "free some space, then repeat the command to resume"
+            ) from error
         problem = f"{path}: cannot be written: {error.strerror}"
         raise OutputError(problem, "choose another folder") from error
 

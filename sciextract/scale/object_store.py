@@ -85,7 +85,7 @@ class ObjectStoreFolder:
             yield
         except (OSError, ValueError, NotImplementedError) as error:
             problem = f"{self.url}: {str(error) or repr(error)}"
-            hint = "see that it may be read and written; the same command goes on"
+            hint = "check its permissions, then repeat the command to resume"
             raise OutputError(problem, hint) from error
 
 

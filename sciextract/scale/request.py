@@ -51,7 +51,7 @@ def identify(choice: ModelChoice) -> Identified:
         UsageError: It is an encoder without trained heads, several models have the name, or the device is left open.
     """
     if choice.device == AUTO_DEVICE:
-        problem = "--device auto is for one process: every worker would choose for itself"
+        problem = "--device auto is for one process: every worker would choose its own device"
         raise UsageError(problem, "--device cuda, with a worker for each GPU, or --device cpu")
     notes = [message] if (message := choice.message()) else []
     if choice.model == AUTO:
@@ -61,7 +61,7 @@ def identify(choice: ModelChoice) -> Identified:
     folder = open_folder(_place(choice))
     if choice.device == CPU and choice.records_a_call > 1 and _is_int8(folder, choice):
         notes.append(
-            "int8 models run one abstract a call; batches are for --precision fp32 or fp16"
+            "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
         )
         choice = replace(choice, batch_size=None, batch_tokens=None)
     model = ModelId(folder.config.name, folder.hash)
@@ -226,4 +226,4 @@ class Request:
             )
             listener.note(f"model {AUTO} chose for each abstract: {chosen}")
         if self.given and counts.documents and not counts.entities:
-            listener.note("the input has no entities, so that there is nothing to relate")
+            listener.note("the input has no entities between which to predict relations")

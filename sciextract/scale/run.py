@@ -160,8 +160,8 @@ def _check(target: Target, ordered: bool) -> None:
     if target.export != _EXPORT:
         raise UsageError("several workers write lines", "add --export jsonl, or --parts FOLDER")
     if target.resume and not ordered:
-        problem = "--unordered and --resume exclude each other"
-        raise UsageError(problem, "--parts FOLDER goes on in any order")
+        problem = "--unordered and --resume cannot be combined"
+        raise UsageError(problem, "--parts FOLDER can be resumed in any order")
 
 
 def _written(

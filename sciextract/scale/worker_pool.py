@@ -60,7 +60,7 @@ class FailureLimits:
             if self._starts >= MOST_STARTS:
                 raise WorkersFailedError(
                     f"{self._starts} workers in a row ended before their model was loaded: {how}",
-                    "fewer --workers need less memory; without --workers the error shows itself",
+                    "use fewer --workers to save memory; run without --workers to see the error",
                 )
 
     def failed(self, how: str) -> None:
@@ -74,7 +74,7 @@ class FailureLimits:
             if self._failures >= MOST_FAILURES:
                 raise WorkersFailedError(
                     f"{self._failures} attempts in a row to predict a record failed; the last one: {how}",
-                    "fewer --workers need less memory; the same command goes on where this run ends",
+                    "use fewer --workers to save memory; repeat the command to resume",
                 )
 
 
@@ -235,7 +235,7 @@ class Worker(threading.Thread):
             overdue, self._overdue = self._overdue, False
         if process is not None:
             process.close()
-        return "the process was ended because it took too long" if overdue else ""
+        return "the process was killed because it exceeded the time limit" if overdue else ""
 
 
 START_CHARACTERS = 80_000

@@ -320,7 +320,9 @@ def check_header(path: Path) -> int:
     """
     header = read_header(path)
     if header.magic != _MAGIC:
-        raise NotAProjectError(f"{path} is no SQLite file, so no project", _other_file(path))
+        raise NotAProjectError(
+            f"{path} is not an SQLite file, so it is not a project", _other_file(path)
+        )
     if header.application != APPLICATION_ID:
         raise NotAProjectError(
             f"{path} is an SQLite file of another program", "name the project with --project"
@@ -371,7 +373,7 @@ def _missing(path: Path) -> ProjectMissingError:
     if not kept:
         return ProjectMissingError(problem, as_command("sciextract", "init", path))
     return ProjectMissingError(
-        f"{problem}, but {kept[-1]} is what it was before a backup was restored",
+        f"{problem}, but {kept[-1]} holds its state before a backup was restored",
         as_command("sciextract", "backup", "--restore", kept[-1], "--project", path),
     )
 
@@ -387,11 +389,13 @@ def _check_size(path: Path, header: Header) -> None:
 def _too_short(path: Path, start: bytes) -> NotAProjectError | ProjectDamagedError:
     if start and _MAGIC.startswith(start[: len(_MAGIC)]):
         return damaged(path, f"it has only {len(start)} bytes")
-    return NotAProjectError(f"{path} is no SQLite file, so no project", _other_file(path))
+    return NotAProjectError(
+        f"{path} is not an SQLite file, so it is not a project", _other_file(path)
+    )
 
 
 def _other_file(path: Path) -> str:
-    return f"to make a project of abstracts: sciextract init NEW.sciextract, then {as_command('import', path)}"
+    return f"to create a project from abstracts: sciextract init NEW.sciextract, then {as_command('import', path)}"
 
 
 _REPORTED = 20

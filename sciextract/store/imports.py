@@ -91,7 +91,7 @@ def add_link(
 
 
 def leaves_alone(doc: DocumentState, link: LinkRow) -> bool:
-    """Whether a mention whose link is decided would be alone in its cluster without this link."""
+    """Whether a mention whose link is decided would be the only mention of its cluster without this link."""
     return is_awaited(doc, link) and len(doc.members(link.cluster_id)) == _TWO
 
 

@@ -168,7 +168,7 @@ class Project:
         return self._parted
 
     def save_copy(self) -> Path:
-        """Save everything that was open, once another file has taken its place, as a project beside that one.
+        """Save everything that was open, once it was replaced by another file, as a project beside that one.
 
         Returns:
             The new project; ``sciextract merge`` brings what is in it into another one.

@@ -95,7 +95,7 @@ def not_understood(project: Project) -> ProjectDamagedError:
     """The error for choices that make no sense."""
     return ProjectDamagedError(
         f"{project.path}: the project's choice of models cannot be understood",
-        "sciextract doctor checks the project; --model NAME names one for once",
+        "sciextract doctor checks the project; --model NAME selects one for a single command",
     )
 
 

@@ -85,17 +85,15 @@ def primary_code(error: sqlite3.Error) -> int:
 def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            problem = (
-                f"{path}: another process is writing to the project and does not come to an end"
-            )
+            problem = f"{path}: another process has been writing to the project for too long"
             return ProjectBusyError(problem, "close the other sciextract, or try again in a moment")
         case sqlite3.SQLITE_FULL:
             problem = (
-                f"{path}: the disk is full; the last action was not saved, all earlier ones are"
+                f"{path}: the disk is full; the last action was not saved, all earlier ones were"
             )
-            return ProjectFullError(problem, "make room on the disk, then do it again")
+            return ProjectFullError(problem, "free some disk space, then repeat the action")
         case sqlite3.SQLITE_IOERR:
-            problem = f"{path}: the disk does not take or give data ({error}); the last action was not saved"
+            problem = f"{path}: reading or writing the disk failed ({error}); the last action was not saved"
             return ProjectFullError(problem, "check the disk and its free space, then do it again")
         case sqlite3.SQLITE_READONLY:
             return read_only(path)
@@ -113,8 +111,8 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
 
 def _cannot_open(path: Path) -> ProjectReadOnlyError:
     return ProjectReadOnlyError(
-        f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, may not be used here",
-        f"copy {path.name} and {path.name}-wal together to a folder where you may write",
+        f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, cannot be used because of its permissions",
+        f"copy {path.name} and {path.name}-wal together to a writable folder",
     )
 
 
@@ -122,7 +120,7 @@ def read_only(path: Path) -> ProjectReadOnlyError:
     """The project cannot be written."""
     return ProjectReadOnlyError(
         f"{path} can only be read: the file, its folder or the medium is read-only",
-        "copy the project to a place where you may write",
+        "copy the project to a writable folder",
     )
 
 
@@ -133,10 +131,10 @@ def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
         path: The project.
         saved: Where its content was saved, if it was.
     """
-    what = "another file has taken its place" if path.exists() else "it was moved or removed"
+    what = "it was replaced by another file" if path.exists() else "it was moved or removed"
     problem = f"{path}: {what} since it was opened (as a sync client, git or a copy does)"
     if saved is None:
-        hint = "open the project again: the file that is there now is used then"
+        hint = "open the project again: the new file is then used"
         return ProjectReplacedError(f"{problem}; the last action was not saved", hint)
     return ProjectReplacedError(
         f"{problem}; what was done until then is saved as {saved}",
@@ -148,7 +146,7 @@ def damaged(path: Path, problem: str) -> ProjectDamagedError:
     """SQLite found the file damaged."""
     return ProjectDamagedError(
         f"{path} is damaged: {problem}",
-        f"{as_command('sciextract', 'doctor', '--project', path)} tells what can be saved and lists the backups",
+        f"{as_command('sciextract', 'doctor', '--project', path)} shows what can be recovered and lists the backups",
     )
 
 

@@ -62,7 +62,7 @@ def redo(project: Project) -> tuple[events.Event, Outcome]:
     wanted = events.to_redo(project.connection, project.author_id)
     if wanted is None:
         raise UndoRefusedError(
-            f"{project.author} has nothing to redo", "a new action ends what can be redone"
+            f"{project.author} has nothing to redo", "a new action clears what can be redone"
         )
     event = _event(project.connection, wanted)
     return event, _reverse(project, event, events.REDO)
@@ -90,8 +90,8 @@ def _reverse(project: Project, event: events.Event, kind: str) -> Outcome:
             documents_touched, items = _apply_all(project, event, own, kind)
     except sqlite3.IntegrityError:
         raise UndoRefusedError(
-            f"{kind} of event {event.id} ({event.kind}) is refused: later items need what it made",
-            "take those back first; sciextract log shows them",
+            f"{kind} of event {event.id} ({event.kind}) is refused: later items depend on it",
+            "undo those first; sciextract log lists them",
         ) from None
     return Outcome(own, documents_touched, items)
 
@@ -187,9 +187,9 @@ def _built_on(
 ) -> UndoRefusedError:
     who = f"{later.author} did {later.kind!r} (event {later.id})" if later else "something"
     return UndoRefusedError(
-        f"event {event.id} ({event.kind}) cannot be turned around: since then {who} changed "
+        f"event {event.id} ({event.kind}) cannot be undone: since then {who} changed "
         f"{what} in {doc.stored.document.doc_key!r}",
-        f"take that back first: {as_command('sciextract', 'undo', '--event', later.id)}"
+        f"undo that first: {as_command('sciextract', 'undo', '--event', later.id)}"
         if later
         else "",
     )

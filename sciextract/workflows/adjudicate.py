@@ -55,7 +55,7 @@ def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
     """All differences to decide, document by document; those that were decided are left out.
 
     Args:
-        source: Hold the project against this source; by default against every merged project.
+        source: Compare the project with this source; by default against every merged project.
 
     Raises:
         UsageError: No source of that name has said anything.
@@ -263,7 +263,7 @@ def sources(project: Project, wanted: str) -> dict[str, int]:
     fitting = {name: number for name, number in known.items() if name.startswith(wanted)}
     if not fitting:
         listed = ", ".join(known) or "none"
-        raise UsageError(f"no source {wanted!r} has said anything here", f"sources: {listed}")
+        raise UsageError(f"no source {wanted!r} has annotations here", f"sources: {listed}")
     return fitting
 
 

@@ -66,7 +66,7 @@ class Target:
         """Refuse what does not fit together or cannot be written.
 
         Raises:
-            UsageError: Options exclude each other, or the output would be read as input.
+            UsageError: Options cannot be combined, or the output would be read as input.
             OutputError: The file cannot be written, or has content.
         """
         inputs = expand_inputs(inputs)
@@ -75,14 +75,14 @@ class Target:
         if candidates and self.export != "jsonl":
             raise UsageError("--candidates needs a format that holds them", "add --export jsonl")
         if self.resume and self.force:
-            raise UsageError("--resume and --force exclude each other", "leave one of them out")
+            raise UsageError("--resume and --force cannot be combined", "omit one of them")
         if self.path is not None and self.is_stream:
             check_output(self.path, inputs, overwrite=self.resume or self.force)
         elif self.path is not None:
             kept = [Path(each) for each in inputs if each != STDIN]
             check_target(Path(self.path), force=self.force, kept=kept)
         elif self.resume:
-            raise UsageError("--resume needs the file to go on with", "name it with --output")
+            raise UsageError("--resume needs the file to resume", "name it with --output")
         else:
             check_standard_output(inputs)
 
@@ -221,7 +221,7 @@ class AnnotateJob:
         if isinstance(predictor, AutoExtractor) and (message := predictor.usage_message()):
             listener.note(message)
         if self.given and summary.documents and not summary.entities:
-            listener.note("the input has no entities, so that there is nothing to relate")
+            listener.note("the input has no entities between which to predict relations")
         resumed = earlier.documents if earlier else 0
         return Report(
             summary, summary.seconds, predictor.model, self.target, resumed, dict(writer.losses)
@@ -239,7 +239,7 @@ class AnnotateJob:
             listener.note(extractor.device_message)
         if self.choice.ignores_batches(extractor):
             listener.note(
-                "int8 models run one abstract a call; batches are for --precision fp32 or fp16"
+                "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
             )
         if self.target.resume and self.target.export == "scierc":
             listener.note(f"scierc files do not name their model; {extractor.model} goes on")

@@ -109,17 +109,13 @@ class ExportJob:
         if self.source is not None:
             _named_source(project, self.source)
         if self.base is not None and (self.undecided or self.source is not None):
-            problem = (
-                "--with-base makes a training set, which --undecided and --source do not go into"
-            )
+            problem = "--with-base writes a training set; it cannot be combined with --undecided and --source"
             raise UsageError(problem, "leave them out")
         if self.predicted and "gold" not in spec.options:
             problem = f"--predicted writes predicted_* fields, which {spec.id} does not have"
             raise UsageError(problem, "name --format scierc")
         if self.predicted and (self.undecided or self.base is not None):
-            problem = (
-                "--predicted has the current view as gold, without --undecided and --with-base"
-            )
+            problem = "--predicted writes the current annotations as gold; it cannot be combined with --undecided and --with-base"
             raise UsageError(problem, "leave them out")
         if self.output not in (None, STDIN):
             read = [*inputs, *([] if self.base is None else [self.base])]

@@ -297,7 +297,7 @@ def _refuse_projects(project: Project, paths: list[str]) -> None:
     for path in paths:
         if path != STDIN and os.path.exists(path) and project.path.samefile(path):
             raise UsageError(
-                f"{path} is the project itself", "sciextract merge brings another project in"
+                f"{path} is the project itself", "to add another project: sciextract merge"
             )
 
 

@@ -226,7 +226,7 @@ def check_schema(config: ModelConfig, schema: LabelSchema) -> None:
         raise ModelMismatchError(
             f"model {config.name!r} (schema {config.schema_name!r}) and schema {schema.name!r} "
             f"have different labels: {'; '.join(differences)}",
-            f"leave --schema out, name a model trained with {schema.name!r}, or train one",
+            f"omit --schema, use a model trained with {schema.name!r}, or train one",
         )
 
 

@@ -140,7 +140,7 @@ def reported_as(name: str) -> Iterator[None]:
     except OSError as error:
         if reason := no_room(error):
             problem = f"{name}: {reason}; the lines written so far are complete"
-            hint = "make room, then go on with --resume" if _is_regular(name) else ""
+            hint = "free some space, then resume with --resume" if _is_regular(name) else ""
             raise OutputError(problem, hint) from error
         problem = f"{name}: cannot be written: {error.strerror}"
         raise OutputError(problem, "choose another --output") from error
@@ -187,7 +187,7 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
     target = Path(path)
     refuse_packed_output(path)
     if target.is_dir():
-        raise OutputError(f"{path} is a folder", f"name a file in it: {target / 'annotated.jsonl'}")
+        raise OutputError(f"{path} is a folder", f"give a file in it: {target / 'annotated.jsonl'}")
     if not target.parent.is_dir():
         raise OutputError(f"{path}: no such folder: {target.parent}", f"mkdir -p {target.parent}")
     refuse_as_input(path, inputs)
@@ -196,7 +196,7 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
     if not overwrite and _is_regular(path) and target.stat().st_size:
         raise OutputError(
             f"{path} exists already and would be overwritten",
-            "--resume goes on where it ends, --force overwrites it",
+            "--resume appends to it, --force overwrites it",
         )
 
 
@@ -242,7 +242,7 @@ def check_standard_output(inputs: Sequence[str]) -> None:
         if any(os.path.samestat(out, os.stat(file)) for file in _files(each)):
             raise UsageError(
                 f"standard output goes to a file that is part of the input {each}",
-                "send it to a file outside of the input",
+                "redirect it to a file outside of the input",
             )
 
 

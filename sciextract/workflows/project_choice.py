@@ -21,8 +21,8 @@ def find_project(named: str | None, folder: Path | None = None) -> Path:
     path = implied_project(named, folder)
     if path is None:
         raise ProjectMissingError(
-            f"no project is named, and there is no *{SUFFIX} file here",
-            f"name one with --project, or make one: sciextract init my{SUFFIX}",
+            f"no project is given, and there is no *{SUFFIX} file here",
+            f"choose one with --project, or create one: sciextract init my{SUFFIX}",
         )
     return path
 

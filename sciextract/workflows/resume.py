@@ -14,7 +14,7 @@ from sciextract.formats.base import BadRecord, ReadItem, shown
 from sciextract.workflows.output import reported_as
 
 _BLOCK_BYTES = 1 << 16
-_OTHER_RUN = "name the inputs of the first run in the same order, or choose another --output"
+_OTHER_RUN = "give the inputs of the first run in the same order, or choose another --output"
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class EarlierRun:
         if record.get("doc_key") != document.doc_key:
             self._refuse(f"{shown(record.get('doc_key'))}, the input has {shown(document.doc_key)}")
         if record.get("text_sha256", document.text_sha256) != document.text_sha256:
-            self._refuse(f"another text of {shown(document.doc_key)} than the input")
+            self._refuse(f"a different text of {shown(document.doc_key)} than the input")
 
     def _record(self, line: bytes) -> dict[str, Any]:
         try:
@@ -119,7 +119,7 @@ class EarlierRun:
         if found != {"name": model.name, "hash": model.hash}:
             raise ModelMismatchError(
                 f"{self.path}:{self.documents}: written by {_name(found)}, this run uses {model}",
-                "go on with the model of the file, or choose another --output",
+                "use the model of the file, or choose another --output",
             )
 
     def _refuse(self, actual: str) -> None:

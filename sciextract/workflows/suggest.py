@@ -487,7 +487,7 @@ def _check_label(label: str, allowed: Collection[str], place: str, owner: str = 
     if label not in allowed:
         raise UsageError(
             f"{place}: the {owner} has no label {label!r}; it has {', '.join(allowed) or 'none'}",
-            "correct the label, or begin a project with a schema that has it: sciextract schema new",
+            "correct the label, or create a project with a schema that has it: sciextract schema new",
         )
 
 

@@ -93,7 +93,7 @@ class TestKeymap:
             ('rejct = "z"', "'rejct': reject"),
             ("reject = 3", "a key or a list of keys, not 3"),
             ("reject = []", "a key or a list of keys"),
-            ("reject =", "the usual keys hold"),
+            ("reject =", "the default keys apply"),
             ("keys = 1", "must be a table"),
         ],
     )

@@ -51,7 +51,7 @@ def _screen(app: App[None]) -> AdjudicationScreen:
 @BOTH
 async def test_both_sides_and_what_is_left(path: Path, size: tuple[int, int]) -> None:
     async with opened(path, size=size) as (_, pilot):
-        await until_shown(pilot, "with others to decide: W")
+        await until_shown(pilot, "to resolve with other sources: W")
         await _first(pilot)
         await until_shown(pilot, "left in 2 abstracts")
         screen = shown(pilot)
@@ -109,7 +109,7 @@ async def test_help_guideline_and_another_side(path: Path) -> None:
         await _first(pilot)
         await pilot.press("?")
         await until(pilot, lambda: isinstance(app.screen, KeysDialog))
-        assert "the side in focus is right" in shown(pilot)
+        assert "accept the side in focus" in shown(pilot)
         await pilot.press("escape", "g")
         await until(pilot, lambda: isinstance(app.screen, GuidelineDialog))
         await pilot.press("escape", "W")
@@ -147,9 +147,9 @@ async def test_nobody_else_is_there(tmp_path: Path) -> None:
         pass
     async with opened(tmp_path / "p.sciextract") as (app, pilot):
         await pilot.press("W")
-        await until_shown(pilot, "Nobody else has said anything here")
+        await until_shown(pilot, "Nobody else has annotations here")
         await pilot.press("d")
-        await until_shown(pilot, "No model has predicted this abstract")
+        await until_shown(pilot, "No predictions for this abstract")
         assert app.screen is desk_of(app)
 
 

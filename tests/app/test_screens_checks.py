@@ -64,7 +64,7 @@ async def test_what_was_found_is_worked_through_by_keys(project: Path) -> None:
     async with opened(project) as (app, pilot):
         desk = desk_of(app).desk
         await pilot.press("]")
-        assert "Nothing was checked yet; K lists" in shown(pilot)
+        assert "No check was run yet; K lists" in shown(pilot)
         await pilot.press("n", "K")
         await until_shown(pilot, "2  same string, different labels")
         await until_shown(pilot, "1  mentions that the model is sure of")
@@ -93,4 +93,4 @@ async def test_what_was_found_is_worked_through_by_keys(project: Path) -> None:
         await until_shown(pilot, "left the check mentions that the model is")
         assert "1 of 2" in shown(pilot)  # all abstracts again
         await pilot.press("]")
-        assert "Nothing was checked yet" in shown(pilot)
+        assert "No check was run yet" in shown(pilot)

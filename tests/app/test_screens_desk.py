@@ -276,7 +276,7 @@ class TestDialogs:
             await pilot.press("t")
             await until(pilot, lambda: isinstance(app.screen, NoteDialog))
             await pilot.press("y", "escape")
-            await until_shown(pilot, "Esc again drops it")
+            await until_shown(pilot, "Esc again discards it")
             await pilot.press("escape")
             await until(pilot, lambda: app.screen is desk_of(app))
         with open_project(project) as again:

@@ -115,7 +115,7 @@ class TestFocus:
             assert f"{said} and ‹noun chunking›" in shown(pilot)
             await tab_to(pilot, desk_of(app), RelationRef)
             await pilot.press("x")
-            assert "‹tagger› rejected; u takes it back" in shown(pilot)
+            assert "‹tagger› rejected; u undoes it" in shown(pilot)
 
 
 class TestContrast:

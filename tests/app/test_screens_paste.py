@@ -143,7 +143,7 @@ class TestOnTheDesk:
         async with opened(project) as (app, pilot):
             dialog = await paste(pilot, text)
             assert len(dialog.query_one(TextArea).text) == MOST_SHOWN
-            await until(pilot, lambda: "only the beginning" in shown(pilot))
+            await until(pilot, lambda: "only the start" in shown(pilot))
             assert dialog.text.count("\n\n") == 7_999
             await pilot.press("escape")
             assert app.screen is desk_of(app)
@@ -152,7 +152,7 @@ class TestOnTheDesk:
         async with opened(project) as (app, pilot):
             app.project.mode = "read"  # type: ignore[union-attr]
             app.post_message(events.Paste(BIB))
-            await until_shown(pilot, "can only be read here")
+            await until_shown(pilot, "is read-only here")
 
 
 class TestAtTheStart:

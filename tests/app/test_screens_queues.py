@@ -93,12 +93,12 @@ class TestQueues:
             await until(pilot, lambda: isinstance(app.screen, QueuesDialog))
             assert "0 done" in shown(pilot)
             await pilot.press("down", "enter")  # the line below the queue leaves it
-            await until_shown(pilot, "left the queue")
+            await until_shown(pilot, "closed the queue")
             assert desk.listing.numbers == list(range(1, COUNT + 1))
             await pilot.press("f3", "x")
-            await until_shown(pilot, "x again forgets a few [12]")
+            await until_shown(pilot, "x again deletes a few [12]")
             await pilot.press("x")
-            await until_shown(pilot, "is forgotten")
+            await until_shown(pilot, "is deleted")
             await pilot.press("f3")
             await until_shown(pilot, "No queue is saved yet")
             await pilot.press("escape")
@@ -134,7 +134,7 @@ class TestPredictionFollows:
             model.turn.release(3)
             await until(pilot, lambda: model.seen[:4] == [1, 9, 4, 2])
             await pilot.press("f3", "down", "enter")
-            await until_shown(pilot, "left the queue")
+            await until_shown(pilot, "closed the queue")
             await pilot.press("n")
             model.turn.release(COUNT)
             await until(pilot, lambda: desk_of(app).desk.predicting is None)
@@ -149,7 +149,7 @@ class TestEverywhere:
             assert desk_of(app).desk.mode is Mode.CONFIRM
             assert accepted(project) == 1
             await pilot.press("enter")
-            await until_shown(pilot, "11 items in 11 abstracts decided; u takes all back")
+            await until_shown(pilot, "11 items in 11 abstracts decided; u undoes all of it")
             assert accepted(project) == COUNT
             await pilot.press("u")
             await until(pilot, lambda: accepted(project) == 1)
@@ -167,14 +167,14 @@ class TestEverywhere:
         monkeypatch.setattr(worker, "spreading", waiting)
         async with opened(project) as (app, pilot):
             await pilot.press("enter", "&")
-            await until_shown(pilot, "Enter does it")
+            await until_shown(pilot, "Enter confirms")
             await pilot.press("enter")
             await until(pilot, lambda: accepted(project) > 1)
             await pilot.press("n", "F", "n")  # answered while the worker waits between two steps
             assert desk_of(app).desk.number == 3
             await pilot.press("escape")
             turn.release(COUNT)
-            await until_shown(pilot, "then stopped; u takes that back")
+            await until_shown(pilot, "then stopped; u undoes that")
             assert 1 < accepted(project) < COUNT
 
     async def test_escape_while_it_is_counted(

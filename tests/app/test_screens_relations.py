@@ -27,7 +27,7 @@ async def test_every_relation_is_decided_with_keys_of_the_desk(project: Path) ->
         assert "9 relations, 9 undecided" in shown(pilot)
         assert desk.focus == RelationRef("tagger1 task")
         await pilot.press("enter", "x")  # each goes on to the next relation
-        assert "‹tagger› rejected; u takes it back" in shown(pilot)
+        assert "‹tagger› rejected; u undoes it" in shown(pilot)
         await pilot.press("u", "j", "i", "end", "k")
         assert desk.focus == RelationRef("f1 speed")
         await pilot.press("6", "escape")

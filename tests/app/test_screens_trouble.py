@@ -95,7 +95,7 @@ class TestUncleanClose:
 
     async def test_it_is_checked_and_told(self, project: Path) -> None:
         async with opened(project) as (_, pilot):
-            await until_shown(pilot, "nothing is wrong")
+            await until_shown(pilot, "the checks found no problems")
         with open_project(project) as again:
             assert not again.unclean
 
@@ -135,7 +135,7 @@ class TestReplacedFile:
                 os.replace(other, project)
                 await until_shown(pilot, "Enter saves it beside")
                 await pilot.press("escape", "enter")
-                await until_shown(pilot, "another file has taken its place")
+                await until_shown(pilot, "it was replaced by another file")
                 await until_shown(pilot, "Enter saves it beside")
                 await pilot.press("escape")
         assert "accepted" not in states(project)

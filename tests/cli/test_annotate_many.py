@@ -67,9 +67,9 @@ def test_parts_with_given_entities(command: Command, work: Path, source: str) ->
         (("--unordered", "--export", "jsonl"), "--unordered is for several workers"),
         (("--timeout", 5), "--timeout is for several workers"),
         (("--workers", 2, "--threads", 2, "--export", "jsonl"), "a worker has one thread"),
-        (("--parts", "out", "--output", "out.jsonl"), "--output and --parts exclude each other"),
-        (("--parts", "out", "--force"), "--force and --parts exclude each other"),
-        (("--parts", "out", "--unordered"), "--unordered and --parts exclude each other"),
+        (("--parts", "out", "--output", "out.jsonl"), "--output and --parts cannot be combined"),
+        (("--parts", "out", "--force"), "--force and --parts cannot be combined"),
+        (("--parts", "out", "--unordered"), "--unordered and --parts cannot be combined"),
         (("--parts", "out", "--export", "brat"), "parts cannot be 'brat'"),
         (("--parts", "out", "--export", "parquet", "--candidates"), "needs a format that holds"),
         (("--workers", 2, "--address", "auto", "--export", "jsonl"), "add --engine ray"),
@@ -103,4 +103,4 @@ def test_a_scheduler_that_ends_the_run(source: str, work: Path) -> None:
         narration = process.communicate(timeout=30)[1].decode()
     assert process.returncode == ExitCode.INTERRUPTED
     assert "interrupted; the parts in out are whole" in narration
-    assert "to go on: the same command again" in narration and "Traceback" not in narration
+    assert "to resume, repeat the command" in narration and "Traceback" not in narration

@@ -240,7 +240,7 @@ def test_errors_name_their_cause(runner: CliRunner, gold: Path, tmp_path: Path) 
     expected: list[tuple[type[Exception], str, tuple[object, ...]]] = [
         (InputMissingError, "absent.jsonl", (gold, tmp_path / "absent.jsonl")),
         (DocumentMismatchError, "not in gold, first 'other'", (gold, extra)),
-        (UsageError, "exclude each other", (gold, gold, "--model", "sci")),
+        (UsageError, "cannot be combined", (gold, gold, "--model", "sci")),
         (UsageError, "both be standard input", ("-", "-")),
         (SchemaError, "nosuch", (gold, gold, "--schema", "nosuch")),
     ]

@@ -316,7 +316,7 @@ def test_a_sample_is_judged(hostile: Path, graph: Path, command: Command, work: 
     [
         ("correct,relation\nmaybe,X\n", "check.csv:2"),
         ("right,relation\nyes,X\n", "no column 'correct'"),
-        ("correct;relation\n;X\n", "nothing is judged"),
+        ("correct;relation\n;X\n", "no row is judged"),
     ],
 )
 def test_sheets_that_cannot_be_counted(

@@ -105,7 +105,7 @@ class TestUseAndRollback:
         values = json.loads(command("models", "rollback", "--json").out)
         assert values["by"] == "default"
         result = command("models", "rollback")
-        assert result.code == ExitCode.USAGE and "nothing to go back from" in result.err
+        assert result.code == ExitCode.USAGE and "no choice to revert" in result.err
 
     def test_of_a_project_leave_yours(
         self, command: Command, project: Path, parsing: KnownModel
@@ -226,7 +226,7 @@ class TestCompare:
     def test_stated(self, command: Command, parsing: KnownModel) -> None:
         result = command("models", "compare", "sci", "parsing")
         assert result.code == 0 and "69.5" in result.out
-        assert "may be of different dev documents" in result.err
+        assert "may come from different dev documents" in result.err
 
     def test_bad_records_are_told(
         self, command: Command, work: Path, fake: RuleExtractor, parsing: KnownModel

@@ -74,7 +74,10 @@ def test_status_raises_the_alarm(command: Command, project: Path) -> None:
         connection.execute("PRAGMA foreign_keys = OFF")
         connection.execute("DELETE FROM progress WHERE document_id = 2")
         connection.execute("DELETE FROM summary WHERE document_id = 2")
-    assert "ALARM: fewer than at the last close: documents: 2" in command("status").out
+    assert (
+        "WARNING: fewer items than when the project was last closed: documents: 2"
+        in command("status").out
+    )
 
 
 def keys(command: Command, *words: str) -> list[str]:
@@ -256,5 +259,8 @@ def test_an_unclean_close_is_told(command: Command, project: Path) -> None:
     killed += "open_project('p.sciextract', 'ann').actions.flag(1); os._exit(9)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", killed], env=environment, check=False)
-    assert "a process did not close the project: sciextract doctor" in command("status").out
+    assert (
+        "the project was not closed properly; to check it: sciextract doctor"
+        in command("status").out
+    )
     assert keys(command, "--flagged") == ["gold"]

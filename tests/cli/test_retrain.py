@@ -23,7 +23,7 @@ FILES = ("--data", "train.jsonl", "--dev", "dev.jsonl", "--output", "model")
         (("--data", "train.jsonl"), "--dev is missing"),
         (("--data", "t.jsonl", "--dev", "d.jsonl"), "--output is missing"),
         (("--encoder", "somewhere"), "--data is missing"),
-        (("--gpu", "--device", "cpu"), "exclude each other"),
+        (("--gpu", "--device", "cpu"), "cannot be combined"),
         (
             ("--processes", "2", "--project", "p.sciextract"),
             "--processes is for training from files",
@@ -97,7 +97,7 @@ class TestWithTrainer:
 
     def test_one_seed_and_several_exclude_each_other(self, command: Command) -> None:
         outcome = command("retrain", *FILES, "--seed", "3", "--seeds", "3")
-        assert outcome.code == ExitCode.USAGE and "exclude each other" in outcome.err
+        assert outcome.code == ExitCode.USAGE and "cannot be combined" in outcome.err
 
     def test_a_number_of_processes_that_cannot_be(self, command: Command, tmp_path: Path) -> None:
         files = [tmp_path / "train.jsonl", tmp_path / "dev.jsonl"]

@@ -124,7 +124,7 @@ class TestReadOnly:
         before = sealed.read_bytes()
         command = [sys.executable, "-c", WITH_PERMISSIONS, "tui"]
         terminal = start(sealed.name, command=command)
-        terminal.wait_for("can only be read here: copy it to change it")
+        terminal.wait_for("is read-only here: copy it to change it")
         terminal.press("2")
         terminal.wait_for("refs.sciextract can")
         terminal.press("n")

@@ -214,7 +214,7 @@ def test_a_model_that_arrives_changed_is_refused(run: Run, task: Make, server: S
     data = bytearray(graph.read_bytes())
     data[100] ^= 1
     graph.write_bytes(data)
-    with pytest.raises(RemoteError, match="did not arrive whole"):
+    with pytest.raises(RemoteError, match="was not transferred completely"):
         results.fetch_model(run, location)
     assert jobs.find_job(run.name)[1].state == "started"
 

@@ -133,8 +133,8 @@ DAMAGES: dict[str, tuple[Damage, type[SciextractError], str]] = {
     "missing file": (
         lambda folder: (folder / "pairs.onnx").unlink(), ModelDamagedError, r"pairs\.onnx is missing",
     ),
-    "truncated file": (_truncate, ModelDamagedError, "it is cut or changed"),
-    "changed byte": (_change_byte, ModelDamagedError, "does not have the hash"),
+    "truncated file": (_truncate, ModelDamagedError, "it is truncated or changed"),
+    "changed byte": (_change_byte, ModelDamagedError, "differs from the hash"),
     "newer format": (_change_config(format_version=99), ModelVersionError, "format version 99"),
     "other features": (_change_config(feature_version=0), ModelMismatchError, "feature version 0"),
     "key missing": (_change_config(labels=None), ModelDamagedError, "'labels'"),

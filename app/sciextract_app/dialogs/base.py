@@ -182,9 +182,9 @@ class LineDialog(Dialog[str]):
         offered: Sequence[tuple[str, str]] = (),
     ) -> None:
         keys = (
-            "Enter takes it, or type another one, Esc back"
+            "Enter confirms, or type another one, Esc back"
             if offered
-            else "Enter takes it, Esc back"
+            else "Enter confirms, Esc back"
         )
         super().__init__(title, keys)
         self._text = text

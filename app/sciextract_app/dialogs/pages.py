@@ -84,7 +84,7 @@ class KeysDialog(Dialog[None]):
     def _changed(self, event: Input.Changed) -> None:
         wanted = event.value.casefold().split()
         found = [row for row in self._rows if _has_all(row, wanted)]
-        nothing = [("", f"no key does that: {event.value}", "")]
+        nothing = [("", f"no key for: {event.value}", "")]
         self.query_one(HelpTable).show(found or nothing)
         self.box.scroll_home(animate=False)
 
@@ -107,7 +107,7 @@ class GuidelineDialog(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,g", "leave", "back", id="dialog.close")]
 
     def __init__(self, types: Sequence[EntityType | RelationType], at: int = 0) -> None:
-        super().__init__("What counts as what", "↑ ↓ PgDn scroll, Enter or Esc closes")
+        super().__init__("Definitions of the types", "↑ ↓ PgDn scroll, Enter or Esc closes")
         self._types = types
         self._at = at
 
@@ -142,7 +142,7 @@ class PlacesDialog(QuestionDialog):
     """
 
     def __init__(self, question: str, surface: str, places: Sequence[Context], left: int) -> None:
-        super().__init__(f"{question}?", "", "does it")
+        super().__init__(f"{question}?", "", "confirms")
         self._surface = surface
         self._places = places
         self._left = left
@@ -238,7 +238,7 @@ class SupportDialog(Dialog[None]):
 def support_text(parts: Sequence[tuple[str, Sequence[Support]]]) -> Text:
     """All edges with their sentences; the marks are explained in the first line."""
     if not parts:
-        return Text("Nothing in the graph leads there.")
+        return Text("The graph has no path to it.")
     found = (
         Text().append("head", _STYLES[Role.HEAD]).append("  ").append("tail", _STYLES[Role.TAIL])
     )

@@ -138,7 +138,7 @@ def summary(found: Recognised, ended: bool, cut: bool) -> str:
     if found.bad:
         words += f", {counted_many(found.bad, 'record')} that cannot be read"
     words += f" · {found.problem or found.title}"
-    return f"{words} · only the beginning is shown" if cut else words
+    return f"{words} · only the start is shown" if cut else words
 
 
 def exact_and_shown(text: str) -> tuple[str, str]:

@@ -33,7 +33,7 @@ class NoteDialog(Dialog[str]):
     ]
 
     def __init__(self, text: str) -> None:
-        super().__init__("Note of this abstract", "Ctrl+S keeps it, Esc leaves it as it was")
+        super().__init__("Note of this abstract", "Ctrl+S saves it, Esc discards changes")
         self._text = text
         self._asked_for = text
 
@@ -56,7 +56,7 @@ class NoteDialog(Dialog[str]):
             self.dismiss(None)
         else:
             self._asked_for = typed
-            self.box.border_subtitle = "Ctrl+S keeps what you typed, Esc again drops it"
+            self.box.border_subtitle = "Ctrl+S saves what you typed, Esc again discards it"
 
 
 class PathDialog(Dialog[Path]):
@@ -212,7 +212,7 @@ class OtherSideDialog(Dialog[str]):
     """
 
     def __init__(self, choices: Sequence[tuple[str, str]]) -> None:
-        super().__init__("Hold the project against", "Enter chooses, Esc back")
+        super().__init__("Compare the project with", "Enter chooses, Esc back")
         self._choices = choices
 
     def content(self) -> list[Widget]:
@@ -276,7 +276,7 @@ class QueuesDialog(Dialog[Wish]):
     ]
 
     def __init__(self, lines: Sequence[QueueLine], active: str = "") -> None:
-        super().__init__("Queues", "Enter goes on with it, x x forgets it, Esc back")
+        super().__init__("Queues", "Enter opens it, x x deletes it, Esc back")
         self._lines = list(lines)
         self._active = active
         self._asked = ""
@@ -314,7 +314,7 @@ class QueuesDialog(Dialog[Wish]):
             return
         self._asked = name
         hint = self.query(Static).filter(".hint").last()
-        hint.update(plain(f"x again forgets {name}; its abstracts stay as they are"))
+        hint.update(plain(f"x again deletes {name}; its abstracts stay as they are"))
 
 
 def queue_text(line: QueueLine) -> str:

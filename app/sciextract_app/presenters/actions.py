@@ -99,21 +99,21 @@ _DECIDING = (
     Action("accept", ("enter",), "accept", "accept the item and go to the next undecided one"),
     Action(
         "reject", ("x", "backspace"), "reject",
-        "reject the item with everything that hangs on it, and go on",
+        "reject the item with everything that depends on it, and go on",
     ),
     Action("letter", (";",), "type by letter", "set the type by its letter: ; and the letter"),
-    Action("repeat", (".",), "repeat", "do to this item what was done last"),
+    Action("repeat", (".",), "repeat", "repeat the last action on this item"),
     Action(
         "alike", ("a",), "all alike",
-        "the last decision on a mention holds for all identical strings in this abstract",
+        "apply the last decision on a mention to all identical strings in this abstract",
     ),
     Action(
         "alike-everywhere", ("&",), "everywhere",
         "the same in the whole project, after a preview",
     ),
     Action("accept-above", ("A",), "accept sure", "accept everything above the threshold"),
-    Action("undo", ("u",), "undo", "take back the last action, also one of yesterday"),
-    Action("redo", ("U", "ctrl+r"), "redo", "do again what was taken back"),
+    Action("undo", ("u",), "undo", "undo the last action, also from earlier sessions"),
+    Action("redo", ("U", "ctrl+r"), "redo", "redo what was undone"),
     Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),
     Action("flag", ("F",), "flag", "set or clear the abstract's flag"),
 )
@@ -137,12 +137,12 @@ _ENTITIES = (
     Action("select", ("v",), "select", "select tokens from the cursor on, then type", ENTITIES),
     Action(
         "fragment", ("+",), "part",
-        "a further part of the mention, or one less: move to it (v: several tokens), then + or Enter",
+        "add or remove a part of the mention: move to it (v: several tokens), then + or Enter",
         ENTITIES,
     ),
     Action(
         "candidate", ("y",), "other span",
-        "what the model also considered here: again for the next, type or Enter adds it",
+        "other candidates of the model here: again for the next, type or Enter adds it",
         ENTITIES,
     ),
 )
@@ -154,10 +154,10 @@ _RELATIONS = (
     ),
     Action(
         "relate-anywhere", ("R",), "relate far",
-        "the same over sentence borders; many models leave such relations out",
+        "the same across sentences; many models do not predict such relations",
         RELATIONS,
     ),
-    Action("invert", ("i",), "invert", "turn the relation's direction around", RELATIONS),
+    Action("invert", ("i",), "invert", "invert the direction of the relation", RELATIONS),
 )
 _COREFERENCE = (
     Action(
@@ -180,18 +180,18 @@ _COREFERENCE = (
 )
 _APP_REQUESTS = (
     Action("note", ("t",), "note", "write a note on this abstract", request="note"),
-    Action("guideline", ("g",), "guideline", "what counts as this type", request="guideline"),
+    Action("guideline", ("g",), "guideline", "definition of this type", request="guideline"),
     Action(
-        "compare", ("d",), "compare", "what the model said and what you said", request="compare"
+        "compare", ("d",), "compare", "predictions and your annotations side by side", request="compare"
     ),
     Action(
         "adjudicate", ("W",), "adjudicate",
-        "decide where another person, a model or a file differs",
+        "resolve differences from another person, a model or a file",
         request="adjudicate",
     ),
     Action(
         "checks", ("K",), "check consistency",
-        "look for decisions that do not fit each other, the schema or the model",
+        "check for decisions that contradict each other, the schema or the model",
         request="checks",
     ),
     Action(

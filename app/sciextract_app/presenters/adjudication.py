@@ -35,19 +35,19 @@ from sciextract_app.presenters.view_models import (
 )
 
 HELP: tuple[tuple[str, str], ...] = (
-    ("accept", "the side in focus is right, the next difference comes"),
-    ("reject", "the side in focus is wrong: the other one is right"),
-    ("next-mention", "the focus to the other side; ← and → to a certain one"),
+    ("accept", "accept the side in focus and go to the next difference"),
+    ("reject", "reject the side in focus: the other side is correct"),
+    ("next-mention", "focus the other side; ← and → choose a side"),
     ("next-undecided", "next difference, without deciding this one"),
     ("previous-undecided", "previous difference"),
     ("accept-above", "all differences of this abstract, after a question"),
-    ("undo", "take back the last decision, also one of yesterday"),
-    ("redo", "decide again what was taken back"),
-    ("next-abstract", "next abstract that the other side has spoken about"),
+    ("undo", "undo the last decision, also from earlier sessions"),
+    ("redo", "redo what was undone"),
+    ("next-abstract", "next abstract annotated by the other side"),
     ("previous-abstract", "previous one"),
     ("done", "next abstract with differences"),
-    ("adjudicate", "hold the project against somebody else"),
-    ("guideline", "what counts as which type"),
+    ("adjudicate", "compare the project with another source"),
+    ("guideline", "definitions of the types"),
 )
 """Action ids, and what they mean here."""
 
@@ -107,7 +107,7 @@ class Adjudication:
         self.choose(sides, number)
 
     def choose(self, sides: Sequence[OtherSource], number: int = 0) -> Feedback:
-        """Hold the project against others; stays in the abstract if something waits in it."""
+        """Compare the project with others; stays in the abstract if something waits in it."""
         self.sides = tuple(sides)
         self.backlog: Backlog = backlog_of(self.project, self.sides, self.decisions)
         return self._guard(partial(self._begin, number or self.number))
@@ -167,7 +167,11 @@ class Adjudication:
             return Feedback()
         same = self._abstract.find(before.id)
         self.look_at(same or self._abstract.from_place(before.place))
-        return Feedback("" if same else "The difference is gone: somebody else has changed this")
+        return Feedback(
+            ""
+            if same
+            else "The difference no longer exists: another person or window has changed this"
+        )
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the last look."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sciextract_app.presenters.adjudication import Adjudication
 
 
-NONE_HERE = "Nothing waits in this abstract: D goes to the next one with differences"
+NONE_HERE = "No differences left in this abstract: D goes to the next one with differences"
 _SWITCH_KEYS = frozenset({"next-mention", "previous-mention", "next-token", "previous-token"})
 _KEPT: Mapping[Verdict, str] = {"mine": "kept", "theirs": "taken over"}
 
@@ -63,7 +63,7 @@ def _message(desk: Adjudication, now: OpenDifference, verdict: Verdict, outcome:
         other = item_words(one.second or one.first, one.layer, text, symmetric)
         words = f"{other} {'left out' if verdict == 'mine' else 'removed'}"
     along = outcome.items - 1 if said is None and verdict == "theirs" else 0
-    words += f", and {counted(along, 'item')} that hung on it" if along > 0 else ""
+    words += f", and {counted(along, 'item')} that depended on it" if along > 0 else ""
     left = "" if desk.now else f"{NONE_HERE.lower()}"
     return "; ".join(filter(None, (words, *outcome.warnings, left)))
 
@@ -79,8 +79,10 @@ def ask_all(desk: Adjudication, action: Action) -> Feedback:
 def question(desk: Adjudication) -> str:
     """What is asked before all is decided."""
     count = sum(each.dispute.source == _source(desk) for each in _waiting(desk))
-    whose = "as it is here" if desk.asked == "mine" else f"as {source_words(_source(desk))} has it"
-    return f"{counted(count, 'difference')}, all {whose}? Enter does it, o asks for the other side, Esc does not"
+    whose = (
+        "as in this project" if desk.asked == "mine" else f"as {source_words(_source(desk))} has it"
+    )
+    return f"{counted(count, 'difference')}, all {whose}? Enter confirms, o takes the other side, Esc cancels"
 
 
 def answer(desk: Adjudication, key: str, action: Action | None) -> Feedback:
@@ -109,7 +111,7 @@ def _decide_all(desk: Adjudication, verdict: Verdict) -> Feedback:
         reasons = "; ".join(dict.fromkeys(done.refused.values()))
         words = f"{words}, {len(done.refused)} not: {reasons}"
     else:
-        words = f"{words}; u takes it back"
+        words = f"{words}; u undoes it"
     return Feedback(words, problem=bool(done.refused), changed=done.decided > 0)
 
 
@@ -130,9 +132,9 @@ def verdict_words(desk: Adjudication, verdict: Verdict) -> str:
     return "take theirs" if said else "remove it"
 
 
-ALL_DECIDED = "Nothing is left to decide: W holds the project against somebody else, Esc goes back"
+ALL_DECIDED = "Nothing is left to decide: W compares with another source, Esc goes back"
 _BACK = frozenset({"previous-undecided", "previous-item", "previous-abstract"})
-_ONLY_ONE = "This is the only difference that waits in this abstract"
+_ONLY_ONE = "This is the only difference left in this abstract"
 
 
 def other_side(desk: Adjudication, action: Action) -> Feedback:

@@ -74,7 +74,7 @@ class BulkDecision:
         """How far it is, in a few words."""
         match self.phase:
             case Phase.COUNTED:
-                return f"{self.question}? & asks, Esc drops it"
+                return f"{self.question}? & previews, Esc cancels"
             case Phase.DOING:
                 return f"{self.name}: {self.done:,} of {_abstracts(self.total)} decided; Esc stops"
         found = f": {self.done:,} of {_abstracts(self.total)}" if self.total else ""
@@ -86,7 +86,7 @@ def ask(state: ReviewState, target: str) -> Feedback:
     if state.bulk is not None:
         return _repeat_question(state, state.bulk)
     if state.project.mode != "write":
-        return problem("The project can only be read here")
+        return problem("The project is read-only here")
     state.bulk = BulkDecision(state.number, target, named(state.open_view.surface(target)))
     _enter_counting(state)
     return Feedback(state.bulk.status, request=COUNT)
@@ -161,8 +161,8 @@ class BulkApply:
         items = counted_many(outcome.items, "item")
         summary = f"{decision.name}: {items} in {_abstracts(outcome.documents)} decided"
         if stopped:
-            return Feedback(f"{summary}, then stopped; u takes that back", changed=True)
-        return Feedback(f"{summary}; u takes all back", changed=True)
+            return Feedback(f"{summary}, then stopped; u undoes that", changed=True)
+        return Feedback(f"{summary}; u undoes all of it", changed=True)
 
     def failed(self, decision: BulkDecision, why: str) -> Feedback:
         """It could not be counted or done."""
@@ -212,7 +212,7 @@ def _enter_counting(state: ReviewState) -> None:
 
 def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
     _enter(state, Mode.CONFIRM, partial(_confirmed, state, decision))
-    state.pending.question = f"{decision.question}? Enter does it, Esc does not"
+    state.pending.question = f"{decision.question}? Enter confirms, Esc cancels"
     return Feedback(state.pending.question, request=PLACES)
 
 
@@ -247,14 +247,14 @@ def alike(state: ReviewState, action: Action) -> Feedback:
     """The decision holds for all identical strings of this abstract."""
     target = alike_target(state)
     if target is None:
-        return problem("a speaks of a mention: put the focus on one with j and k")
+        return problem("a applies to mentions: focus one with j and k")
     name, position = named(state.open_view.surface(target)), state.position()
     outcome = state.after_action(state.project.actions.apply_to_identical(state.number, target))
     _advance_if_decided(state, position)
     if outcome.event_id is None:
         return Feedback(f"No other {name} here waits for that")
     return Feedback(
-        f"{name}: {counted(outcome.items, 'item')} decided; u takes all back", changed=True
+        f"{name}: {counted(outcome.items, 'item')} decided; u undoes all of it", changed=True
     )
 
 
@@ -262,7 +262,7 @@ def alike_everywhere(state: ReviewState, action: Action) -> Feedback:
     """The same in the whole project: it is counted first, then asked."""
     target = alike_target(state)
     if target is None and state.bulk is None:
-        return problem("& speaks of a mention: put the focus on one with j and k")
+        return problem("& applies to mentions: focus one with j and k")
     return ask(state, target or "")
 
 
@@ -276,7 +276,7 @@ def accept_above(state: ReviewState, action: Action) -> Feedback:
     least = f"{state.threshold:.2f} or more"
     if outcome.event_id is None:
         return Feedback(f"No undecided item has a score of {least}")
-    message = f"{counted(outcome.items, 'item')} with {least} accepted; u takes all back"
+    message = f"{counted(outcome.items, 'item')} with {least} accepted; u undoes all of it"
     return Feedback(
         message if state.undecided_count() else f"{message}. D: done, next abstract", changed=True
     )

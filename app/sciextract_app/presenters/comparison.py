@@ -197,9 +197,7 @@ class Comparison:
         if action is not None and action.request in _PASSED_ON:
             return Feedback(request=action.request)
         if wanted not in _STEPS:
-            return problem(
-                f"{key} does nothing here: this only shows; d or Esc goes back to the desk"
-            )
+            return problem(f"{key} does nothing in this view; d or Esc goes back to the desk")
         if self._found.changed:
             self._at = (self._at + _STEPS[wanted]) % len(self._found.changed)
         return Feedback()

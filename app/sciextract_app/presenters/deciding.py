@@ -80,7 +80,7 @@ def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> 
         letter = state.letters.of(row.cluster_id)
         name = f"{named(before.surface(row.entity_id), 28)} in cluster {letter}"
     with_them = f", with {along}" if along else ""
-    undo = "; u takes it back" if verb == REJECTED else ""
+    undo = "; u undoes it" if verb == REJECTED else ""
     return f"{name} {verb}{with_them}{undo}" if name else ""
 
 
@@ -142,7 +142,7 @@ def apply_label(state: ReviewState, label: str) -> Feedback:
         return _relabel(state, EntityRef(mention), label)
     span = state.open_view.token_span(state.cursor)
     if span.char_start == span.char_end:
-        return problem("There is no token to make a mention of")
+        return problem("There is no token for a mention")
     return add_mention(state, (span.char_start, span.char_end), label)
 
 
@@ -203,7 +203,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
     """Move an edge of the mention by one token or character; the focus stays for more of it."""
     mention = state.open_view.mention_of(state.focus)
     if mention is None or isinstance(state.focus, RelationRef):
-        return problem("Edges are those of a mention: put the focus on one with j and k")
+        return problem("Only mentions have edges: focus one with j and k")
     edge, steps = _EDGES[action.id]
     outcome = state.project.actions.move_edge(
         state.number, mention, edge, steps, state.seconds(), characters=characters
@@ -218,9 +218,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
 def ask_characters(state: ReviewState, action: Action) -> Feedback:
     """The keys of edges move them by characters from now on."""
     if state.open_view.mention_of(state.focus) is None or isinstance(state.focus, RelationRef):
-        return problem(
-            "z moves edges of a mention by characters: put the focus on one with j and k"
-        )
+        return problem("z moves the edges of a mention by characters: focus one with j and k")
     state.leave_mode()
     state.mode = Mode.CHARACTERS
     return Feedback()
@@ -241,7 +239,7 @@ def press_characters(state: ReviewState, key: str, action: Action | None) -> Fee
 def invert(state: ReviewState, action: Action | None = None) -> Feedback:
     """Turn the focused relation around; the focus stays."""
     if not isinstance(state.focus, RelationRef):
-        return problem("i inverts a relation: put the focus on one with j and k")
+        return problem("i inverts a relation: focus one with j and k")
     turn = partial(state.project.actions.invert, state.number, state.focus.id)
     state.after_action(legally(state, ("invert", state.focus.id), turn))
     state.repeat = invert

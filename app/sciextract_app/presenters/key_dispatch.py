@@ -217,7 +217,7 @@ class MouseInput:
         """Make an item the focus: a row of a pane."""
         state = self._state
         if state.view is None or state.view.row(item) is None:
-            return problem("The item is not there any more")
+            return problem("The item no longer exists")
         state.leave_mode()
         state.alike = None
         state.focus_on(item)

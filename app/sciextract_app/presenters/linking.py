@@ -24,13 +24,13 @@ def relate(state: ReviewState, action: Action) -> Feedback:
     """Letters over the mentions that the focus may be related to."""
     head = state.open_view.mention_of(state.focus)
     if head is None:
-        return problem("r relates the focused mention: put the focus on one with j and k")
+        return problem("r adds a relation from the focused mention: focus one with j and k")
     far = action.id == "relate-anywhere"
     state.leave_mode()
     state.mode, state.pending.head, state.pending.far = Mode.RELATE, head, far
     if _offer(state):
         name = named(state.open_view.surface(head), 28)
-        warning = ", over sentence borders: many models leave such relations out" if far else ""
+        warning = ", across sentences: many models do not predict such relations" if far else ""
         return Feedback(f"relate {name} to the mention with which letter?{warning}")
     name, where = named(state.open_view.surface(head)), "abstract" if far else "sentence"
     more = "" if far else "; R looks in the whole abstract"
@@ -78,7 +78,7 @@ def press_relate(state: ReviewState, key: str) -> Feedback:
     """A letter over a mention, or the wish to see letters over all."""
     if key == "space":
         _offer(state, any_type=True)
-        return Feedback("all mentions, whatever the schema allows")
+        return Feedback("all mentions, regardless of the schema")
     found = state.press_hint(key, "mention")
     if isinstance(found, Feedback):
         return found
@@ -91,7 +91,7 @@ def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
     ends = [state.open_view.by_id.get(each) for each in (head, tail)]
     if ends[0] is None or ends[1] is None:
         state.leave_mode()
-        return problem("The mention is gone: another window or person has changed it")
+        return problem("The mention no longer exists: another window or person has changed it")
     if not document_view.legal(schema, ends[0], ends[1]) and document_view.legal(
         schema, ends[1], ends[0]
     ):
@@ -109,7 +109,7 @@ def relation_question(state: ReviewState) -> str:
     )
     best = best_type(state)
     more = f" Enter: {best}." if best else ""
-    return f"{named(head, 28)} ─▶ {named(tail, 28)}: type?{more} Space turns it around"
+    return f"{named(head, 28)} ─▶ {named(tail, 28)}: type?{more} Space inverts it"
 
 
 def legal_types(state: ReviewState) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def press_relation_type(state: ReviewState, key: str, action: Action | None) -> 
     else:
         label = document_view.by_letter(state.open_view.schema.relations, key)
     if label is None:
-        allowed = ", ".join(legal_types(state)) or "none; a type twice keeps it all the same"
+        allowed = ", ".join(legal_types(state)) or "none; press a type twice to keep it anyway"
         return problem(f"{shown_key(key)} is no relation type; allowed between these: {allowed}")
     return _add(state, label)
 
@@ -216,7 +216,7 @@ def ask_cluster(state: ReviewState, action: Action) -> Feedback:
         return problem("This project's schema has no coreference")
     mention = _mention(state)
     if mention is None:
-        return problem("c puts a mention into a cluster: put the focus on one with j and k")
+        return problem("c adds a mention to a cluster: focus one with j and k")
     state.leave_mode()
     state.mode, state.pending.head = Mode.CLUSTER, mention
     proposed = proposal(state)
@@ -253,7 +253,7 @@ def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:
     """Put a mention, else the focused one, into a cluster."""
     chosen = mention or _mention(state)
     if chosen is None:
-        return problem("Put the focus on a mention")
+        return problem("Focus a mention first")
     state.after_action(state.project.actions.join(state.number, chosen, cluster, state.seconds()))
     state.repeat, state.last_cluster = partial(join, cluster=cluster), cluster
     _keep_focus(state, EntityRef(chosen))
@@ -300,7 +300,7 @@ def leave(state: ReviewState, action: Action | None = None) -> Feedback:
     """Take the focused mention out of its cluster."""
     mention = _mention(state)
     if mention is None:
-        return problem("C takes a mention out of its cluster: put the focus on one with j and k")
+        return problem("C removes a mention from its cluster: focus one with j and k")
     state.after_action(state.project.actions.leave(state.number, mention, state.seconds()))
     state.repeat = leave
     _keep_focus(state, EntityRef(mention))
@@ -311,7 +311,7 @@ def ask_merge(state: ReviewState, action: Action) -> Feedback:
     """The next key is the cluster that joins the focused mention's one."""
     cluster = _cluster(state)
     if cluster is None:
-        return problem("m merges the cluster of the focused mention: it is in none")
+        return problem("m merges the cluster of the focused mention; it is in no cluster")
     state.leave_mode()
     state.mode, state.pending.head = Mode.MERGE, cluster
     return Feedback()
@@ -342,7 +342,7 @@ def split(state: ReviewState, action: Action) -> Feedback:
     """This and the later mentions of the cluster become one of their own."""
     mention, cluster = _mention(state), _cluster(state)
     if mention is None or cluster is None:
-        return problem("X splits the cluster of the focused mention: it is in none")
+        return problem("X splits the cluster of the focused mention; it is in no cluster")
     state.after_action(state.project.actions.split(state.number, cluster, mention, state.seconds()))
     _keep_focus(state, EntityRef(mention))
     home = state.open_view.homes.get(mention)
@@ -355,7 +355,7 @@ def step_mention(state: ReviewState, action: Action) -> Feedback:
     """The next or previous mention of the same cluster, around its ends."""
     cluster, mention = _cluster(state), _mention(state)
     if cluster is None or mention is None:
-        return problem("o walks the cluster of the focused mention: it is in none")
+        return problem("o visits the cluster of the focused mention; it is in no cluster")
     ids = [link.entity_id for link in state.open_view.members[cluster]]
     step = 1 if action.id == "next-mention" else -1
     state.focus_on(EntityRef(ids[(ids.index(mention) + step) % len(ids)]))

@@ -97,7 +97,7 @@ def step_finding(state: ReviewState, documents: DocumentOrder, action: Action) -
     """Go to the next or previous place that a check has found; items that are gone are passed over."""
     findings = state.findings
     if findings is None:
-        return problem("Nothing was checked yet; K lists what can be checked")
+        return problem("No check was run yet; K lists the checks")
     step = int(action.argument)
     end = len(findings.found) if step > 0 else -1
     return _go_to_finding(state, documents, range(findings.place + step, end, step))
@@ -173,7 +173,7 @@ def done(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedba
         state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
         state.asked_done = True
         return Feedback(
-            f"{counted(waiting, 'item')} undecided: A accepts the sure ones, D again rejects all and is done"
+            f"{counted(waiting, 'item')} undecided: A accepts those above the threshold, D again rejects all and marks as done"
         )
     number, seconds = state.number, state.seconds()
     state.project.actions.mark_done(number, undecided="reject", seconds=seconds)
@@ -203,7 +203,7 @@ def undo(state: ReviewState, action: Action) -> Feedback:
     if event is not None and event.kind in LARGE:
         state.leave_mode()
         state.mode = Mode.CONFIRM
-        state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter does it, Esc does not"
+        state.pending.question = f"Take back {event.kind} of {counted(event.documents, 'abstract')}? Enter confirms, Esc cancels"
         state.pending.on_confirm = lambda: _show_turned(state, "taken back", *state.project.undo())
         return Feedback(state.pending.question)
     return _show_turned(state, "taken back", *state.project.undo())

@@ -194,7 +194,7 @@ def inspector(state: ReviewState) -> Inspector:
     row = view.row(state.focus)
     if row is None:
         token = view.token_span(state.cursor).of(view.text)
-        note = "no mention here: a type makes one" if token else "this abstract has no text"
+        note = "no mention here; a type key adds one" if token else "this abstract has no text"
         return Inspector(named(token) if token else "", (("", note), *_note(view)))
     return Inspector(_title(state, view, row), tuple(_lines(state, view, row)))
 

@@ -25,10 +25,10 @@ from sciextract_app.presenters.view_models import counted_many
 DEVICES = ("auto", "cpu", "cuda", "mps")
 PYTHON = "python3"
 _DEVICE_WORDS = {
-    "auto": "auto: a graphics card where PyTorch finds one, else the processor",
+    "auto": "auto: a GPU if PyTorch finds one, else the CPU",
     "cpu": "cpu: the processor",
-    "cuda": "cuda: an NVIDIA card",
-    "mps": "mps: the graphics of an Apple machine",
+    "cuda": "cuda: an NVIDIA GPU",
+    "mps": "mps: the GPU of an Apple machine",
 }
 
 
@@ -67,7 +67,7 @@ class TrainingOptions:
     def lines(self) -> list[tuple[str, str]]:
         """Names and values, with the key that changes each."""
         epochs = "as the recipe says" if self.epochs is None else f"{self.epochs:,}"
-        base = "no published set is seen again" if self.base is None else f"with {self.base}"
+        base = "no published data set is replayed" if self.base is None else f"with {self.base}"
         there = [("its Python", f"{self.python}  (p)")] if self.host else []
         return [
             ("where", f"{place(self.host)}  (w)"),
@@ -80,7 +80,7 @@ class TrainingOptions:
 
 def place(host: str) -> str:
     """Where a training runs, in words."""
-    return f"{host}, over ssh; texts that are trained on go there" if host else "this computer"
+    return f"{host}, over ssh; the training texts are sent there" if host else "this computer"
 
 
 def problem_of_machine(host: str, python: str = PYTHON) -> str:
@@ -179,8 +179,8 @@ class EarlierRuns:
         if self.unwatched_on:
             lines.append(f"A training may go on on {self.unwatched_on}: g watches it.")
         elif self.stopped is not None:
-            lines.append(f"A training was stopped {self.stopped_at}: g goes on with it.")
-        return [*lines, "l shows what came of the last one."] if self.last is not None else lines
+            lines.append(f"A training was stopped {self.stopped_at}: g resumes it.")
+        return [*lines, "l shows the result of the last one."] if self.last is not None else lines
 
 
 def earlier_runs(runs: Sequence[Run]) -> EarlierRuns:
@@ -211,10 +211,10 @@ def plan_lines(
             "your work",
             f"{counted_many(material.decisions, 'decision')}, {counted_many(material.done, 'abstract')} done",
         ),
-        ("trained on", f"{abstracts}; {material.dev:,} more choose the best epoch"),
+        ("trained on", f"{abstracts}; {material.dev:,} more select the best epoch"),
         (
             "held out",
-            f"{counted_many(material.gate, 'done abstract')}, to compare the new model with the present one",
+            f"{counted_many(material.gate, 'done abstract')}, to compare the new model with the current one",
         ),
         ("starts from", model),
         *setup.lines(),
@@ -231,7 +231,7 @@ def nothing_to_learn(material: TrainingData) -> str:
         return ""
     if material.decisions:
         return "every abstract with decisions is held out: decide items of some more abstracts"
-    return "nothing to learn from yet: decide some items first (Enter, x, 1-6)"
+    return "no training data yet: decide some items first (Enter, x, 1-6)"
 
 
 def _takes(seconds: float | None) -> str:

@@ -32,7 +32,7 @@ class RunProgress:
     """A training at one moment.
 
     Attributes:
-        state: As in the status, or ``starting`` before there is one, ``died`` when its process is gone.
+        state: As in the status, or ``starting`` before there is one, ``died`` when its process has ended.
         epoch: The epoch that runs.
         epochs: How many there will be at most.
         share: Of the whole job, 0 to 1.
@@ -84,9 +84,9 @@ class RunProgress:
         """The state in words."""
         on = f" on {self.host}" if self.host else ""
         if self.unwatched:
-            return f"not watched: the job is{on}"
+            return f"not followed: the job is{on}"
         if self.runs and self.lost:
-            return f"no line to {self.host}; the job goes on there"
+            return f"no connection to {self.host}; the job keeps running there"
         if self.state == "training" and self.epoch:
             return f"training{on}: epoch {self.epoch} of {self.epochs}"
         if self.host and self.runs and self.message:
@@ -193,11 +193,11 @@ class RunReader:
             message, hint = self._error[0] or message, self._error[1] or hint
         if state == "died":
             reason = message if status.state == "failed" else _last_words(self.run)
-            return reason or "its process is gone", hint or _WHAT_NOW
+            return reason or "its process has ended", hint or _WHAT_NOW
         return message, hint
 
 
-_WHAT_NOW = "Enter begins anew; the whole log is in the file log of the run folder"
+_WHAT_NOW = "Enter starts again; the complete log is the file log in the run folder"
 _LOG_BYTES = 4000
 
 
@@ -350,12 +350,12 @@ def _words(verdict: str, model: str, promoted: bool, used: bool) -> str:
     if promoted:
         return f"promoted: {model} is better and in use now"
     if not model:
-        return "no model came of it"
+        return "it produced no model"
     if verdict == "too few":
-        return f"too few held-out abstracts to tell; the old model stays. Enter uses {model}"
+        return f"too few held-out abstracts to tell; the old model stays in use. Enter uses {model}"
     if verdict == "promote":
         return f"{model} is better, but not in use. Enter uses it"
-    return f"kept the old model. Enter uses {model} all the same"
+    return f"kept the old model. Enter uses {model} anyway"
 
 
 def _rows(report: Mapping[str, Any]) -> Iterator[ScoreComparison]:

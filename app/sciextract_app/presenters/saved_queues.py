@@ -113,13 +113,13 @@ class Queues:
     def leave(self) -> Feedback:
         """Go on in the project's own order; the place in the queue is kept."""
         if self._active is None:
-            return problem("No queue is worked on")
+            return problem("No queue is open")
         left, self._places = self._active, self.places
         self._active = self._state.findings = None
         self._follow(DocumentOrder(self._state.project.connection))
         if left.kind == CHECK:
             return Feedback(f"left the check {left.progress}; K checks again")
-        return Feedback(f"left the queue {left.progress}; F3 goes on with it")
+        return Feedback(f"closed the queue {left.progress}; F3 goes on with it")
 
     def check(self, check: Check, found: Sequence[Finding]) -> DocumentOrder:
         """Work on the abstracts in which a check has found something, until the queue is left."""
@@ -137,7 +137,7 @@ class Queues:
         if name == self.active:
             self.leave()
         self._places.pop(name, None)
-        return Feedback(f"the queue {name} is forgotten, its abstracts stay as they are")
+        return Feedback(f"the queue {name} is deleted; its abstracts are unchanged")
 
     def _start(self, name: str) -> Feedback:
         queue = queries.read_queue(self._state.project, name)

@@ -132,7 +132,7 @@ def suggestion(state: ReviewState) -> str | None:
 def _make_best(state: ReviewState) -> Feedback:
     label = suggestion(state)
     if label is None:
-        return problem("The model proposes no type for this: press one")
+        return problem("The model suggests no type for this: press a type key")
     return make(state, label)
 
 
@@ -181,7 +181,7 @@ def ask_fragment(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin to point at a part, at the token behind the focused mention."""
     mention = state.open_view.mention_of(state.focus)
     if mention is None or isinstance(state.focus, RelationRef) or not len(state.open_view.tokens):
-        return problem("+ gives a mention a further part: put the focus on one with j and k")
+        return problem("+ adds a part to a mention: focus one with j and k")
     state.leave_mode()
     state.mode, state.pending.part_of = Mode.FRAGMENT, mention
     behind = state.open_view.by_id[mention].char_end
@@ -225,12 +225,12 @@ def _take(state: ReviewState) -> Feedback:
     row, part = state.open_view.by_id.get(state.pending.part_of), selected(state)
     if row is None or part is None:
         state.leave_mode()
-        return problem("The mention is not there any more")
+        return problem("The mention no longer exists")
     text, before = state.open_view.text, row.fragments
     out = _has_all(state, before, part)
     spans = without(text, before, part) if out else with_part(text, before, part)
     if not spans:
-        return problem("That is the whole mention: Esc, then x rejects it")
+        return problem("This is the whole mention: Esc, then x rejects it")
     state.leave_mode()
     outcome = state.project.actions.set_fragments(state.number, row.id, spans, state.seconds())
     state.after_action(outcome)

@@ -233,7 +233,7 @@ def source_words(source: str) -> str:
     return f"model {name.partition('/')[0]}" if kind == "model" else name
 
 
-HERE = "here: what holds in this project"
+HERE = "here: the annotations of this project"
 
 
 def sides_of(
@@ -335,7 +335,7 @@ class _Drawn:
         rows = self._document.on_fragments(other.fragments[0])
         states = [row.state for row in rows if row.label == other.label]
         if State.UNDECIDED in states:
-            return ": nobody has decided it here"
+            return ": undecided here"
         return ": rejected here" if State.REJECTED in states else ""
 
     def _around(

@@ -121,9 +121,9 @@ class DashboardScreen(Screen[None]):
         if event.found is not None:
             self._agreement = [*found, *agreement_bars(event.found)]
         elif event.error is not None:
-            self._note = f"the comparison ended early: {error_line(event.error)}"
+            self._note = f"the comparison was stopped: {error_line(event.error)}"
         else:
-            self._note = "" if found else "nobody else has said anything about them yet"
+            self._note = "" if found else "no other source has annotated them yet"
         self._draw(top=False)
 
     @on(Worker.StateChanged)

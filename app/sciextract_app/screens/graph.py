@@ -39,7 +39,7 @@ _HINTS = (
     Hint("?", "keys"),
 )
 _KEYS = (
-    ("Enter", "show the marked node; on a neighbour: go there", "walking"),
+    ("Enter", "show the selected node or neighbour", "walking"),
     ("Backspace", "back to the node before", "walking"),
     ("Tab", "from the list to the neighbours and back", "walking"),
     ("/", "find nodes by any of their names; Enter takes the first, Esc leaves", "looking"),
@@ -126,7 +126,7 @@ class GraphScreen(Screen[None]):
         """Show what supports the marked edge."""
         row = self.query_one("#edges", RowList).chosen
         if row is None or row.edge is None:
-            self._show_message("mark a neighbour first: Tab leads to them")
+            self._show_message("select a neighbour first: Tab moves to them")
             return
         edge = row.edge
         self._ask_support(lambda questions: questions.sentences(edge))
@@ -140,7 +140,7 @@ class GraphScreen(Screen[None]):
         elif self.walk.mark is not None:
             self._show_message(f"a path begins at {self.walk.mark[1]}; p at another node shows it")
         else:
-            self._show_message("no path is wanted any more")
+            self._show_message("path search cancelled")
 
     def action_turn_type(self) -> None:
         """List the nodes of the next type."""

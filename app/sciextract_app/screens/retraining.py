@@ -52,7 +52,7 @@ class RetrainingScreen(TrainingSetup):
         Binding("g", "resume", "go on with a stopped training", id="retrain.resume"),
         Binding("x", "stop", "stop", id="retrain.stop"),
         Binding("n", "plan", "a new training", id="retrain.new"),
-        Binding("l", "last", "what came of the last training", id="retrain.last"),
+        Binding("l", "last", "the result of the last training", id="retrain.last"),
         Binding("down,j", "scroll(1)", "down", id="retrain.down"),
         Binding("up,k", "scroll(-1)", "up", id="retrain.up"),
         Binding("pagedown,space", "scroll(10)", "down", id="retrain.page-down"),
@@ -121,7 +121,7 @@ class RetrainingScreen(TrainingSetup):
         elif not self._watch.runs:
             self._show_message(Feedback("no training works now", problem=True))
         else:
-            explained = "What is learned so far is kept, and g goes on from there. Closing this panel stops nothing."
+            explained = "The progress so far is kept, and g resumes from there. Closing this panel does not stop it."
             dialog = QuestionDialog("Stop the training?", explained, "stops it")
             self.app.push_screen(dialog, self._stop)
 
@@ -154,11 +154,11 @@ class RetrainingScreen(TrainingSetup):
             self.app.push_screen(ErrorDialog("Training cannot begin", error))
             return
         self.look()
-        self._show_message(Feedback("it goes on when you leave this panel, or the desk"))
+        self._show_message(Feedback("it continues when you leave this panel or the desk"))
 
     def _stop(self, yes: bool | None) -> None:
         if yes and self._watch.stop():
-            self._show_message(Feedback("it stops at the next point from which it can go on"))
+            self._show_message(Feedback("it stops at the next point from which it can resume"))
 
     def _stop_there(self, answer: str | None) -> None:
         if answer == "w":
@@ -179,7 +179,7 @@ class RetrainingScreen(TrainingSetup):
             self._watch.show(self._watch.run)
         else:
             self._show_message(
-                Feedback(f"{event.host} stops the job at the next point from which it can go on")
+                Feedback(f"{event.host} stops the job at the next point from which it can resume")
             )
         self.look()
 
@@ -193,7 +193,7 @@ class RetrainingScreen(TrainingSetup):
         if missing is not None and not elsewhere:
             return error_line(missing)
         if not self._service.writable:
-            return "this project can only be read here: copy it to a folder of yours, then retrain on the copy"
+            return "this project is read-only here: copy it to a folder of yours, then retrain on the copy"
         return nothing_to_learn(found.material) if found.material else ""
 
     def _drawing(self) -> Drawing:
@@ -208,7 +208,7 @@ class RetrainingScreen(TrainingSetup):
         found = self._material
         if found is None or found.material is None:
             return word_lines(["counting…"], width)
-        lines = word_lines(["Retrain: the model learns from your decisions"], width, "bold")
+        lines = word_lines(["Retrain: train the model on your decisions"], width, "bold")
         rows = plan_lines(found.material, found.model, self._service.setup, found.earlier)
         lines += [Text(), *plot_pages.named_lines(rows, width)]
         past = found.earlier.words
@@ -220,7 +220,7 @@ class RetrainingScreen(TrainingSetup):
         live, found = self._watch.live, self._watch.outcome()
         if live is not None and live.runs:
             what = "stop watching, or the job" if live.there else "stop"
-            return Hint("x", what), Hint("Esc", "back; it goes on")
+            return Hint("x", what), Hint("Esc", "back; it keeps running")
         if found is not None:
             use = (Hint("Enter", "use the new model"),) if found.offered else ()
             return *use, Hint("n", "a new training"), Hint("↑ ↓", "scroll"), _BACK
@@ -258,11 +258,11 @@ class RetrainingScreen(TrainingSetup):
 
 def _stopping(live: RunProgress) -> KeyedDialog:
     """What can be stopped of a job on another machine."""
-    cancel = ("c", f"cancel the job on {live.host}: what is learned stays there, g goes on from it")
+    cancel = ("c", f"cancel the job on {live.host}: its progress stays there, g resumes it")
     if live.unwatched:
-        return KeyedDialog("Stop the job?", "Nobody watches it now; g does so again.", [cancel])
-    watch = ("w", f"stop watching: the job goes on on {live.host}, g watches it again")
-    return KeyedDialog("Stop what?", "Closing this panel stops nothing.", [watch, cancel])
+        return KeyedDialog("Stop the job?", "It is not followed now; g follows it again.", [cancel])
+    watch = ("w", f"stop following: the job keeps running on {live.host}, g watches it again")
+    return KeyedDialog("Stop what?", "Closing this panel does not stop it.", [watch, cancel])
 
 
 def _resuming(live: RunProgress) -> tuple[Hint, ...]:

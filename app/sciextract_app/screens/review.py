@@ -513,9 +513,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         opening.remember(self._record)
         notices = [self._options.notice]
         if left := open_differences(self.project):
-            notices.append(f"{counted(left, 'difference')} with others to decide: W")
+            notices.append(f"{counted(left, 'difference')} to resolve with other sources: W")
         if not self.writable:
-            notices.append(f"{self.project.path.name} can only be read here: copy it to change it")
+            notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
             self.show_notice(Feedback("; ".join(filter(None, notices)), problem=not self.writable))
         self._check = IntegrityCheck(self.project)

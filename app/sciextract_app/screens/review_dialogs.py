@@ -88,7 +88,7 @@ class ReviewDialogs:
             case "guideline":
                 self.guideline()
             case "help":
-                note = f"Keys of your own: {user_folder('config') / KEYMAP_FILE}"
+                note = f"Custom keys: {user_folder('config') / KEYMAP_FILE}"
                 screen.app.push_screen(KeysDialog(help_rows(screen.keys), note))
             case bulk.PLACES:
                 self.places()
@@ -128,7 +128,7 @@ class ReviewDialogs:
             f"{error.message}. Nothing can be saved into it from here.\n\n"
             "What is open, with all decisions until then, can be saved as a project beside it."
         )
-        title = "The project's file is another one now"
+        title = "The project file was replaced"
 
         def answered(yes: bool | None) -> None:
             if yes:
@@ -379,7 +379,7 @@ class ReviewDialogs:
         screen = self._screen
         comparison = compare(screen.project, screen.desk.number, screen.custom_keys)
         if comparison is None:
-            self._refuse("No model has predicted this abstract: F6 lets it")
+            self._refuse("No predictions for this abstract: F6 predicts")
         else:
             screen.app.push_screen(ComparisonScreen(screen.project, comparison))
 
@@ -396,7 +396,7 @@ class ReviewDialogs:
             screen.app.push_screen(side_dialog(sides), partial(self._side_chosen, sides))
         else:
             self._refuse(
-                "Nobody else has said anything here: sciextract merge brings in a colleague's project"
+                "Nobody else has annotations here: sciextract merge brings in a colleague's project"
             )
 
     def _side_chosen(self, sides: Sequence[OtherSource], name: str | None) -> None:

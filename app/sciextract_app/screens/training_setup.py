@@ -25,7 +25,7 @@ from sciextract_app.presenters.view_models import Hint
 if TYPE_CHECKING:
     from sciextract_app.workers.retraining import RetrainingService
 
-_HOST = "HOST or USER@HOST as ssh takes it, ~/.ssh/config holds; empty for this computer. Needs a key, no password."
+_HOST = "HOST or USER@HOST as for ssh, ~/.ssh/config applies; empty for this computer. Needs a key, no password."
 
 
 class TrainingSetup(Screen[None]):
@@ -39,7 +39,7 @@ class TrainingSetup(Screen[None]):
         Binding("w", "where", "this computer, or another machine", id="retrain.where"),
         Binding("d", "device", "another device", id="retrain.device"),
         Binding("p", "python", "the Python of the other machine", id="retrain.python"),
-        Binding("b", "base", "a published set, seen again in training", id="retrain.base"),
+        Binding("b", "base", "a published data set, replayed in training", id="retrain.base"),
         Binding("e", "epochs", "epochs", id="retrain.epochs"),
     ]
 
@@ -81,7 +81,7 @@ class TrainingSetup(Screen[None]):
         if self._setup.base is not None:
             self._set(base=None)
         elif self.can_set_up:
-            dialog = PathDialog("Your copy of a published set", Path.cwd())
+            dialog = PathDialog("Your copy of a published data set", Path.cwd())
             self.app.push_screen(dialog, self._set_base)
 
     def action_epochs(self) -> None:

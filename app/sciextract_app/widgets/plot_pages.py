@@ -156,10 +156,8 @@ def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
 def acceptance_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
     """What became of the model's items, per label: every bar is a whole."""
     if not bars:
-        return word_lines(
-            ["no model has predicted anything here; F6 at the desk lets one predict"], width
-        )
-    words = "share of the model's items that were right as they stood; missed: added by a person"
+        return word_lines(["no predictions yet; F6 in the desk predicts"], width)
+    words = "share of the model's items accepted unchanged; missed: added by a person"
     parts = _parts(OUTCOMES)
     return [
         *word_lines([words], width),
@@ -182,9 +180,7 @@ def calibration_lines(page: CalibrationPage, width: int, height: int) -> list[Te
     """The reliability diagram with its error."""
     error = page.error
     if error is None:
-        return word_lines(
-            ["no decision on an item of a model yet: nothing to hold its scores against"], width
-        )
+        return word_lines(["no decisions on a model's items yet to compare its scores with"], width)
     columns = [
         Column(each.low, each.high, each.count, each.mean_score, each.accepted)
         for each in page.bins
@@ -192,7 +188,7 @@ def calibration_lines(page: CalibrationPage, width: int, height: int) -> list[Te
     items = sum(each.count for each in columns)
     words = [
         f"expected calibration error {error:.3f} over {items:,} decided items",
-        "columns: share accepted as it stood; ━ what the scores claim (a column that ends there is honest)",
+        "columns: share accepted unchanged; ━ mean score (columns that end there are calibrated)",
     ]
     lines = word_lines(words, width)
     rows = max(5, min(16, height - len(lines) - 4))
@@ -230,7 +226,7 @@ def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
 
 
 def _effort(page: LearningPage) -> list[tuple[str, Sequence[float | None]]]:
-    return [("keys an abstract", page.keys), ("seconds an abstract", page.seconds)]
+    return [("keys per abstract", page.keys), ("seconds per abstract", page.seconds)]
 
 
 def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
@@ -250,9 +246,7 @@ def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
 
 def agreement_lines(bars: Sequence[AgreementBar], note: str, width: int) -> list[Text]:
     """Figures of each source; F1 from 0 to 100, kappa to 1, with 95 % intervals over abstracts."""
-    words = (
-        "what holds here, on abstracts whose entities are done, against what others said of them"
-    )
+    words = "annotations of this project, on abstracts whose entities are done, compared with other sources"
     lines = word_lines([words, *([note] if note else [])], width)
     rows = [
         BarRow(bar.name, heading=True)
@@ -311,7 +305,7 @@ def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
     if live.scores:
         lines += [
             Text(),
-            _heading("F1 on the abstracts that choose the best epoch", "now   best", width),
+            _heading("F1 on the abstracts that select the best epoch", "now   best", width),
         ]
         lines += _scores(live.scores, width, rows)
     return lines

@@ -195,7 +195,7 @@ class ImportService:
         """Import a pasted text; ``None`` where the person did not want to."""
         if text is None:
             return
-        self._host.show_notice(Feedback("importing what was pasted"))
+        self._host.show_notice(Feedback("importing the pasted text"))
         path, author, post = self._host.project.path, self._author, self._host.post_message
         self._host.start_thread(
             self.GROUP,
@@ -205,7 +205,7 @@ class ImportService:
     def is_refused(self) -> bool:
         """Say that nothing can be imported where the project can only be read."""
         if not self._host.writable:
-            refused = "nothing imported: the project can only be read here"
+            refused = "nothing imported: the project is read-only here"
             self._host.show_reply(Feedback(refused, problem=True))
         return not self._host.writable
 

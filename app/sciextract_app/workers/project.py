@@ -246,7 +246,9 @@ class IntegrityCheck:
             return Feedback(f"{damage}; leave, then: {doctor}", problem=True)
         if check.failed:
             return Feedback(f"{self._name} could not be checked: {check.failed}", problem=True)
-        return Feedback(f"{self._name} was not closed cleanly last time; nothing is wrong with it")
+        return Feedback(
+            f"{self._name} was not closed properly last time; the checks found no problems"
+        )
 
     def cancel(self) -> None:
         """End the check before its end."""

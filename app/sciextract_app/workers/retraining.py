@@ -103,7 +103,7 @@ class RetrainingService:
         if message.error is None:
             self.watch.used = True
             self._take(message.model)
-            words = f"{message.model} is in use now; what is undecided is predicted anew"
+            words = f"{message.model} is in use now; undecided abstracts are predicted again"
             self._host.show_reply(Feedback(words))
 
     def offer_after(self, feedback: Feedback) -> None:

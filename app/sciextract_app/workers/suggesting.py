@@ -81,7 +81,7 @@ class SuggestService:
     def start(self, sources: Sources | Path) -> None:
         """Suggest from lists and models, or from an annotated file."""
         if not self._host.writable:
-            refused = "nothing suggested: the project can only be read here"
+            refused = "nothing suggested: the project is read-only here"
             self._host.show_reply(Feedback(refused, problem=True))
             return
         path, author, post = self._host.project.path, self._author, self._host.post_message

@@ -96,7 +96,7 @@ class Training:
         except OSError as error:
             raise OutputError(
                 f"training cannot begin in {run.folder}: {error.strerror}",
-                "make room or set SCIEXTRACT_HOME to a folder that can be written",
+                "free some space or set SCIEXTRACT_HOME to a writable folder",
             ) from error
         return cls(run, child)
 

@@ -146,7 +146,11 @@ def build(options: BuildOptions) -> None:
         found = build_graph(options.graph, reading, settings, screen.listener())
     except KeyboardInterrupt:
         screen.end()
-        say("", f"interrupted; {screen.on_disk:,} abstracts are kept", "the same command goes on")
+        say(
+            "",
+            f"interrupted; {screen.on_disk:,} abstracts are kept",
+            "repeat the command to resume",
+        )
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     finally:
         screen.end()

@@ -77,7 +77,7 @@ def gaps(
         )  # fmt: skip
     if not found:
         raise nothing(
-            f"nothing of this type lies two steps from {first.name!r} without being named with it"
+            f"no node of this type is two steps from {first.name!r} without being mentioned together with it"
         )
     if as_json:
         show_json(each.to_json() for each in found)

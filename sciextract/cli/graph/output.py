@@ -52,7 +52,7 @@ def precision(
     judgements = read_sheet(sheet)
     found = precisions(judgements)
     if not found:
-        raise nothing('nothing is judged yet: write yes or no into the column "correct"')
+        raise nothing('no row is judged yet: write yes or no into the column "correct"')
     if as_json:
         show_json(each.to_json() for each in found)
     else:
@@ -224,13 +224,13 @@ def browse(
     """
     if not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         raise UsageError(
-            "walking through a graph needs a terminal, and standard input or output is none",
+            "browsing a graph needs a terminal; standard input or output is not one",
             "in scripts: sciextract graph top, neighbours, path, trends",
         )
     try:
         from sciextract_app.screens.graph import run_graph
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
-            raise MissingExtraError("walking through a graph", "tui") from error
+            raise MissingExtraError("browsing a graph", "tui") from error
         raise
     raise typer.Exit(run_graph(graph, node))

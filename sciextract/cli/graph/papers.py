@@ -192,7 +192,7 @@ def results(
             differences=differences,
         )
     if not found:
-        raise nothing("no sentence ties a number to such a metric and material")
+        raise nothing("no sentence states a number for such a metric and material")
     if limit is None and output is None and not as_json:
         limit = _SHOWN
     chosen = found[:limit]

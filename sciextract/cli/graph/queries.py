@@ -89,7 +89,7 @@ def _about(known: About) -> Iterator[str]:
     if node.generic:
         yield "  generic: left out of top, paths and pictures without --with-generic"
     for reason, forms in known.unmatched.items():
-        yield f"  not looked for in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}"
+        yield f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}"
     if known.meanings:
         listed = ", ".join(f"{name} {count:,}" for name, count in known.meanings.items())
         yield f"  an acronym that the corpus expands in several ways, so it is not merged: {listed}"
@@ -143,8 +143,8 @@ def path(
             closed |= generic_nodes(connection)
         steps = shortest_path(connection, first, last, closed, sentences)
     if steps is None:
-        hint = "" if with_generic else "; --with-generic allows generic nodes on the way"
-        raise nothing(f"no way leads from {first.name!r} to {last.name!r}{hint}")
+        hint = "" if with_generic else "; --with-generic allows generic nodes on the path"
+        raise nothing(f"there is no path from {first.name!r} to {last.name!r}{hint}")
     if as_json:
         edges = [[edge.to_json() for edge in step] for step in steps]
         show_json([{"start": first.to_json(), "end": last.to_json(), "steps": edges}])

@@ -128,7 +128,7 @@ def trends(
             records = [each.to_json() for each in answer.found]
             _draw(answer.found, graph, plot, force=force)
     if not records:
-        raise nothing("nothing found; --least, --recent and the years decide how much is looked at")
+        raise nothing("nothing found; change --least, --recent or the years to include more nodes")
     if as_json:
         show_json(records)
     else:
@@ -152,7 +152,7 @@ def _refuse(given: dict[str, object], types: list[str], most: int) -> None:
     """
     for name, value in given.items():
         if value is not None:
-            raise UsageError(f"{name} does not go with this question", "leave it out")
+            raise UsageError(f"{name} is not available for this question", "leave it out")
     if len(types) > most:
         raise UsageError(f"--type is given {len(types)} times, allowed are {most}", "")
 
@@ -173,7 +173,7 @@ def _trend_lines(answer: Trends) -> Iterator[str]:
             f"{100 * each.certain:+8.2f} {100 * each.slope:+7.2f} {each.z:+6.1f} {count:9,}  "
             f"{_share(each.periods[-1]):24}  {peak:30}  {each.node.name}"
         )
-    yield f"{answer.tested:,} nodes looked at, of which about {answer.by_chance:.0f} pass by chance"
+    yield f"{answer.tested:,} nodes tested, of which about {answer.by_chance:.0f} pass by chance"
 
 
 def _share(period: Period) -> str:

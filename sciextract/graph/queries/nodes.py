@@ -154,7 +154,7 @@ class About:
         aliases: The most frequent ways to write it.
         all_aliases: How many there are.
         meanings: Of an acronym with several expansions: each with its abstracts.
-        unmatched: Forms that are not looked for in the texts, by the reason.
+        unmatched: Forms that are not searched in the texts, by the reason.
     """
 
     node: Node

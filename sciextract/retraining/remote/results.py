@@ -79,7 +79,7 @@ def _ended(location: JobLocation, state: JobState) -> JobState:
     if state.exit is None:
         last = state.log.strip().splitlines()[-1:] or ["its log is empty"]
         raise RemoteError(
-            f"{location.host}: the job ended without a word: {last[0]}",
+            f"{location.host}: the job ended without an error message: {last[0]}",
             f"its log: {as_command('ssh', location.host, as_command('cat', f'{location.folder}/log'))}",
         )
     return state
@@ -135,7 +135,7 @@ def fetch_model(run: Run, location: JobLocation) -> Path:
         open_folder(run.folder / MODEL)
     except (ModelDamagedError, ModelNotFoundError) as error:
         raise RemoteError(
-            f"the model from {location.host} did not arrive whole: {error.message}",
+            f"the model from {location.host} was not transferred completely: {error.message}",
             f"fetch it again: {as_command('sciextract', 'jobs', 'fetch', run.name)}",
         ) from error
     jobs.note(run, location, state="fetched")

@@ -66,7 +66,7 @@ def probe(ssh: Ssh) -> Machine:
     try:
         return Machine.from_json(values)
     except (KeyError, TypeError) as error:
-        raise RemoteError(f"{ssh.host} answers a probe with {values!r}") from error
+        raise RemoteError(f"{ssh.host} responded to a test command with {values!r}") from error
 
 
 def require(ssh: Ssh, machine: Machine, *, needed_bytes: int, gpu: bool, slurm: bool) -> None:
@@ -107,7 +107,7 @@ def _require_room(host: str, machine: Machine, needed_bytes: int) -> None:
         raise RemoteError(
             f"{host}: {machine.free_bytes // _MIB} MiB are free in {machine.home}, the job needs "
             f"{-(-needed_bytes // _MIB)} MiB",
-            "make room there; old jobs go with: sciextract jobs clean",
+            "free some space there; sciextract jobs clean removes old jobs",
         )
 
 
@@ -115,11 +115,9 @@ def _require_tools(host: str, machine: Machine, gpu: bool, slurm: bool) -> None:
     if not machine.rsync:
         raise RemoteError(f"{host} has no rsync", "install it there")
     if slurm and not machine.sbatch:
-        raise RemoteError(f"{host} has no sbatch", "leave --slurm out, or name the login node")
+        raise RemoteError(f"{host} has no sbatch", "omit --slurm, or use the login node")
     if gpu and not machine.gpus:
-        raise RemoteError(
-            f"{host} shows no NVIDIA GPU", "leave --gpu out to train on its processor"
-        )
+        raise RemoteError(f"{host} shows no NVIDIA GPU", "omit --gpu to train on the CPU")
 
 
 MAX_FILE_BYTES = 4 << 30
@@ -133,9 +131,9 @@ _PLAIN = (
     f"--max-size={MAX_FILE_BYTES}",
 )
 _HINTS = {
-    11: "make room on the machine that takes the files",
+    11: "free some space on the receiving machine",
     12: "is the disk there full, or rsync missing?",
-    255: "the line is down: the same command goes on where it stopped",
+    255: "the connection failed: repeat the command to resume",
 }
 
 

@@ -111,7 +111,7 @@ class RemoteTrainer(Trainer):
         """A job that runs goes on, nothing else does."""
         location = jobs.location_of(run)
         if location is not None and location.state == "started":
-            message = f"not watching any more; the job goes on on {location.host}"
+            message = f"no longer following the job; it keeps running on {location.host}"
             return message, _attach_command(run)
         return stopped_here(run)
 
@@ -161,7 +161,7 @@ class _AttachedTrainer(RemoteTrainer):
         """
         if self._location.state == "sending" and not self._again:
             raise RemoteError(
-                f"{run.name} was not wholly sent to {self._location.host}",
+                f"{run.name} was not sent completely to {self._location.host}",
                 f"send the rest: {go_on_command(run)}",
             )
 
@@ -308,7 +308,7 @@ class EventRelay:
             except ValueError as error:
                 raise RemoteError(
                     f"{self._location.host}: event {self._seen + 1} of the job cannot be used: {error}",
-                    "is the machine the one that is meant? jobs are sent the version that runs here",
+                    "check that this is the intended machine; jobs run the same version as this one",
                 ) from None
             if not self._is_known(event):
                 self._enter(event)

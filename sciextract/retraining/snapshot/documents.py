@@ -108,7 +108,8 @@ def to_line(document: TrainingDocument) -> str:
 
 
 def from_read(read: AnnotatedDocument) -> TrainingDocument | None:
-    """The training document of a line that was read; ``None`` where the line does not tell what is complete."""
+    """The training document of a line that was read; ``None`` where the line does not state which layers are
+    complete."""
     marks = read.document.fields.get(TRAINING)
     try:
         complete = frozenset(Layer(each) for each in marks["complete"])  # type: ignore[index]

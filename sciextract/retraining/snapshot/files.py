@@ -186,7 +186,9 @@ def _documents(path: Path) -> Iterator[TrainingDocument]:
         document = from_read(read)
         if document is None:
             key = read.document.doc_key
-            raise TrainingDataError(f"{path}: {key!r} does not tell what is complete", _AGAIN)
+            raise TrainingDataError(
+                f"{path}: {key!r} does not state which layers are complete", _AGAIN
+            )
         yield document
 
 

@@ -210,16 +210,16 @@ def _check_path(path: str, origin: Origin, project: Project) -> None:
         raise UsageError(problem, f"name a file: {option} FILE")
     if Path(path).exists() and project.path.samefile(path):  # opening it would cost SQLite's locks
         problem = f"{option} {path} is the project itself"
-        raise UsageError(problem, "its abstracts are taken anyway: leave the option out")
+        raise UsageError(problem, "its abstracts are used anyway: omit the option")
 
 
 def _nothing_annotated(path: str, bad: int, first_problem: str) -> TrainingDataError:
-    problem = f"{path}: nothing in it is annotated, so there is nothing to learn from it"
+    problem = f"{path}: nothing in it is annotated, so it cannot be used for training"
     if bad:
         problem = f"{problem}; {bad} records cannot be read, the first: {first_problem}"
     return TrainingDataError(
         problem,
-        "a model's predictions are no gold: decide them in a project first (sciextract tui)",
+        "a model's predictions are not gold: decide them in a project first (sciextract tui)",
     )
 
 

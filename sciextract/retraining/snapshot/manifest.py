@@ -365,7 +365,7 @@ def _about_held_out(splits: Splits, left_out: Mapping[str, int]) -> Iterator[str
     if not gate.documents:
         yield (
             "gate is empty: no held-out abstract has a done layer, so the new model cannot be compared "
-            f"with the old one; {_DONE}, or name gold with --gate FILE. {LEAST_DOCUMENTS} are the least, so "
+            f"with the old one; {_DONE}, or name gold with --gate FILE. {LEAST_DOCUMENTS} are the minimum, so "
             f"about {round(LEAST_DOCUMENTS / GATE_SHARE)} done abstracts"
         )
     waiting = left_out.get(NOT_DONE, 0)
@@ -383,4 +383,4 @@ def _about_file(file: GoldFile) -> Iterator[str]:
         )
     for layer in Layer:
         if layer in file.schema_layers - file.layers:
-            yield f"{file.path}: no {layer.value} in it, so it teaches nothing about them"
+            yield f"{file.path}: no {layer.value} in it, so nothing is learned about them"

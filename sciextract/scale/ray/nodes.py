@@ -56,7 +56,7 @@ def check_nodes() -> None:
     _, late = ray.wait(list(asked.values()), num_returns=len(asked), timeout=_ANSWER_SECONDS)
     for node, answer in asked.items():
         if answer in late:
-            raise ClusterError(f"node {node.name} does not answer", "ray status shows its state")
+            raise ClusterError(f"node {node.name} does not respond", "ray status shows its state")
         refuse_other(node.name, _version(answer, node))
 
 
@@ -71,7 +71,7 @@ def wait_for(kind: str) -> str:
     if ray.cluster_resources().get(kind, 0) < 1:
         return f"no machine of the cluster has a {kind} yet; the run waits for one that has"
     if ray.available_resources().get(kind, 0) < 1:
-        return f"others use every {kind} of the cluster; the run waits until one is free"
+        return f"other jobs use every {kind} of the cluster; the run waits until one is free"
     return ""
 
 

@@ -130,9 +130,7 @@ _START_HINT = "start one with ray start --head, join it with ray start --address
 
 def _check_address(address: str) -> None:
     if address.startswith("ray://"):
-        problem = (
-            f"--address {address!r} is one of Ray Client, through which Ray Data cannot be driven"
-        )
+        problem = f"--address {address!r} is one for Ray Client, which does not support Ray Data"
         raise UsageError(problem, f"run this on a machine of the cluster: {_ALLOWED}")
     if "://" in address:
         raise UsageError(f"--address {address!r} is no address of a Ray cluster", _ALLOWED)

@@ -191,7 +191,7 @@ def spreading(project: Project, number: int, entity_id: str, count: Count) -> It
     """
     if decided_about(project, number, entity_id) != count.decided:
         raise ActionRefusedError(
-            f"{count.decided.surface!r} is not as it was when this was counted", "count it again"
+            f"{count.decided.surface!r} has changed since this was counted", "count it again"
         )
     project.backup(KIND)
     done = Outcome(None, 0, 0)
@@ -206,7 +206,7 @@ def _some(project: Project, decided: Decided, numbers: tuple[int, ...], done: Ou
         with project.writing() as connection:
             event_id = done.event_id or _begin(project, connection, decided)
             if _taken_back(connection, event_id):
-                raise ActionRefusedError("it was taken back on the way, so the rest is not done")
+                raise ActionRefusedError("it was undone in the meantime, so the rest is skipped")
             context = project.context(event_id)
             changed = sum(_one(project, number, decided, context) for number in numbers)
             if not changed and done.event_id is None:

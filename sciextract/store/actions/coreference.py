@@ -90,7 +90,8 @@ def _anchor(doc: DocumentState, link: LinkRow) -> LinkRow:
             return companion
     name = entity_of(doc, link.entity_id).surface(doc.text)
     raise ActionRefusedError(
-        f"{name!r} would be alone in its cluster", "join another cluster, or make a new one"
+        f"{name!r} would be the only mention of its cluster",
+        "join another cluster, or make a new one",
     )
 
 

@@ -79,7 +79,7 @@ def gone(kind: str, item_id: str) -> ActionRefusedError:
     """An item that is not there."""
     return ActionRefusedError(
         f"the {kind} {item_id} is not in this abstract (any more)",
-        "another window or person may have changed it: look again",
+        "it may have been changed in another window or by another person",
     )
 
 

@@ -251,7 +251,7 @@ def _check_room(project: Path, size: int) -> None:
     if free < size:
         raise ProjectFullError(
             f"{project}: a backup needs {size:,} bytes, {free:,} are free; nothing was changed",
-            f"make room, or remove old backups in {folder_of(project)}",
+            f"free some space, or remove old backups in {folder_of(project)}",
         )
 
 

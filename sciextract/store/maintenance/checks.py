@@ -22,8 +22,8 @@ from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded
 from sciextract.store.state_tables import load_rows
 
 Progress = Callable[[int, int], None]
-_REPAIR = "sciextract doctor --repair mends it"
-_SALVAGE = "sciextract doctor --repair saves what can be read"
+_REPAIR = "to repair it: sciextract doctor --repair"
+_SALVAGE = "to recover what can be read: sciextract doctor --repair"
 FROM_BACKUP = "compare with a backup; sciextract doctor lists them"
 
 #: Problems of single documents: what is said of them, and the next step.
@@ -33,7 +33,7 @@ _DOCUMENT_CHECKS: Mapping[str, tuple[str, str]] = {
     "sources": ("have annotations of a source that differ from their hash", FROM_BACKUP),
     "tokens": ("have tokens that do not fit their text", FROM_BACKUP),
     "spans": ("have mentions outside of their text", FROM_BACKUP),
-    "log": ("have a state that is not what the log says", _REPAIR),
+    "log": ("have a state that differs from the log", _REPAIR),
     "mentions": ("have mentions whose indexed string is not in their text", _REPAIR),
     "summary": ("have counts that do not fit their items", _REPAIR),
 }
@@ -58,7 +58,7 @@ def _each_wrong(
 def file(connection: sqlite3.Connection) -> Iterator[Finding]:
     """SQLite's own check of every page and index."""
     damage = (f"the file is damaged: {each}" for each in problems(connection))
-    return _each_wrong("file", damage, "SQLite finds the file sound", _SALVAGE)
+    return _each_wrong("file", damage, "SQLite's integrity check passed", _SALVAGE)
 
 
 def references(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -69,14 +69,14 @@ def references(connection: sqlite3.Connection) -> Iterator[Finding]:
         f"{count} rows of {table} speak of a {parent} that is not there"
         for (table, parent), count in broken.items()
     )
-    hint = f"{_REPAIR}, where the log knows better"
+    hint = f"{_REPAIR}, contrary to the log"
     return _each_wrong("references", messages, "all references hold", hint)
 
 
 def types(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Every value has the type that its column is made for."""
-    wrong = (f"no sciextract wrote this: {each}" for each in wrong_types(connection))
-    return _each_wrong("types", wrong, "all values have the right type")
+    wrong = (f"this was not written by sciextract: {each}" for each in wrong_types(connection))
+    return _each_wrong("types", wrong, "all values have the expected type")
 
 
 def log(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -85,13 +85,13 @@ def log(connection: sqlite3.Connection) -> Iterator[Finding]:
     message = (
         f"{len(altered)} events differ from their hash, the first is {min(altered, default=0)}"
     )
-    return _each_wrong("events", [message][: len(altered)], "the events are as they were written")
+    return _each_wrong("events", [message][: len(altered)], "all events match their hashes")
 
 
 def structure(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Tables, indexes, views and triggers are those that sciextract makes."""
     altered = migrations.altered(connection)
-    return _each_wrong("structure", altered, "the tables are as sciextract makes them")
+    return _each_wrong("structure", altered, "the tables match the schema of sciextract")
 
 
 def sessions(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -99,7 +99,7 @@ def sessions(connection: sqlite3.Connection) -> Iterator[Finding]:
     gone = session.stale_sessions(connection)
     others = connection.execute("SELECT count(*) FROM session").fetchone()[0] - len(gone)
     if gone:
-        message = f"{len(gone)} times a process ended without closing the project"
+        message = f"{len(gone)} times a process exited without closing the project"
         yield Finding("sessions", Severity.WARNING, message, _REPAIR)
     if others:
         yield Finding("sessions", Severity.NOTE, f"{others} processes are working on the project")
@@ -119,8 +119,8 @@ def schema(connection: sqlite3.Connection) -> Iterator[Finding]:
 
 def counts(connection: sqlite3.Connection) -> Iterator[Finding]:
     """Nothing is fewer than at the last close without an event that tells why."""
-    drops = (f"something is gone: {each}" for each in findings.drops(connection))
-    return _each_wrong("counts", drops, "nothing is gone since the last close")
+    drops = (f"items are missing: {each}" for each in findings.drops(connection))
+    return _each_wrong("counts", drops, "no items are missing since the project was last closed")
 
 
 def words(connection: sqlite3.Connection) -> Iterator[Finding]:
@@ -146,7 +146,7 @@ def all_documents(
         summary = f"{len(concerned)} of {len(numbers)} abstracts {message}"
         yield Finding(check, Severity.ERROR, summary, hint, tuple(concerned))
     if not wrong:
-        yield Finding("log", Severity.GOOD, f"{len(numbers)} abstracts are as the log says")
+        yield Finding("log", Severity.GOOD, f"{len(numbers)} abstracts match the log")
 
 
 def _wrong_with(connection: sqlite3.Connection, number: int) -> list[str]:

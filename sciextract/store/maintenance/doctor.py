@@ -284,7 +284,7 @@ def _inside(
             facts["journal_mode"] = found.execute("PRAGMA journal_mode").fetchone()[0]
             yield from _checked(found, facts["version"], progress)
     except (ProjectDamagedError, sqlite3.DatabaseError) as error:
-        hint = "sciextract doctor --repair saves what can be read"
+        hint = "to recover what can be read: sciextract doctor --repair"
         yield Finding("file", Severity.ERROR, str(error), hint)
 
 
@@ -339,11 +339,11 @@ def _around(file: Path, facts: dict[str, Any]) -> Iterator[Finding]:
         )
         yield Finding("place", Severity.NOTE, message, "copy it to a local disk to work faster")
     if facts.get("mode", "write") != "write":
-        message = "the project can only be read here"
-        yield Finding("place", Severity.NOTE, message, "copy it to a place where you may write")
+        message = "the project is read-only here"
+        yield Finding("place", Severity.NOTE, message, "copy it to a writable folder")
     if facts["free_bytes"] < 2 * facts["bytes"]:
         message = f"{facts['free_bytes']:,} bytes are free, a backup needs {facts['bytes']:,}"
-        yield Finding("room", Severity.WARNING, message, "make room on the disk")
+        yield Finding("room", Severity.WARNING, message, "free some disk space")
     if has_log(file):
         message = f"{file.name}-wal holds actions that belong to the file"
         yield Finding("place", Severity.NOTE, message, "move or copy both files together")

@@ -71,13 +71,13 @@ def altered(connection: sqlite3.Connection) -> list[str]:
     for (kind, name, table), sql in there.items():
         if (kind, name, table) in own:
             if own[kind, name, table] != sql and not _is_shadow(name):
-                wrong.append(f"the {kind} {name} is not as sciextract makes it")
+                wrong.append(f"the {kind} {name} differs from the schema of sciextract")
         elif (
             kind == "trigger"
             or ("table", table, table) in own
             or ("references" in sql.casefold() and kind == "table")
         ):
-            wrong.append(f"the {kind} {name} is none of sciextract's")
+            wrong.append(f"the {kind} {name} is not part of the schema of sciextract")
     return wrong
 
 

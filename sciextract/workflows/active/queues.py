@@ -149,7 +149,7 @@ def _models(project: Project, order: QueueOrder) -> list[KnownModel]:
     named = [find_model(each) for each in order.models]
     if order.by is By.RANDOM:
         if named:
-            raise UsageError("a random order asks no model", "leave --model out")
+            raise UsageError("a random order uses no model", "leave --model out")
         return []
     if order.by is not By.COMMITTEE:
         if len(named) > 1:

@@ -193,7 +193,7 @@ def pool_of(project: Project) -> Pool:
             "no abstract of the project is left to correct"
             if known
             else "there is no abstract in the project",
-            "sciextract import brings abstracts in",
+            "sciextract import adds abstracts",
         )
     return Pool(
         tuple(each.number for each in unfinished),

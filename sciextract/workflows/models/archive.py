@@ -121,7 +121,7 @@ def _unpacked(path: Path) -> Iterator[Path]:
                 for member in _checked(archive, path):
                     _unpack(archive, member, folder)
         except OSError as error:
-            place, hint = str(path), "let TMPDIR name a folder with more room"
+            place, hint = str(path), "set TMPDIR to a folder with more space"
             problem = f"cannot be unpacked: {error.strerror or error}"
             raise FormatError(problem, path=place, hint=hint) from error
         except (tarfile.TarError, EOFError, ValueError) as error:

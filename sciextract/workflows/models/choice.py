@@ -78,7 +78,7 @@ class Chosen:
             return ""
         reasons = {"project": "the choice of this project", "user": "your choice"}
         reason = reasons.get(self.by, f"from {self.model.distribution}")
-        return f"model {self.model.id} predicts ({reason}); sciextract models show tells more"
+        return f"model {self.model.id} predicts ({reason}); for details: sciextract models show"
 
 
 def chosen(project: Project | None = None, preferred: str | None = None) -> Chosen:
@@ -122,7 +122,7 @@ def current(project: Project | None = None) -> KnownModel:
 
 
 def use(word: str, project: Project | None = None) -> KnownModel:
-    """Let a model predict from now on: in a project, else for the user wherever no project says otherwise.
+    """Let a model predict from now on: in a project, else for the user unless a project has its own model.
 
     A model that is not registered yet is registered first, so that it stays as it is.
 
@@ -165,7 +165,7 @@ def rollback(project: Project | None = None) -> Chosen:
     if _standing(history(project)) is None:
         whose = "for this project" if project else "for you"
         raise UsageError(
-            f"no model was chosen {whose}, so there is nothing to go back from",
+            f"no model was chosen {whose}, so there is no choice to revert",
             "sciextract models list shows the models, sciextract models use chooses one",
         )
     if before:
@@ -266,7 +266,7 @@ def _model_of(choice: Choice, project: Project | None) -> KnownModel:
         f"{whose} the model {choice.id}, which is not on this machine",
         f"{'install the package that holds it' if choice.bundled else 'bring it with sciextract models import'}, "
         "or choose another: "
-        f"{as_command('sciextract', 'models', 'use', DEFAULT_MODEL, *again)}; --model NAME is for once",
+        f"{as_command('sciextract', 'models', 'use', DEFAULT_MODEL, *again)}; --model NAME applies to one command",
     )
 
 
@@ -299,7 +299,7 @@ def carry_choice(project: Project, other: Project) -> str:
             return ""
         use(str(model.folder), project)
     except _NO_MODEL as error:
-        return f"the other project's model is not taken over: {error.message}"
+        return f"the other project's choice of model is not adopted: {error.message}"
     return f"{model.id} predicts here from now on, as in the other project"
 
 

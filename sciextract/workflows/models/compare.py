@@ -218,7 +218,7 @@ def _dev_differs(configs: tuple[ModelConfig, ModelConfig]) -> Iterator[str]:
     first, second = (each.origin.get("dev data") for each in configs)
     if first is None or first != second:
         yield (
-            "the stated scores may be of different dev documents; --data FILE compares both on the same"
+            "the scores in the model cards may come from different dev documents; --data FILE compares both on the same documents"
         )
 
 

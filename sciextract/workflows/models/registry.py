@@ -245,9 +245,7 @@ def _copy(source: Path, target: Path, hash_: str) -> None:
 
 
 @contextmanager
-def written(
-    place: Path, hint: str = "set SCIEXTRACT_HOME to a folder that can be written"
-) -> Iterator[None]:
+def written(place: Path, hint: str = "set SCIEXTRACT_HOME to a writable folder") -> Iterator[None]:
     """Turns operating system errors into an :class:`OutputError` that names the place.
 
     Args:
@@ -262,7 +260,7 @@ def written(
     except OSError as error:
         if reason := no_room(error):
             problem = f"{place}: {reason}; nothing was changed"
-            raise OutputError(problem, "make room and give the command again") from error
+            raise OutputError(problem, "free some space and repeat the command") from error
         raise OutputError(f"{place}: cannot be written: {error.strerror or error}", hint) from error
 
 

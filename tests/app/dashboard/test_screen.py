@@ -61,8 +61,8 @@ async def test_nothing_decided_yet_is_said_on_every_page(tmp_path: Path) -> None
     async with opened(project) as (_, pilot):
         await pilot.press("f7")
         expected = (
-            "D marks an abstract as done", "no model has predicted", "no decision on an item",
-            "no abstract is done yet", "there are no items yet", "nobody else has said anything",
+            "D marks an abstract as done", "no predictions yet", "no decisions on a model's items",
+            "no abstract is done yet", "there are no items yet", "no other source has annotated",
         )  # fmt: skip
         for place, words in enumerate(expected, start=1):
             await pilot.press(str(place))
@@ -100,7 +100,7 @@ async def test_a_file_that_cannot_be_read_is_told(
         await pilot.press("f7")
         await until_shown(pilot, "no statistics: p.sciextract is damaged; sciextract doctor")
         await pilot.press("6")
-        await until_shown(pilot, "the comparison ended early")
+        await until_shown(pilot, "the comparison was stopped")
 
 
 async def test_many_abstracts_keep_no_key_waiting(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def _spoil_relation(
 
 
 def _spoiled_clusters(clusters: tuple[Cluster, ...], chance: random.Random) -> tuple[Cluster, ...]:
-    """One mention is forgotten."""
+    """One mention is deleted."""
     first = clusters[0]
     forgotten = chance.choice(first.mentions[1:])
     kept = tuple(each for each in first.mentions if each != forgotten)

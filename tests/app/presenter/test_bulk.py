@@ -68,13 +68,15 @@ def test_who_waits_is_asked_with_the_numbers(desk: Desk) -> None:
     feedback = desk.press("&")
     assert (desk.mode, feedback.request) == (Mode.COUNTING, bulk.COUNT)
     assert count(desk).message == (
-        "‹graph tagger›: decide 20 items in 10 abstracts? Enter does it, Esc does not"
+        "‹graph tagger›: decide 20 items in 10 abstracts? Enter confirms, Esc cancels"
     )
     assert desk.mode is Mode.CONFIRM
     before = all_state(project_of(desk))
     assert desk.press("enter").request == bulk.DO
     assert all_state(project_of(desk)) == before  # the key itself decides nothing
-    assert do(desk).message == "‹graph tagger›: 20 items in 10 abstracts decided; u takes all back"
+    assert (
+        do(desk).message == "‹graph tagger›: 20 items in 10 abstracts decided; u undoes all of it"
+    )
     assert all(len(project_of(desk).document_state(n).entities) == 2 for n in range(2, 12))
     assert differing(project_of(desk).connection) == []
 
@@ -111,10 +113,10 @@ def test_who_goes_on_is_told_and_asked_behind_the_key(desk: Desk) -> None:
     assert desk.mode is Mode.REVIEW
     place = desk.focus
     feedback = count(desk)
-    assert "& asks, Esc drops it" in feedback.message
+    assert "& previews, Esc cancels" in feedback.message
     assert (desk.mode, desk.focus) == (Mode.REVIEW, place)
     assert desk.footer()[0].words == "decide ‹graph tagger› everywhere"
-    assert "Enter does it" in desk.press("&").message
+    assert "Enter confirms" in desk.press("&").message
     assert str(desk.mode) == "confirm"
 
 
@@ -161,7 +163,7 @@ def test_stopped_half_way_undo_takes_back_what_was_done(desk: Desk) -> None:
     desk.press("&")
     count(desk)
     desk.press("enter")
-    assert "stopped; u takes that back" in do(desk, steps=1).message
+    assert "stopped; u undoes that" in do(desk, steps=1).message
     decided = [n for n in range(2, 12) if project_of(desk).document_state(n).entities]
     assert decided == [2, 3, 4, 5]
     desk.refresh()
@@ -181,7 +183,7 @@ def test_taken_back_on_the_way_the_rest_is_not_done(desk: Desk) -> None:
         steps = spreading(mine, spread.number, spread.entity_id, spread.count)
         next(steps)
         press(desk, "u")
-        with pytest.raises(ActionRefusedError, match="taken back on the way"):
+        with pytest.raises(ActionRefusedError, match="undone in the meantime"):
             next(steps)
     assert all_state(project_of(desk)) == before
     assert desk.bulk.failed(spread, "taken back").problem

@@ -116,7 +116,7 @@ def test_relations_stay_in_the_sentence_unless_asked(desk: Desk) -> None:
     focus(desk, "clauses")
     assert desk.press("r").problem
     feedback = desk.press("R")
-    assert "over sentence borders" in feedback.message
+    assert "across sentences" in feedback.message
     press(desk, "escape")
     assert desk.mode is Mode.REVIEW
 
@@ -164,7 +164,7 @@ def test_same_strings_of_one_abstract(desk: Desk) -> None:
     press(desk, "n v l")
     assert desk.passage().selection == (0, len("The graph"))
     press(desk, "escape v l 2")
-    assert desk.press("a").message == "‹graph tagger›: 1 item decided; u takes all back"
+    assert desk.press("a").message == "‹graph tagger›: 1 item decided; u undoes all of it"
     assert len(desk.passage().marks) == 2
     assert desk.press("a").message == "No other ‹graph tagger› here waits for that"
 

@@ -67,7 +67,7 @@ def main(kind: str, folder: Path) -> None:
         run.write_status(Status.of_this_process(state, epochs=EPOCHS, **values))
 
     def stop(*_: object) -> NoReturn:
-        tell("stopped", epoch=3, share=0.3, message="stopped; the same command goes on")
+        tell("stopped", epoch=3, share=0.3, message="stopped; repeat the command to resume")
         sys.exit(130)
 
     signal.signal(signal.SIGINT, stop)

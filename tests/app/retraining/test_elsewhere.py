@@ -76,12 +76,12 @@ async def test_a_job_is_set_up_left_cancelled_and_brought_to_its_end(
         await until_shown(pilot, "training on gpubox: epoch 3 of 8")
 
         assert server.cut_lines()
-        await until_shown(pilot, "no line to gpubox; the job goes on there")
+        await until_shown(pilot, "no connection to gpubox; the job keeps running there")
 
         await pilot.press("x")
-        await until_shown(pilot, "stop watching")
+        await until_shown(pilot, "stop following")
         await pilot.press("w")
-        await until_shown(pilot, "not watched: the job is on gpubox")
+        await until_shown(pilot, "not followed: the job is on gpubox")
         await pilot.press("g")
         await until_shown(pilot, "training on gpubox: epoch 3 of 8")
 

@@ -129,11 +129,11 @@ class TestSetup:
             await pilot.press("backspace", "4", "enter")
             await until_shown(pilot, "4  (e)")
             await pilot.press("b")
-            await until_shown(pilot, "published set")
+            await until_shown(pilot, "published data set")
             await pilot.press(*str(tmp_path / "gold.jsonl"), "enter")
             await until_shown(pilot, "no base")
             await pilot.press("b")
-            await until_shown(pilot, "no published set is seen again")
+            await until_shown(pilot, "no published data set is replayed")
             await pilot.press("escape", "f8")
             await until_shown(pilot, "me@box, over ssh")  # the desk keeps it
             assert list(project.parent.glob("home/runs/*")) == []
@@ -207,7 +207,7 @@ class TestEnds:
             await until_shown(pilot, "kept the old model")
         async with opened(project) as (_, pilot):
             await pilot.press("f8")
-            await until_shown(pilot, "l shows what came of the last one")
+            await until_shown(pilot, "l shows the result of the last one")
             assert "about 7 min" in shown(pilot)
             await pilot.press("l")
             await until_shown(pilot, "kept the old model")
@@ -247,7 +247,7 @@ class TestObstacles:
     async def test_nothing_to_learn_from(self, project: Path, child: Use) -> None:
         async with opened(project) as (_, pilot):
             await pilot.press("f8")
-            await until_shown(pilot, "nothing to learn from yet")
+            await until_shown(pilot, "no training data yet")
             await pilot.press("enter", "g", "l", "x")
             assert list(project.parent.glob("home/runs/*")) == []
 

@@ -140,13 +140,13 @@ class TestJobsElsewhere:
     def test_a_line_that_is_down(self, run: Run) -> None:
         why = "gpubox cannot be reached: timeout; next try in 5 seconds, the job goes on"
         live = self._live(run, Status("training", 1, "", epoch=2, epochs=8, lost=why))
-        assert live.phase == "no line to gpubox; the job goes on there"
+        assert live.phase == "no connection to gpubox; the job keeps running there"
         assert live.lost == why and live.runs
 
     def test_watching_that_was_stopped(self, run: Run) -> None:
-        run.append({"event": "stopped", "message": "not watching any more"})
+        run.append({"event": "stopped", "message": "no longer following the job"})
         live = self._live(run, Status("stopped", 1, ""), alive=False)
-        assert live.unwatched and live.phase == "not watched: the job is on gpubox"
+        assert live.unwatched and live.phase == "not followed: the job is on gpubox"
 
     def test_a_job_that_was_stopped_there(self, run: Run) -> None:
         run.append({"event": "error", "message": "was stopped on gpubox"})

@@ -187,7 +187,7 @@ def _weights(result: RetrainResult) -> bytes:
 
 
 def test_a_folder_without_a_run_needs_a_project(tmp_path: Path) -> None:
-    with pytest.raises(InputMissingError, match="no run that was begun"):
+    with pytest.raises(InputMissingError, match="is not an existing run"):
         retrain_here(RetrainRequest(), tmp_path, print)
 
 

@@ -137,8 +137,8 @@ def test_a_field_that_occurs_twice_is_a_warning(tmp_path: Path) -> None:
     found = document(tmp_path, "bibtex", content)
     assert found.document.fields["url"] == "u1"
     assert found.warnings == (
-        "the field 'url' occurs twice, the first counts",
-        "the field 'note' occurs twice, the first counts",
+        "the field 'url' occurs twice, the first one is used",
+        "the field 'note' occurs twice, the first one is used",
     )
 
 

@@ -116,9 +116,9 @@ def test_without_the_package_the_error_names_it(
 
 @pytest.mark.parametrize("name", ["out.jsonl.gz", "OUT.JSONL.ZST"])
 def test_results_are_not_packed_while_they_are_written(name: str, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="results are not packed") as caught:
+    with pytest.raises(OutputError, match="results are not compressed") as caught:
         refuse_packed_output(str(tmp_path / name))
     assert str(tmp_path / name)[:-3].rstrip(".") in caught.value.hint
-    with pytest.raises(OutputError, match="results are not packed"):
+    with pytest.raises(OutputError, match="results are not compressed"):
         open_writer("jsonl", tmp_path / name)
     assert not list(tmp_path.iterdir())

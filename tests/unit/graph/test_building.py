@@ -248,7 +248,7 @@ def test_a_killed_build_goes_on(tmp_path: Path) -> None:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    with pytest.raises(GraphError, match="did not come to its end"), open_graph(killed):
+    with pytest.raises(GraphError, match="was not finished"), open_graph(killed):
         pass
     report = build_graph(killed, Reading([str(path)], CountSettings(), {}))
     assert report.changes.known >= 500
@@ -284,7 +284,7 @@ def test_a_full_disk_keeps_what_was_added(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as full, pytest.raises(GraphError, match="disk is full") as caught:
         full.setattr(facts.Facts, "__init__", limited)
         build(path, *large)
-    assert "the same command goes on" in caught.value.hint
+    assert "repeat the command to resume" in caught.value.hint
     report = build(path, *large)
     assert report.totals.documents == 402
 

@@ -164,7 +164,7 @@ def test_count_drop_alarm(path: Path) -> None:
         ),
     )
     told = [each.message for each in examine(path).findings if each.check == "counts"]
-    assert told[0] == "something is gone: documents: 21 at the last close, 20 now"
+    assert told[0] == "items are missing: documents: 21 at the last close, 20 now"
     assert repair(path).after.sound
 
 

@@ -42,7 +42,7 @@ def test_locked_project_is_busy_after_waiting(path: Path, impatient: float) -> N
     with open_project(path) as project, running("hold", path) as other:
         assert said(other) == "held"
         begin = time.monotonic()
-        with pytest.raises(ProjectBusyError, match="another process is writing") as caught:
+        with pytest.raises(ProjectBusyError, match="another process has been writing") as caught:
             project.actions.note(1, "too early")
         assert time.monotonic() - begin >= impatient
         assert "try again" in caught.value.hint
@@ -190,7 +190,7 @@ def test_a_file_that_was_replaced_is_left_alone_and_what_was_done_is_saved_besid
     project.actions.note(1, "before")
     os.replace(other, path)
     content = path.read_bytes()
-    with pytest.raises(ProjectReplacedError, match="another file has taken its place"):
+    with pytest.raises(ProjectReplacedError, match="it was replaced by another file"):
         project.actions.note(1, "after")
     saved = path.with_name("p.replaced.sciextract")
     with pytest.raises(ProjectReplacedError, match="saved as") as caught:

@@ -59,7 +59,7 @@ def test_a_refusal_names_who_and_which_event(project: Project, bob: Project) -> 
     assert f"person:bob did 'label' (event {event}) changed the same entity in 'd'" in (
         refusal.value.message
     )
-    assert refusal.value.hint == f"take that back first: sciextract undo --event {event}"
+    assert refusal.value.hint == f"undo that first: sciextract undo --event {event}"
     assert all_state(project) == before
 
 

@@ -44,7 +44,7 @@ EpochsOption = Annotated[int | None, typer.Option(help="Epochs, instead of the r
 StepsOption = Annotated[int | None, typer.Option(help="Steps, instead of the recipe's.")]
 DeviceOption = Annotated[str, typer.Option(metavar="NAME", help="auto, cpu, cuda or mps.")]
 MinutesOption = Annotated[
-    float, typer.Option(min=0.0, help="Stop after this time; the same command goes on.")
+    float, typer.Option(min=0.0, help="Stop after this time; repeat the command to resume.")
 ]
 
 ModelRunOption = Annotated[
@@ -90,7 +90,7 @@ def sliced(minutes: float, work: Callable[[Report, float], Mapping[str, Any]]) -
     try:
         made = work(json_report, deadline(minutes))
     except TimeIsUp:
-        message = "the time is over; the same command goes on from here"
+        message = "the time limit is reached; repeat the command to resume"
         json_report({"event": "stopped", "message": message})
         return
     json_report({"event": "done", **made})

@@ -77,7 +77,7 @@ def _records(shard: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         ) from error
 
 
-_GET_AGAIN = "get the file again; what was finished is kept, and the same command goes on"
+_GET_AGAIN = "get the file again; finished stages are kept; repeat the command to resume"
 
 
 def _record(text: str, shard: Path, line: int) -> dict[str, Any]:

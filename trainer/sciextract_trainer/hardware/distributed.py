@@ -236,7 +236,7 @@ def _together() -> Iterator[None]:
     except (RuntimeError, ValueError) as error:
         raise GroupError(
             f"process {os.environ.get('RANK', '0')} has lost the other processes of this training",
-            "look at what they say; the same command goes on after the last finished epoch",
+            "look at what they say; repeat the command to resume after the last finished epoch",
         ) from error
 
 

@@ -175,7 +175,7 @@ def _outcome(workers: Sequence[_Worker]) -> int:
         ProcessLostError: Another one was killed, or failed alone.
     """
     codes = [each.process.returncode for each in workers]
-    hint = "the same command goes on after the last finished epoch"
+    hint = "repeat the command to resume after the last finished epoch"
     killed = [row for row, code in enumerate(codes) if code < 0 and -code not in _POLITE]
     if killed:
         name = signal.Signals(-codes[killed[0]]).name

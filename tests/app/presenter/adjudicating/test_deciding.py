@@ -87,7 +87,7 @@ class TestSides:
 
     def test_rejecting_what_is_only_here(self, desk: Adjudication, project: Project) -> None:
         look_at(desk, "mention: only here")
-        assert "2 items that hung on it" in desk.press("x").message
+        assert "2 items that depended on it" in desk.press("x").message
         assert "speed" not in {each.id for each in entities(project)}
 
     def test_o_turns_the_keys_around(self, desk: Adjudication, project: Project) -> None:
@@ -209,7 +209,7 @@ class TestAll:
         before, events = holds(project), len(project.log())
         for key in keys:
             feedback = desk.press(key)
-        assert feedback.message == "13 differences settled; u takes it back"
+        assert feedback.message == "13 differences settled; u undoes it"
         assert (kinds(desk), len(project.log())) == ([], events + 1)
         assert (holds(project) == before) == ("o" not in keys)
         desk.press("u")
@@ -227,7 +227,7 @@ class TestAll:
     def test_the_question_counts_and_can_be_left(
         self, desk: Adjudication, project: Project
     ) -> None:
-        assert desk.press("A").message.startswith("13 differences, all as it is here?")
+        assert desk.press("A").message.startswith("13 differences, all as in this project?")
         assert desk.mode is Mode.CONFIRM
         assert desk.press("x").problem
         assert "all as ben.sciextract has it?" in desk.press("o").message

@@ -141,7 +141,7 @@ class TestComparing:
             "ner": {"before": 60.0, "after": 62.5, "difference": 2.5}
         }
         assert found.report is None
-        assert "may be of different dev documents" in found.remarks[0]
+        assert "may come from different dev documents" in found.remarks[0]
 
     def test_on_a_file(self, two: tuple[str, str], tmp_path: Path) -> None:
         (tmp_path / "g.jsonl").write_text(

@@ -168,7 +168,7 @@ class TestFinding:
         ("manifest.json", None, "manifest.json"),
         ("manifest.json", "[]", "manifest.json has the hash"),
         ("model.int8.onnx", None, "is missing"),
-        ("config.json", "cut", "it is cut or changed"),
+        ("config.json", "cut", "it is truncated or changed"),
     ],
 )
 def test_a_damaged_model_is_listed_with_what_is_wrong(

@@ -205,7 +205,7 @@ def small_disk(size: int) -> Iterator[None]:
 def test_a_full_disk_damages_nothing(source: str, folder: Path, size: int) -> None:
     with small_disk(size), pytest.raises(OutputError, match="larger than is allowed") as error:
         run(request_for(source), folder)
-    assert "same command goes on" in error.value.hint
+    assert "repeat the command to resume" in error.value.hint
     run(request_for(source), folder)
     assert b"".join(parts(folder).values()) == expected(work_of([source]))
 

@@ -68,7 +68,7 @@ def test_without_results_no_file_is_left(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_together(tmp_path: Path) -> None:
     source, path = given(tmp_path / "in.jsonl", lines(1)), tmp_path / "out.jsonl"
-    with pytest.raises(UsageError, match="exclude each other"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         run(source, path, resume=True, ordered=False)
     target = Target("scierc", str(path))
     with pytest.raises(UsageError, match="several workers write lines"):

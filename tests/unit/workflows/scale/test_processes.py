@@ -78,7 +78,7 @@ def test_poison_is_quarantined_and_costs_nothing_else(tmp_path: Path) -> None:
     assert {problem.kind for problem in lost.values()} == {"quarantined"}
     assert "exit code 7, 2 times" in lost["d5"].message and "in.jsonl:6" in lost["d5"].message
     assert "a tensor has no shape" in lost["d17"].message
-    assert "took too long" in lost["d39"].message
+    assert "exceeded the time limit" in lost["d39"].message
     assert len(notes) == 2 and all("tries again" in note for note in notes)
     whole = expected(healthy).splitlines()
     kept = [line for row, line in enumerate(whole) if row not in (5, 17, 39)]

@@ -109,7 +109,7 @@ def test_a_machine_with_another_sciextract_is_named(version: str | None, words: 
     ("there", "free", "words"),
     [
         ({}, {}, "has a GPU yet"),
-        ({"GPU": 2.0}, {"GPU": 0.5}, "others use"),
+        ({"GPU": 2.0}, {"GPU": 0.5}, "other jobs use"),
         ({"GPU": 1.0},) * 2 + ("",),
     ],
 )
