@@ -79,7 +79,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def cells(abstracts: Sequence[Abstract], runs: Sequence[Scores], dev: NDArray[np.bool_]) -> str:
     """Mean and spread of some runs, for all abstracts and those of dev, and the thresholds."""
-    found, best = [], {}
+    found: list[str] = []
+    best: dict[str, float] = {}
     for chosen in (np.ones_like(dev), dev):
         rows = np.flatnonzero(chosen).tolist()
         for kind in KINDS:
@@ -122,7 +123,9 @@ def out_of_fold(abstracts: Sequence[Abstract], columns: Sequence[int], seed: int
     for number in range(FOLDS):
         torch.manual_seed(seed)
         head = LinkHead(first.shape[1], types.shape[1], MAX_WIDTH, WIDTH, columns)
-        trained([abstracts[row].both for row in np.flatnonzero(fold != number)], head, seed)
+        trained(
+            [abstracts[row].both for row in np.flatnonzero(fold != number).tolist()], head, seed
+        )
         for row in np.flatnonzero(fold == number).tolist():
             for kind in KINDS:
                 scores[kind][row] = link_scores(head, getattr(abstracts[row], kind))

@@ -296,7 +296,7 @@ def cross_trained(abstracts: Sequence[Abstract], sizes: Sizes, report: Report) -
     for number in range(FOLDS):
         torch.manual_seed(number + 1)
         fresh = sizes.head(max(1, sizes.width // FOLDS))
-        known = [abstracts[row].both for row in np.flatnonzero(fold != number)]
+        known = [abstracts[row].both for row in np.flatnonzero(fold != number).tolist()]
         found.heads.append(trained(known, fresh, number + 1))
         found.parts.append(np.flatnonzero(fold == number).tolist())
         for row in found.parts[-1]:
