@@ -81,7 +81,7 @@ def documents_of(files: Sequence[Path]) -> list[list[Document]]:
 
 def windows_of(extractor: Extractor, document: Document) -> list[EncoderInput]:
     """The encoder input that the pipeline makes of a document."""
-    encoder, limit = extractor._pipeline.tokenizer, extractor._pipeline.subword_limit
+    encoder, limit = extractor.pipeline.tokenizer, extractor.pipeline.subword_limit
     subwords = encoder.split(document.tokens.slices(document.text))
     windows = plan_windows(subwords.counts, document.tokens.sentences, limit)
     return [encoder.frame(subwords, w.seen.token_start, w.seen.token_end) for w in windows]

@@ -90,7 +90,7 @@ class SharedScores:
 
 def int8_span_scores(extractor: Extractor, windows: Sequence[EncoderInput]) -> dict[bytes, Floats]:
     """The span scores of each window, by its subwords."""
-    network = extractor._pipeline.network
+    network = extractor.pipeline.network
     return {
         window.input_ids.tobytes(): np.array(network.encode([window])[0].span_logits)
         for window in windows
@@ -110,7 +110,7 @@ class TorchPipelineContender:
     def __init__(
         self, extractor: Extractor, network: Network, files: Sequence[Path], batch_size: int
     ) -> None:
-        own = extractor._pipeline
+        own = extractor.pipeline
         self._pipeline = Pipeline(network, own.tokenizer, own.labels, own.subword_limit)
         self._extractor = extractor
         self._files = files

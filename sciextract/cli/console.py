@@ -283,15 +283,14 @@ def model_names(incomplete: str) -> list[str]:
     return [model.name for model in known_models() if model.name.startswith(incomplete)]
 
 
-_COMPLETED = {"NAME|DIR": {"autocompletion": model_names}}
+_COMPLETED: dict[str, dict[str, Any]] = {"NAME|DIR": {"autocompletion": model_names}}
 """Settings by metavar: every option or argument of that kind is a model."""
 
 
 def option(metavar: str, help: str, *names: str, **settings: Any) -> Any:
     """An option that takes a value; it is called after its parameter, unless ``names`` say otherwise."""
-    return typer.Option(
-        *names, metavar=metavar, help=help, **_COMPLETED.get(metavar, {}), **settings
-    )
+    settings = _COMPLETED.get(metavar, {}) | settings
+    return typer.Option(*names, metavar=metavar, help=help, **settings)
 
 
 def flag(help: str, *names: str) -> Any:
@@ -301,7 +300,8 @@ def flag(help: str, *names: str) -> Any:
 
 def argument(metavar: str, help: str, **settings: Any) -> Any:
     """A positional argument."""
-    return typer.Argument(metavar=metavar, help=help, **_COMPLETED.get(metavar, {}), **settings)
+    settings = _COMPLETED.get(metavar, {}) | settings
+    return typer.Argument(metavar=metavar, help=help, **settings)
 
 
 ProjectOption = Annotated[

@@ -90,7 +90,8 @@ def test_an_undone_touch_is_no_touch_and_imported_gold_no_correction(project: Pr
     put(project)
     put(project, entity("G", place("net", text="Another net")), text="Another net", doc_key="gold")
     predict(project, guess("M1", NET))
-    project.actions.accept(1, *refs(project))
+    for each in refs(project):
+        project.actions.accept(1, each)
     project.undo()
     adapt(project, guess("A1", GRAPH))
     finish(project)

@@ -28,7 +28,7 @@ from sciextract.store import (
 )
 from sciextract.store.maintenance.rebuild import differing
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.state_tables import summarise
+from sciextract.store.state_tables import summarise, tally
 from sciextract.store.views import EVERYTHING
 from tests.unit.store.projects import all_state, new_project
 
@@ -113,7 +113,8 @@ class StoreRules(RuleBasedStateMachine):
     def derived_rows_are_fresh(self) -> None:
         project = self.authors[1]
         for number in project.numbers():
-            doc, fresh = project.document_state(number), summarise(project.document_state(number))
+            doc = project.document_state(number)
+            fresh = summarise(doc, tally(doc))
             stored = self.rows(
                 "SELECT entities, relations, clusters, undecided, decided, least_score, uncertainty"
                 f" FROM summary WHERE document_id = {number}"
@@ -122,10 +123,10 @@ class StoreRules(RuleBasedStateMachine):
             assert stored == [
                 (*counts, fresh.decided, fresh.least_score, pytest.approx(fresh.uncertainty))
             ]
-            tally = self.rows(
+            tallied = self.rows(
                 f"SELECT kind, label, state, number FROM tally WHERE document_id = {number}"
             )
-            assert {row[:3]: row[3] for row in tally} == _counted(doc)
+            assert {row[:3]: row[3] for row in tallied} == _counted(doc)
 
     @invariant()
     def listed_documents_are_those_in_the_project(self) -> None:

@@ -61,6 +61,10 @@ class Queue:
         self._seed = seed
         self._disagreement = disagreement
         self._uncertainty = uncertainty
+        self._places: list[Key]
+        self._keys: list[Key]
+        self.items: list[ItemRef]
+        self.undecided: list[ItemRef]
         in_text = before is not None and {order, before._order} == {Order.TEXT}
         if before is not None and in_text and view.follows(before._view):
             self._places, self.items = list(before._places), list(before.items)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sciextract.documents.annotations import Annotations, State
 from sciextract.store import EntityRef, Project
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.state_tables import summarise
+from sciextract.store.state_tables import summarise, tally
 from sciextract.store.views import EVERYTHING, WITH_UNDECIDED
 from tests.unit.store.projects import (
     cluster,
@@ -103,7 +103,8 @@ def test_documents_are_streamed_in_their_order(project: Project) -> None:
 
 def test_counts_of_a_document(project: Project) -> None:
     mixed(project)
-    found = summarise(project.document_state(1))
+    state = project.document_state(1)
+    found = summarise(state, tally(state))
     assert (found.entities, found.relations, found.clusters) == (3, 2, 1)
     assert (found.undecided, found.decided) == (3, 3)
     assert found.least_score == 0.6
