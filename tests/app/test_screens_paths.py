@@ -82,13 +82,13 @@ class TestSearch:
         async with opened(twelve) as (app, pilot):
             await pilot.press("f", *desk_of(app).desk.passage().hints.get(9, ""))
             await pilot.press("escape", "w", "2", "ampersand")
-            await until_shown(pilot, "does it")
+            await until_shown(pilot, "decide 11 items")
             assert "‹Parser›: decide 11 items in 11 abstracts?" in shown(pilot)
             assert "Parser 7 reads grammars." in shown(pilot)
             await pilot.press("escape")
             assert desk_of(app).desk.bulk.pending is None
             await pilot.press("ampersand")
-            await until_shown(pilot, "does it")
+            await until_shown(pilot, "decide 11 items")
             await pilot.press("enter")
             await until_shown(pilot, "11 items in 11 abstracts decided")
 

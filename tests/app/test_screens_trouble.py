@@ -48,7 +48,7 @@ class TestBrokenProjects:
         (tmp_path / "p.sciextract").write_text("plain text")
         async with opened(tmp_path / "p.sciextract") as (app, pilot):
             assert isinstance(app.screen, ErrorDialog)
-            assert "no SQLite file" in " ".join(shown(pilot).split())
+            assert "not an SQLite file" in " ".join(shown(pilot).split())
 
     async def test_one_of_a_newer_version(self, project: Path) -> None:
         with sqlite3.connect(project) as connection:
@@ -65,7 +65,7 @@ class TestReadOnly:
 
     async def test_it_is_opened_for_reading_and_says_so(self, project: Path) -> None:
         async with opened(project) as (_, pilot):
-            await until_shown(pilot, "can only be read")
+            await until_shown(pilot, "is read-only here")
             assert "grammars" in shown(pilot)
 
     async def test_a_decision_is_refused_with_a_reason(self, project: Path) -> None:

@@ -80,5 +80,5 @@ async def test_other_pages_and_names_are_refused(served: Served) -> None:
 def test_a_port_in_use_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(SciextractError, match=f"port {port} cannot be listened on"):
+        with pytest.raises(SciextractError, match=f"port {port} cannot be opened"):
             WebDesk("cat", "127.0.0.1", port)

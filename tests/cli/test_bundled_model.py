@@ -43,13 +43,13 @@ def test_given_entities_stay_and_are_related(command: Command) -> None:
 
 def test_without_entities_there_is_nothing_to_relate(command: Command) -> None:
     result = command("annotate", "--given-entities", stdin="We train a parser.")
-    assert result.code == 0 and "nothing to relate" in result.err
+    assert result.code == 0 and "no entities between which to predict" in result.err
 
 
 def test_batch_size_is_for_fp32(command: Command) -> None:
     result = command("annotate", "--batch-size", "8", stdin="We train a parser.")
     assert result.code == 0
-    assert "one abstract a call" in result.err
+    assert "one abstract at a time" in result.err
 
 
 def test_other_texts_are_fine(command: Command) -> None:

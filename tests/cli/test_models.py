@@ -267,6 +267,6 @@ class TestBlindGate:
         result = command(*words)
         assert result.code == 0
         assert (
-            "not corrected from suggestions" in result.out and "are too few to tell" in result.out
+            "not corrected from suggestions" in result.out and "are too few to decide" in result.out
         )
         assert json.loads(command(*words, "--json").out)["report"]["blind"]["few"] is True

@@ -28,8 +28,8 @@ NEW = f"bad.sciextract has the project version {VERSION + 1}, the newest known h
 KINDS = {
     "missing": (ExitCode.MISSING, "bad.sciextract: there is no such project", "sciextract init"),
     "folder": (ExitCode.FAILED, "bad.sciextract is a folder, not a project file", ""),
-    "text": (ExitCode.FAILED, "bad.sciextract is no SQLite file", ""),
-    "empty": (ExitCode.FAILED, "bad.sciextract is no SQLite file", ""),
+    "text": (ExitCode.FAILED, "bad.sciextract is not an SQLite file", ""),
+    "empty": (ExitCode.FAILED, "bad.sciextract is not an SQLite file", ""),
     "foreign": (
         ExitCode.FAILED,
         "bad.sciextract is an SQLite file of another program",
@@ -167,10 +167,10 @@ def test_a_wrong_value_is_found_and_nothing_ends_unexpectedly(
 
 
 FOREIGN = {
-    "trigger t is none": (
+    "trigger t is not part": (
         "CREATE TRIGGER t BEFORE INSERT ON entity BEGIN SELECT RAISE(ABORT, 'no'); END"
     ),
-    "index i is none": "CREATE UNIQUE INDEX i ON entity(label)",
+    "index i is not part": "CREATE UNIQUE INDEX i ON entity(label)",
     "summary": """ALTER TABLE summary RENAME TO hidden;
         CREATE VIEW summary AS WITH RECURSIVE n(document_id) AS
         (SELECT 1 UNION ALL SELECT document_id FROM n) SELECT document_id FROM n""",

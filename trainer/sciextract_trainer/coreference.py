@@ -261,7 +261,7 @@ class Sizes:
                         for own, other in zip(value.shape, target.shape, strict=True)
                     ]
                     share = len(heads) if name.startswith("link.out.") else 1
-                    target[place] += value / share
+                    target[tuple(place)] += value / share
                 at += width
         return wide.eval()
 

@@ -33,7 +33,7 @@ async def test_every_page_of_a_project_with_work_in_it(
     async with opened(project, size=size) as (app, pilot):
         await pilot.press("enter", "x", "3", "D", "D", "f7")
         expected = (
-            "of 3 abstracts done", "right as they stood", "expected calibration error",
+            "of 3 abstracts done", "accepted unchanged", "expected calibration error",
             "abstract done, in", "undecided", "entities, exact",
         )  # fmt: skip
         for place, words in enumerate(expected, start=1):

@@ -226,7 +226,7 @@ def test_another_decision_on_the_mention_is_not_spread(desk: Desk) -> None:
     assert spread.count is not None
     press(desk, "u")
     project_of(desk).actions.reject(spread.number, desk.focus or pytest.fail("no focus"))
-    with pytest.raises(ActionRefusedError, match="not as it was"):
+    with pytest.raises(ActionRefusedError, match="has changed since this was counted"):
         next(spreading(project_of(desk), spread.number, spread.entity_id, spread.count))
     assert not project_of(desk).document_state(2).entities
 

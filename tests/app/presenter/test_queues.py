@@ -88,7 +88,7 @@ class TestGoing:
         assert desk.queues.leave().problem
         started(desk, (4, 1))
         press(desk, "n")
-        assert desk.queues.leave().message.startswith("left the queue odd 2 of 2")
+        assert desk.queues.leave().message.startswith("closed the queue odd 2 of 2")
         press(desk, "n")
         assert (desk.number, desk.header().queue) == (2, "")
         assert desk.queues.start("odd").message.startswith("queue odd 2 of 2")

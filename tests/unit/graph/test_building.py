@@ -340,7 +340,7 @@ def test_versions(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(GraphError, match="version 1 found") as caught, open_graph(path):
         pass
-    assert "anew" in caught.value.hint
+    assert "build the graph again" in caught.value.hint
 
 
 def test_the_only_file_is_unusable(tmp_path: Path) -> None:

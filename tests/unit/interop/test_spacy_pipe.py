@@ -91,7 +91,7 @@ def test_extensions_leave_those_of_other_libraries_alone(
     monkeypatch.setattr(Underscore, "doc_extensions", {})
     monkeypatch.setattr(Underscore, "span_extensions", {})
     Span.set_extension("score", default=7)
-    with pytest.raises(UsageError, match=r"span\._\.score is another") as refused:
+    with pytest.raises(UsageError, match=r"span\._\.score is already an extension") as refused:
         nlp.add_pipe("sciextract")
     assert '{"score_attr": "sciextract_score"}' in refused.value.hint
     assert not Doc.has_extension("relations")

@@ -342,7 +342,7 @@ def test_a_missing_project_tells_of_the_one_set_aside(path: Path) -> None:
         made = project.backup("test")
     kept = restore(made.path, path)
     path.unlink()
-    with pytest.raises(ProjectMissingError, match="before-restore is what it was") as e:
+    with pytest.raises(ProjectMissingError, match="before-restore ") as e:
         open_project(path)
     assert e.value.hint == f"sciextract backup --restore {kept} --project {path}"
 

@@ -115,7 +115,7 @@ class TestModel:
         absent = {"name": "far", "hash": "cd" * 32, "bundled": False}
         project_settings.append(theirs, absent)
         report = merge_projects(mine, theirs.path)
-        assert "not taken over" in report.model and "far-cdcdcdcd" in report.model
+        assert "not adopted" in report.model and "far-cdcdcdcd" in report.model
         assert project_settings.read(mine) == []
 
     def test_choices_that_make_no_sense_stop_nothing(self, mine: Project, theirs: Project) -> None:

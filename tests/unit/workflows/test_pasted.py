@@ -70,7 +70,7 @@ def test_blank_texts_hold_nothing(text: str, project: Project) -> None:
 
 def test_what_is_not_read_is_named(project: Project) -> None:
     (found,) = look("<html><body>Moss.</body></html>")
-    assert (found.documents, found.problem) == (0, "this is an HTML page, which is not read")
+    assert (found.documents, found.problem) == (0, "this is an HTML page, which is not supported")
     with pytest.raises(FormatError, match="HTML page"):
         import_pasted(project, "<html><body>Moss.</body></html>")
 

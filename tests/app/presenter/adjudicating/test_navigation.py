@@ -144,7 +144,7 @@ class TestOthers:
             assert desk.refresh().message == ""
             assert desk.view().lines[0].focused
             other.press("enter")
-        assert "somebody else" in desk.refresh().message
+        assert "another person or window" in desk.refresh().message
         assert not desk.is_stale()
         assert desk.view().counts == ("1 of 11 here", "13 left in 2 abstracts")
 

@@ -228,7 +228,7 @@ class TestImport:
         with_changes: Callable[..., Path] = tar_with if suffix == ".tar" else zip_with
         file = with_changes(tmp_path / f"m{suffix}", model)
         shutil.rmtree(models_folder())
-        with pytest.raises(ModelDamagedError, match="hash of the manifest"):
+        with pytest.raises(ModelDamagedError, match="hash in the manifest"):
             import_(file)
         assert nothing_is_registered()
 

@@ -64,7 +64,7 @@ class TestRegistering:
 
     def test_a_damaged_folder_is_refused(self, folder: Path) -> None:
         (folder / "model.int8.onnx").write_text("changed")
-        with pytest.raises(ModelDamagedError, match=r"instead of|hash of the manifest"):
+        with pytest.raises(ModelDamagedError, match=r"instead of|hash in the manifest"):
             register(folder)
         assert not models_folder().exists()
 

@@ -73,13 +73,13 @@ def overdue(worker: Worker, results: queue.SimpleQueue[Result]) -> Result:
 def test_a_record_that_hangs_is_tried_again_and_then_quarantined(
     worker: Worker, results: queue.SimpleQueue[Result]
 ) -> None:
-    assert "took too long; a new one tries again" in str(overdue(worker, results))
+    assert "exceeded the time limit; a new one tries again" in str(overdue(worker, results))
     done = overdue(worker, results)
     assert isinstance(done, Done)
     [outcome] = done.outcomes
     assert outcome.problem is not None and outcome.problem.record == {"id": "a"}
     assert outcome.problem.message.startswith(
-        "in.jsonl:7: the process was ended because it took too"
+        "in.jsonl:7: the process was killed because it exceeded the time limit"
     )
 
 

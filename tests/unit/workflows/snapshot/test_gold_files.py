@@ -128,7 +128,7 @@ def test_predictions_are_no_gold(project: Project, tmp_path: Path) -> None:
     guesses = gold_file(tmp_path / "g.jsonl", TRAIN[1], state=State.UNDECIDED)
     with pytest.raises(TrainingDataError, match="nothing in it is annotated") as caught:
         built(project, tmp_path, guesses)
-    assert "predictions are no gold" in caught.value.hint
+    assert "predictions are not gold" in caught.value.hint
     mixed = gold_file(tmp_path / "m.jsonl", TRAIN[2])
     mixed.write_text(mixed.read_text("utf-8") + guesses.read_text("utf-8"), "utf-8")
     found = built(project, tmp_path, mixed)
