@@ -240,7 +240,7 @@ def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
     fields = content.fields()
     if _PMID.fullmatch(block.doc_key):
         fields["pmid"] = block.doc_key
-    if abstract and title:
+    if abstract and title.strip():
         fields["title"] = title
     document = Document(block.doc_key, text, tokens, fields)
     return AnnotatedDocument(document, items.annotations(), warnings=content.warnings())

@@ -32,6 +32,7 @@ from sciextract.interop.spacy_layers import (
     USER_DATA,
     LayerOptions,
     SpanKey,
+    own_cluster_groups,
     put_layers,
     register_extensions,
     span_keys,
@@ -337,11 +338,12 @@ def _span_key(doc: Doc) -> str:
 
 
 def _unread(doc: Doc, span_key: str) -> list[str]:
+    read = {span_key} | own_cluster_groups(doc)
     counts = Counter(
         {
             f"span of the group {name!r} is not read": len(group)
             for name, group in doc.spans.items()
-            if name != span_key
+            if name not in read
         }
     )
     if span_key in doc.spans:

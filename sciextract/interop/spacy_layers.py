@@ -111,6 +111,7 @@ def put_layers(
     doc.user_data[USER_DATA] = {
         "record": _record(annotated),
         "span_key": options.span_key,
+        "cluster_prefix": options.cluster_prefix,
         "scores": scores,
     }
 
@@ -132,6 +133,17 @@ def stored_span_key(doc: Doc) -> str:
     """The span group that :func:`put_layers` filled."""
     data: dict[str, Any] = doc.user_data.get(USER_DATA, {})
     return str(data.get("span_key", SPAN_KEY))
+
+
+def own_cluster_groups(doc: Doc) -> set[str]:
+    """Names of the span groups that :func:`put_layers` filled with clusters, which the stored record holds too."""
+    data: dict[str, Any] | None = doc.user_data.get(USER_DATA)
+    prefix = data.get("cluster_prefix", CLUSTER_PREFIX) if data else ""
+    return set(_cluster_groups(doc, str(prefix))) if prefix else set()
+
+
+def _cluster_groups(doc: Doc, prefix: str) -> list[str]:
+    return [key for key in doc.spans if re.fullmatch(f"{re.escape(prefix)}_[0-9]+", key)]
 
 
 def span_keys(doc: Doc, span_key: str) -> Counter[SpanKey]:
@@ -176,7 +188,7 @@ def _set_ents(doc: Doc, shown: Iterable[tuple[Entity, Span]], overwrite: bool) -
 
 
 def _set_cluster_groups(doc: Doc, clusters: Iterable[DocCluster], prefix: str) -> None:
-    for key in [key for key in doc.spans if re.fullmatch(f"{re.escape(prefix)}_[0-9]+", key)]:
+    for key in _cluster_groups(doc, prefix):
         del doc.spans[key]
     for number, cluster in enumerate(clusters, 1):
         doc.spans[f"{prefix}_{number}"] = list(cluster.mentions)

@@ -6,13 +6,14 @@ import io
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer
 from sciextract.formats.base import Source
 from sciextract.formats.pubtator import read_pubtator
+from sciextract.text.analyse import make_document
 from tests.strategies import PIECES, annotated_documents
 from tests.tiers import examples
 
@@ -77,6 +78,7 @@ def test_everything_that_is_not_counted_comes_back(
 
 
 @FEW
+@example(document=AnnotatedDocument(make_document("d", "\r\ngraph")))  # a title of blanks only
 @given(document=annotated_documents(pieces=HOSTILE, labels=LABELS))
 def test_a_second_writing_is_the_same(document: AnnotatedDocument, tmp_path_factory: Any) -> None:
     content, _ = written(document)

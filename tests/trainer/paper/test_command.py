@@ -54,6 +54,6 @@ def test_ctrl_c_leaves_a_table_and_says_how_to_go_on(words: list[str], tmp_path:
     out, err = process.communicate(timeout=60)
     assert process.returncode == ExitCode.INTERRUPTED, err
     assert "| Tiny | … |" in out and "Traceback" not in err
-    assert "0 of 1 trainings finished" in err and "the same command" in err
+    assert "0 of 1 trainings finished" in err and "to resume, repeat the command" in err
     stored = json.loads((tmp_path / "runs" / "grid.json").read_text(encoding="utf-8"))
     assert [cell["result"] for cell in stored["cells"]] == [None]

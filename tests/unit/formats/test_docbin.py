@@ -107,6 +107,7 @@ def test_what_is_not_read_is_counted(tmp_path: Path) -> None:
     doc.ents = [Span(doc, 0, 1, label="Method", kb_id="Q1"), Span(doc, 2, 3, label="Material")]
     doc.spans["sc"] = [Span(doc, 0, 1, label="Method")]
     doc.spans["other"] = [Span(doc, 1, 2), Span(doc, 2, 3)]
+    doc.spans["coref_clusters_1"] = [Span(doc, 0, 1)]
     doc.cats = {"good": 1.0}
     doc.user_data["mine"] = 7
     doc[0].tag_ = "NNS"
@@ -116,6 +117,7 @@ def test_what_is_not_read_is_counted(tmp_path: Path) -> None:
     assert found.document.fields["docbin"] == {"cats": {"good": 1.0}}
     assert found.warnings == (
         "span of the group 'other' is not read (2 times)",
+        "span of the group 'coref_clusters_1' is not read (once)",
         "entity outside of the span group is not read (once)",
         "link of an entity to a knowledge base is not read (once)",
         "entry of user data is not read (once)",

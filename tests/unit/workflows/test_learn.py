@@ -90,7 +90,7 @@ def test_suggestions_for_own_labels_after_three_abstracts(
     for number in (1, 2, 3):
         finish(project, number)
     report = suggest_with(project, learn_from_project(project, states))
-    assert (report.documents, report.source) == (3, "model:sci@e2741165+adapter/1")
+    assert (report.documents, report.source) == (3, f"model:{states.extractor.model}+adapter/1")
     for number in (4, 5, 6):
         expected = {(ALLOYS[number - 1], "Alloy"), ("annealing", "Heat treatment")}
         assert suggested(project, number) == expected
@@ -121,7 +121,7 @@ def test_later_runs_replace_earlier_ones_and_decisions_stay(
     assert untouched(project) == [5]
     [kept] = [row for row in project.document_state(6).entities if row.id == accepted.id]
     assert kept.state is State.ACCEPTED
-    assert project.sources[kept.source_id] == "model:sci@e2741165+adapter/1"
+    assert project.sources[kept.source_id] == f"model:{states.extractor.model}+adapter/1"
     project.undo()  # the person's own last action, not the run
     assert project.log(1)[0].target == project.log()[2].id
     project.close()
@@ -175,7 +175,7 @@ def test_an_untrained_adapter_predicts_as_the_model(states: EncoderStates) -> No
     assert mine.entities
 
 
-def test_queue_and_annotate_work_from_decisions(project: Project) -> None:
+def test_queue_and_annotate_work_from_decisions(project: Project, states: EncoderStates) -> None:
     order = QueueOrder(By.ENTROPY)
     with pytest.raises(ModelMismatchError, match="lacks"):
         make_queue(project, order, lambda done, of: None)
@@ -183,7 +183,7 @@ def test_queue_and_annotate_work_from_decisions(project: Project) -> None:
         finish(project, number)
     made = make_queue(project, order, lambda done, of: None)
     assert set(made.queue.numbers) == {4, 5, 6}
-    assert made.models == ("sci@e2741165+adapter",)
+    assert made.models == (f"{states.extractor.model}+adapter",)
     project.close()
     result = CliRunner().invoke(app, ["annotate", "--project", str(project.path), "--json"])
     assert result.exit_code == 0, result.output
