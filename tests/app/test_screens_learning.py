@@ -86,12 +86,12 @@ def project(tmp_path: Path) -> Path:
 
 
 def metals(folder: Path) -> Path:
-    """Six abstracts with a schema of its own."""
+    """Six abstracts with a schema of its own; each names its alloy once, so that one mention says all."""
     (folder / "metals.toml").write_text(SCHEMA)
     texts = folder / "texts"
     texts.mkdir()
     for place, alloy in enumerate(ALLOYS):
-        text = f"{alloy} is strong. We anneal {alloy.lower()} at noon."
+        text = f"{alloy} is strong. It is annealed at noon."
         (texts / f"{place}.txt").write_text(text)
     path = folder / "metals.sciextract"
     with create_project(path, load_schema(str(folder / "metals.toml")), "ann") as made:
@@ -195,7 +195,7 @@ async def test_an_engine_that_dies_is_started_again(project: Path) -> None:
 async def test_a_real_process_learns_invented_labels_and_survives_two_desks(project: Path) -> None:
     async with learning_desk(project, LearningProcess) as (app, pilot):
         await pilot.press("v", "1", "D", "v", "1", "D")
-        await until(pilot, lambda: 5 in suggested(project), seconds=90)
+        await until(pilot, lambda: suggested(project), seconds=90)
         desk = app.screen
         assert isinstance(desk, ReviewScreen)
         engine = desk.learning._engine
