@@ -136,8 +136,9 @@ class Terminal:
         return termios.tcgetattr(self._slave)
 
     def _read(self, seconds: float) -> bool:
-        ready, _, _ = select.select([self._master], [], [], seconds)
-        if not ready:
+        waiting = select.poll()  # select() refuses descriptors above 1023, and a long test run has many
+        waiting.register(self._master, select.POLLIN | select.POLLHUP)
+        if not waiting.poll(seconds * 1000):
             return False
         try:
             data = os.read(self._master, 1 << 16)
