@@ -136,7 +136,7 @@ class Terminal:
         return termios.tcgetattr(self._slave)
 
     def _read(self, seconds: float) -> bool:
-        waiting = select.poll()  # select() refuses descriptors above 1023, and a long test run has many
+        waiting = select.poll()  # select() refuses descriptors above 1023
         waiting.register(self._master, select.POLLIN | select.POLLHUP)
         if not waiting.poll(seconds * 1000):
             return False
