@@ -177,16 +177,23 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
     onnxruntime = import_onnxruntime()
     providers = prepare(device, onnxruntime)
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    for name, value in SESSION_OPTIONS.items():
-        options.add_session_config_entry(name, value)
-    options.log_severity_level = _FATAL
-    try:
-        session = onnxruntime.InferenceSession(
+    def opened(entries: Mapping[str, str]) -> Any:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        for name, value in entries.items():
+            options.add_session_config_entry(name, value)
+        options.log_severity_level = _FATAL
+        return onnxruntime.InferenceSession(
             str(graph), options, providers=providers, enable_fallback=0
         )
+
+    try:
+        try:
+            session = opened(SESSION_OPTIONS)
+        except onnxruntime.capi.onnxruntime_pybind11_state.Fail:
+            # It cannot convert int8 weights that layers share, as in ALBERT.
+            session = opened(SESSION_OPTIONS | {"session.x64quantprecision": "0"})
     except Exception as error:  # onnxruntime raises bare Exceptions of its own making
         if device != CPU:
             raise failed_on_gpu(error, graph.name) from error

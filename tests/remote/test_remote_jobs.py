@@ -158,7 +158,7 @@ def test_a_job_that_was_killed_there_is_told(
     _until(lambda: "step 0" in jobs.job_state(location).log)
     started = json.loads((server.home / location.folder / "started.json").read_text())
     os.killpg(started["pid"], signal.SIGKILL)
-    with pytest.raises(RemoteError, match="without a word: step 0"):
+    with pytest.raises(RemoteError, match="without an error message: step 0"):
         follow(run, location, _silent, _never)
 
 

@@ -21,7 +21,7 @@ from sciextract.workflows.models import find_model
 from tests.shared_data import ROOT
 from tests.trainer.teaching.conftest import Run
 
-STAGES_LEFT_OUT = ("mlm", "soft", "student")
+STAGES_LEFT_OUT = ("mlm", "soft", "student", "links")
 MODEL = """
 [model.sci-base]
 network = "teacher"
