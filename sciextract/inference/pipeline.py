@@ -154,18 +154,6 @@ class Pipeline:
             for windows, document in zip(results, documents, strict=True)
         ]
 
-    def states(self, document: Document) -> WordStates:
-        """What encoder and entity head compute of the words of a document, each in the window that decides about it.
-
-        The document has a word at least.
-        """
-        parts = []
-        for plan in self._plan(0, document):
-            [states] = self.network.encode([plan.frame])
-            kept = plan.window.kept_rows
-            parts.append((states.first[kept], states.last[kept], states.span_logits[kept]))
-        return WordStates(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-
     def vector(self, document: Document) -> Floats:
         """The mean of the encoder's states over the words of a document. Shape: (hidden,), or (0,) without any word.
 
