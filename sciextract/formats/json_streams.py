@@ -65,7 +65,7 @@ def parsed_line(line: str, source: Source, number: int, parse: ParseOne) -> Read
 
 _CLOSING = {"}": "{", "]": "["}
 # A whole string, else a single mark: then an opening quotation mark has no partner on its line.
-_OUTSIDE = re.compile(r'"(?:[^"\\]|\\.)*+"|["{}\[\]]')
+_OUTSIDE = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"|["{}\[\]]')
 _INSIDE = re.compile(r'\\.|"', re.DOTALL)
 _COMPACT = re.compile(r'(\s*)\{\s*"')
 _LONGEST_KEY = 100

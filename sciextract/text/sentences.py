@@ -87,14 +87,14 @@ _CLOSERS = "\"'”’»)\\]}"
 _TAIL = re.compile(
     rf"""
     [{_CLOSERS}]*+
-    (?:(?<=[.{_CLOSERS}]) (?:[0-9]{{1,3}}(?:[,–-][0-9]{{1,3}}){{0,20}}(?=\s) | [{SUPERSCRIPT}]++(?:[,⁻–-][{SUPERSCRIPT}]++)*+))?
+    (?:(?<=[.{_CLOSERS}]) (?:[0-9]{{1,3}}(?:[,–-][0-9]{{1,3}}){{0,20}}(?=\s) | [{SUPERSCRIPT}]++(?>(?:[,⁻–-][{SUPERSCRIPT}]++)*)))?
     (?:\s\([A-Za-z]{{1,3}}\s?[<=>≤≥≈][^()]{{1,60}}\))?             # "... was safe. (P < 0.05) We"
     (?:\s["”](?=\s|\Z))?                                      # " FAR therapy. " In
-    (?:\s?(?:\[[0-9][0-9,;\s–-]{{0,60}}\])++(?=\s+[^\W\d_a-z]|\s*\Z))?        # "... shown. [12] We"
+    (?:\s?(?>(?:\[[0-9][0-9,;\s–-]{{0,60}}\])+)(?=\s+[^\W\d_a-z]|\s*\Z))?        # "... shown. [12] We"
     """,
     re.VERBOSE,
 )
-_PARENTHESIS = re.compile(r"(?<![.!?]\s)\((?:[^()]|\([^()]{0,200}\)){0,600}+\)")
+_PARENTHESIS = re.compile(r"(?<![.!?]\s)\((?>(?:[^()]|\([^()]{0,200}\)){0,600})\)")
 _LABEL = re.compile(
     r"\b(?:[A-Z]{2,20}(?:['’]S|['’])? ){0,6}"
     r"(?:AIMS?|BACKGROUND|CONCLUSIONS?|CONTEXT|DESIGN|DISCUSSION|FINDINGS|INTERPRETATION|INTRODUCTION|METHODS?"

@@ -85,14 +85,14 @@ _JOINT = rf"""(?=[^\s()\[\]"]) (?:
 )"""
 _WORD = rf"""
     (?: [{SUPERSCRIPT}]*+ {_W}++ | [{SUPERSCRIPT}]++ )
-    (?: {_JOINT} {_W}++ | (?<![a-z][a-z][a-z]) [{SUPERSCRIPT}]++ {_W}*+ )*+   # m²/s, not method¹²
+    (?> (?: {_JOINT} {_W}++ | (?<![a-z][a-z][a-z]) [{SUPERSCRIPT}]++ {_W}*+ )* )   # m²/s, not method¹²
     (?: \+{{1,2}} | [-−](?=[{BLANK}(\[,;)]|\Z) | (?<=\b[A-Z])\*(?!{_W})          # Ca2+, pre-, A*
       | (?<=\b[CF])\#(?!{_W}) | (?<=\b[2-5])['’](?!{_W}) )?                     # C#, 5' end
 """
 _TOKEN = rf"""
     https?://[^\s<>"{BLANK}]*[^\s<>"{BLANK}.,;:!?'’”)\]}}]
   | 10\.[0-9]{{4,9}}/[^\s<>"{BLANK}]*[^\s<>"{BLANK}.,;:!?'’”)\]}}]     # DOI
-  | (?:[A-Za-z]\.){{2,}}+(?:[A-Za-z](?!{_W}))? | Ph\.D\.             # e.g., U.S.A
+  | (?>(?:[A-Za-z]\.){{2,}})(?:[A-Za-z](?!{_W}))? | Ph\.D\.             # e.g., U.S.A
   | [Cc]an(?=not(?!{_W}))
   | {_WORD}
   | \#(?={_W}){_WORD}                                                # #P-complete
@@ -102,7 +102,7 @@ _TOKEN = rf"""
   | °[CFK](?!{_W}) | \+/[-−] | [<>!=]= | [-=]> | \\[A-Za-z]++
   | ''|``|\.{{3,}}+
   | ([-!?:*=~\#+|/\\<>^&%$@…—–•])\1++
-  | [\u2600-\u27bf\U0001f000-\U0001faff](?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2600-\u27bf\U0001f000-\U0001faff])*+
+  | [\u2600-\u27bf\U0001f000-\U0001faff](?>(?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2600-\u27bf\U0001f000-\U0001faff])*)
   | [^{BLANK}][\u0300-\u036f\u20d0-\u20ff\ufe00-\ufe0f]*+
     """
 _AFTER_PERIOD = re.compile(r"\s*([^\s]?)([^\W\d_]*)")

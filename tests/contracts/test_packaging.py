@@ -1,0 +1,33 @@
+"""What a release and every supported Python need, beyond what the linters check."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from sciextract import __version__
+from tests.shared_data import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+def test_no_possessive_repeat_of_a_group() -> None:
+    """Python before 3.11.5 leaves such a match at a wrong place, and ``finditer`` never ends.
+
+    Atomic groups, ``(?>(?:...)*)``, do the same and are right on every version (python/cpython#106052).
+    """
+    repeated = re.compile(r"\)(?:[*+?]|\{+[0-9,]*\}+)\+")
+    folders = ("sciextract", "app", "trainer")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    assert [path for path in files if repeated.search(path.read_text("utf-8"))] == []
+
+
+def test_other_package_files_agree_with_pyproject() -> None:
+    """The conda recipe has the version and the dependencies of the package, CITATION.cff the version."""
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text("utf-8")
+    assert f'version: "{__version__}"' in recipe
+    assert f"version: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    block = recipe.partition("  run:\n")[2].partition("tests:")[0]
+    listed = {line.strip(" -").replace(" ", "").replace("_", "-") for line in block.splitlines()}
+    needed = {each.partition(";")[0].replace(" ", "") for each in PROJECT["dependencies"]}
+    assert listed == {f"python{PROJECT['requires-python']}"} | needed
