@@ -21,9 +21,7 @@ def _row(keys: tuple[str, ...], help_text: str, name: str) -> str:
 
 def reference() -> str:
     """A table for each layer of the desk without the digits, then the keys of panels."""
-    layers = groupby(
-        sorted(ACTIONS, key=lambda action: action.layer != "anywhere"), lambda each: each.layer
-    )
+    layers = groupby(ACTIONS, lambda each: each.layer)
     tables = [
         f"\n## {layer.capitalize()}\n\n{_HEAD}"
         + "".join(

@@ -27,9 +27,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def bars(pilot: Pilot[None]) -> tuple[str, str]:
-    """Legend and footer."""
-    *_, legend, footer = shown(pilot).splitlines()
-    return legend, footer
+    """Legend and footer, whose two lines are joined."""
+    *_, legend, first, second = shown(pilot).splitlines()
+    return legend, f"{first.strip()}  {second.strip()}"
 
 
 async def tab_to(pilot: Pilot[None], screen: ReviewScreen, kind: type) -> None:
@@ -48,18 +48,33 @@ class TestLegend:
             await tab_to(pilot, desk_of(app), RelationRef)
             assert "1 USED-FOR" in bars(pilot)[0]
             await tab_to(pilot, desk_of(app), LinkRef)
-            assert "Enter same as ‹graph tagger›  x not the same  1 Task" in bars(pilot)[0]
+            assert "1 Task  2 Method" in bars(pilot)[0]
+            assert bars(pilot)[1].startswith("Enter same as ‹graph tagger›  x not the same")
 
     @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
-    async def test_the_keys_of_every_abstract_are_always_in_the_footer(
+    async def test_the_keys_that_correct_an_abstract_are_always_in_the_footer(
         self, project: Path, size: tuple[int, int]
     ) -> None:
         async with opened(project, size=size) as (app, pilot):
-            for kind in (object, RelationRef, LinkRef):
+            for kind, keys in (
+                (
+                    object,
+                    "c cluster  C uncluster  m merge  X split  s S e E edges  f jump  arrows move",
+                ),
+                (RelationRef, "x reject  i invert  r relate"),
+                (LinkRef, "C uncluster  m merge  X split"),
+            ):
                 await tab_to(pilot, desk_of(app), kind)
                 footer = bars(pilot)[1]
-                assert "D done  u undo  v select  n next  ? keys" in footer
-                assert footer.rstrip().endswith("? keys")
+                assert keys in footer
+                assert footer.endswith("D done  u undo  v select  n next  ? keys")
+
+    async def test_labels_of_relations_are_told_apart_in_80_columns(self, project: Path) -> None:
+        async with opened(project, size=(80, 24)) as (app, pilot):
+            await pilot.press("r")
+            await pilot.press(*desk_of(app).desk.passage().hints[TEXT.index("noun")])
+            assert "which type?" in shown(pilot)
+            assert "1 USED-FO 2 FEATURE (3 HYPONYM)" in bars(pilot)[0]
 
     async def test_modes_of_letters_name_the_labels(self, project: Path) -> None:
         async with opened(project) as (_, pilot):

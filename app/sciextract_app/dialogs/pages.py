@@ -16,6 +16,7 @@ from sciextract.errors import FormatError
 from sciextract.store.review import Context
 from sciextract.text.characters import visible
 from sciextract_app.dialogs.base import Dialog, QuestionDialog, words
+from sciextract_app.presenters import actions
 from sciextract_app.presenters.actions import ACTIONS, Action, shown_key
 from sciextract_app.presenters.graph import Role, Support
 from sciextract_app.presenters.session import PastMessage
@@ -28,11 +29,13 @@ def help_rows(keys: Mapping[str, Action]) -> list[tuple[str, str, str]]:
     of_action: dict[str, list[str]] = {}
     for key, action in keys.items():
         of_action.setdefault(action.id, []).append(shown_key(key))
-    rows = [
-        (" ".join(of_action.get(action.id, ["none"])), action.help, action.layer)
-        for action in ACTIONS
-    ]
-    return [*rows, *((_written(each.key), each.description, "around the desk") for each in AROUND)]
+    merged: dict[tuple[str, str], list[str]] = {}  # the digits share their words
+    for action in ACTIONS:
+        merged.setdefault((action.help, action.layer), []).extend(
+            of_action.get(action.id, ["none"])
+        )
+    rows = [(" ".join(shown), text, layer) for (text, layer), shown in merged.items()]
+    return [*rows, *((_written(each.key), each.description, actions.AROUND) for each in AROUND)]
 
 
 def _written(key: str) -> str:
@@ -68,9 +71,9 @@ class KeysDialog(Dialog[None]):
         self.query_one(Input).focus()
 
     def action_leave(self) -> None:
-        """Leave the search first, then the dialog."""
+        """Leave the search line first, then the dialog."""
         line = self.query_one(Input)
-        if line.has_focus or line.value:
+        if line.has_focus:
             line.value = ""
             self.set_focus(None)
         else:

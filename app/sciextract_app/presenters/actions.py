@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sciextract_app.presenters.view_models import Hint
 
-ANYWHERE, ENTITIES, RELATIONS, COREFERENCE = "anywhere", "entities", "relations", "coreference"
+DECISIONS, ENTITIES, RELATIONS, COREFERENCE = "decisions", "entities", "relations", "coreference"
+MOVING, AROUND = "moving", "around the desk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Action:
         keys: Its keys, as Textual names them, printable ones as the character.
         words: What it does, for the footer.
         help: What it does, for help and palette.
-        layer: Where help lists it.
+        layer: Under which heading help lists it.
         shown: How the footer writes its key, empty for the first of its keys.
         request: What the app does for it, empty when the desk does it.
         argument: What the action takes: a step, an edge, a digit.
@@ -29,7 +30,7 @@ class Action:
     keys: tuple[str, ...]
     words: str
     help: str
-    layer: str = ANYWHERE
+    layer: str = DECISIONS
     shown: str = ""
     request: str = ""
     argument: str = ""
@@ -120,7 +121,7 @@ _DECIDING = (
 _SET_TYPE = tuple(
     Action(
         f"type-{digit}", (str(digit),), f"type {digit}",
-        f"set the type: the schema's number {digit}; on a selection or a free token make a mention",
+        "set the type by its number; on a selection or a free word make a mention of that type",
         argument=str(digit),
     )
     for digit in range(1, 10)
@@ -206,13 +207,13 @@ _APP_REQUESTS = (
 )
 # fmt: on
 ACTIONS: tuple[Action, ...] = (
-    *_NAVIGATION,
     *_DECIDING,
     *_SET_TYPE,
     *_ENTITIES,
     *_RELATIONS,
     *_COREFERENCE,
-    *_APP_REQUESTS,
+    *(replace(each, layer=MOVING) for each in _NAVIGATION),
+    *(replace(each, layer=AROUND) for each in _APP_REQUESTS),
 )
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from sciextract.store import ItemRef, LinkRef, RelationRef
+from sciextract.store import ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract_app.presenters import bulk, deciding, document_view, linking, navigation, selecting
 from sciextract_app.presenters.actions import Action, action_hint
 from sciextract_app.presenters.bulk import alike_target
@@ -306,31 +306,40 @@ def _reviewing(state: ReviewState) -> Iterator[Hint]:
     mention = not relation and item is not None
     if spread := bulk.hint(state):
         yield spread
-    enter = "accept" if item else "next"
-    yield action_hint("accept", bool(item or state.undecided_count()), enter, pinned=True)
-    yield action_hint("reject", item is not None, pinned=True)
+    enter, reject = _same(state, item) if isinstance(item, LinkRow) else ("accept", "reject")
+    can_accept = bool(item or state.undecided_count())
+    yield action_hint("accept", can_accept, enter if item else "next", pinned=True)
+    yield action_hint("reject", item is not None, reject, pinned=True)
     if item is None:  # elsewhere the legend shows the digits
         yield Hint(document_view.type_keys(view.schema.entity_labels), "make a mention")
     if relation:
         yield action_hint("invert")
-    yield action_hint("relate", item is not None and bool(view.schema.relations))
-    yield from _cluster_keys(state, mention, link)
+    if not link:
+        yield action_hint("relate", item is not None and bool(view.schema.relations))
+    yield action_hint("join", mention and view.schema.coreference)
+    at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
+    if at_home:
+        yield from (action_hint(each) for each in ("leave", "merge", "split"))
     if not relation:
         yield Hint("s S e E", "edges", mention)
-    yield from _many(state)
     yield action_hint("jump")
+    yield Hint("arrows", "move")
+    if at_home:
+        yield action_hint("next-mention")
+    yield from _many(state)
     yield action_hint("fragment", mention)
+    yield from (action_hint(each) for each in ("relations", "note"))
     yield from (action_hint(each, pinned=True) for each in ("done", "undo", "select"))
     yield action_hint("next-abstract", words="next", pinned=True)
     yield action_hint("help", pinned=True)
 
 
-def _cluster_keys(state: ReviewState, mention: bool, link: bool) -> Iterator[Hint]:
+def _same(state: ReviewState, link: LinkRow) -> tuple[str, str]:
+    """What accepting and rejecting a cluster link says."""
     view = state.open_view
-    at_home = link or bool(view.homes.get(view.mention_of(state.focus) or ""))
-    yield action_hint("join", mention and view.schema.coreference)
-    if mention and at_home:
-        yield from (action_hint(each) for each in ("leave", "merge", "split", "next-mention"))
+    others = [each.entity_id for each in view.members[link.cluster_id]]
+    other = next((each for each in others if each != link.entity_id), link.entity_id)
+    return f"same as {named(view.surface(other), 20)}", "not the same"
 
 
 def _many(state: ReviewState) -> Iterator[Hint]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from sciextract.documents.schema import EntityType, RelationType
-from sciextract.store import LinkRow, RelationRow
+from sciextract.store import RelationRow
 from sciextract_app.presenters import document_view
 from sciextract_app.presenters.linking import best_type, legal_types
 from sciextract_app.presenters.selecting import selected
@@ -40,8 +40,7 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
             return tuple(_types(schema.relations, row.label, allowed))
     mention = state.view.by_id.get(state.view.mention_of(state.focus) or "")
     label = mention.label if mention and state.mode is Mode.REVIEW else None
-    types = tuple(_types(schema.entities, label))
-    return (*_link(state, row), *types) if isinstance(row, LinkRow) else types
+    return tuple(_types(schema.entities, label))
 
 
 def _types(
@@ -76,12 +75,3 @@ def _clusters(state: ReviewState) -> Iterator[Hint]:
         more = f" +{len(names) - _SHOWN_MENTIONS}" if len(names) > _SHOWN_MENTIONS else ""
         words = ", ".join(named(name, 16) for name in names[:_SHOWN_MENTIONS]) + more
         yield Hint(state.letters.of(cluster_id), words)
-
-
-def _link(state: ReviewState, link: LinkRow) -> Iterator[Hint]:
-    """What accepting and rejecting a cluster link says."""
-    view = state.open_view
-    others = [each.entity_id for each in view.members[link.cluster_id]]
-    other = next((each for each in others if each != link.entity_id), link.entity_id)
-    yield Hint("Enter", f"same as {named(view.surface(other), 20)}")
-    yield Hint("x", "not the same")

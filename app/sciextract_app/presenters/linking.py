@@ -107,9 +107,7 @@ def relation_question(state: ReviewState) -> str:
         state.open_view.surface(state.pending.head),
         state.open_view.surface(state.pending.tail),
     )
-    best = best_type(state)
-    more = f" Enter: {best}." if best else ""
-    return f"{named(head, 28)} ─▶ {named(tail, 28)}: type?{more} Space inverts it"
+    return f"{named(head, 28)} ─▶ {named(tail, 28)}: which type?"
 
 
 def legal_types(state: ReviewState) -> tuple[str, ...]:
@@ -161,7 +159,7 @@ def _add(state: ReviewState, label: str) -> Feedback:
     state.leave_mode()
     state.after_action(made)
     words = document_view.relation_words(state.open_view, head, label, tail)
-    return Feedback(words, changed=True)
+    return Feedback(f"{words} added", changed=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from sciextract_app.presenters.view_models import (
     ClusterLine,
     Inspector,
     Mark,
+    Mode,
     Passage,
     RelationLine,
     Role,
@@ -192,6 +193,8 @@ def inspector(state: ReviewState) -> Inspector:
     if view is None:
         return Inspector("", ())
     row = view.row(state.focus)
+    if state.mode is Mode.SELECT and (chosen := selected(state)):
+        return Inspector(f"selected: {named(chosen.of(view.text))}", ())
     if row is None:
         token = view.token_span(state.cursor).of(view.text)
         note = "no mention here; a type key adds one" if token else "this abstract has no text"

@@ -60,9 +60,13 @@ def select(state: ReviewState, action: Action | None = None) -> Feedback:
     """Begin a selection at the cursor."""
     if not len(state.open_view.tokens):
         return problem("There is no text to select")
+    on_mention = state.focus is not None
     state.leave_mode()
     state.mode, state.pending.start = Mode.SELECT, state.cursor
-    return Feedback()
+    if not on_mention:
+        return Feedback()
+    word = named(state.open_view.token_span(state.cursor).of(state.open_view.text))
+    return Feedback(f"selects from {word} on; to begin elsewhere: Esc, move to the word, v")
 
 
 def selected(state: ReviewState) -> Span | None:

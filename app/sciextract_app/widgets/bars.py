@@ -1,13 +1,16 @@
-"""One-line bars: header, legend, footer, messages, tabs, and the bar above two sides."""
+"""Bars: header, legend, footer, messages, tabs, and the bar above two sides."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 from textual import events
+from textual.strip import Strip
 from textual.widgets import Static
 
 from sciextract.text.characters import visible
@@ -123,7 +126,7 @@ _FOOTER_BAR_GAP = "  "
 
 
 class FooterBar(LineBar):
-    """Draws keys and what they do; those that would be refused are dim."""
+    """Draws keys and what they do, in as many lines as it is high; those that would be refused are dim."""
 
     DEFAULT_CSS = """
     FooterBar { background: $panel; color: $foreground; }
@@ -141,31 +144,51 @@ class FooterBar(LineBar):
             self._shown = hints, mode
             self.refresh()
 
-    def line(self, width: int) -> Text:
-        """The line."""
-        return footer_text(*self._shown, width)
+    def render_line(self, y: int) -> Strip:
+        """A line of the screen."""
+        width, height = self.size
+        lines = footer_lines(*self._shown, width, height)
+        return self.strip_of(lines[y] if y < len(lines) else Text(), width)
 
 
-def footer_text(hints: Sequence[Hint], mode: Mode, width: int) -> Text:
-    """The keys in so many cells: those that find no room become an ellipsis, from the last one that is not pinned.
+@lru_cache(maxsize=64)
+def footer_lines(
+    hints: tuple[Hint, ...], mode: Mode, width: int, height: int = 1
+) -> tuple[Text, ...]:
+    """The keys in so many lines and cells: those without room become an ellipsis, from the last one not pinned.
 
     Then pinned ones go from the front of the last; the last key of all, which leads to the others or out of a
     mode, is kept where anything is.
     """
-    line = Text(" ")
+    sign = Text(" ")
     if mode is not Mode.REVIEW:
-        line.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
-    kept, room = [(hint, _part(hint)) for hint in hints], width - line.cell_len
+        sign.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
+    kept = [(hint, _part(hint)) for hint in hints]
     place = -1  # of the ellipsis
     while True:
         parts = [part for _, part in kept]
         if place >= 0:
             parts.insert(place, Text(ELLIPSIS))
-        if _needed(parts) <= room or len(kept) <= 1:
-            return line.append_text(Text(_FOOTER_BAR_GAP).join(parts))
+        lines = tuple(_flowing(sign, parts, width))
+        if len(lines) <= height and all(each.cell_len <= width for each in lines):
+            return lines
+        if len(kept) <= 1:
+            return lines[:height]
         free = [at for at, (hint, _) in enumerate(kept[:-1]) if not hint.pinned]
         place = free[-1] if free else len(kept) - 2
         kept.pop(place)
+
+
+def _flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
+    """Lines of parts side by side; the first begins with a sign."""
+    line, is_empty = sign.copy(), True
+    for part in parts:
+        if not is_empty and line.cell_len + len(_FOOTER_BAR_GAP) + part.cell_len > width:
+            yield line
+            line, is_empty = Text(" "), True
+        line.append_text(part if is_empty else Text(_FOOTER_BAR_GAP).append_text(part))
+        is_empty = False
+    yield line
 
 
 def _part(hint: Hint) -> Text:
@@ -209,14 +232,15 @@ class LegendBar(LineBar):
 
 
 def legend_text(hints: Sequence[Hint], colours: Mapping[str, Style], width: int) -> Text:
-    """The labels in so many cells: long ones are cut until all find room, then the last ones go.
+    """The labels in so many cells: second keys go, long labels are cut until all find room, then the last ones go.
 
     Labels that the schema does not allow here stand in parentheses.
     """
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
     gap, parts = _FOOTER_BAR_GAP, [_legend_part(hint, colours, longest) for hint in hints]
     if _needed(parts) + 1 > width:
-        gap = " "
+        gap, hints = " ", [replace(hint, key=hint.key.partition(" ")[0]) for hint in hints]
+        parts = [_legend_part(hint, colours, longest) for hint in hints]
     while longest > _LEAST_LABEL and _needed(parts, gap) + 1 > width:
         longest -= 1
         parts = [_legend_part(hint, colours, longest) for hint in hints]

@@ -214,9 +214,11 @@ class LearningService:
                 why = error_line(error) if isinstance(error, SciextractError) else str(error)
                 self._host.show_notice(Feedback(f"not learned: {why}", problem=True))
             return
-        off = [layer.value for layer, use in learned.use.items() if not use.on]
+        on = [layer.value for layer, use in learned.use.items() if use.on]
         sign = "⟳ suggesting, " if self._is_suggesting else ""
-        unused = f", not used: {', '.join(off)}" if off else ""
+        unused = (
+            f", used for: {', '.join(on) or 'nothing yet'}" if len(on) < len(learned.use) else ""
+        )
         self._show(f"{sign}learned from {learned.finished}{unused}")
         self._report_switches(learned)
         self.poll()

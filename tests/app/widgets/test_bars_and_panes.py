@@ -17,7 +17,7 @@ from sciextract_app.presenters.view_models import (
     Inspector,
     Mode,
 )
-from sciextract_app.widgets.bars import footer_text, header_text, message_text
+from sciextract_app.widgets.bars import footer_lines, header_text, message_text
 from sciextract_app.widgets.lines import help_grid
 from sciextract_app.widgets.panes import (
     ClustersPane,
@@ -31,26 +31,34 @@ from tests.app.widgets.tiny_app import CLUSTERS, HEADER, HINTS, INSPECTOR, RELAT
 
 class TestFooter:
     def test_all_where_there_is_room(self) -> None:
-        line = footer_text(HINTS, Mode.REVIEW, 120)
+        (line,) = footer_lines(HINTS, Mode.REVIEW, 120)
         assert line.plain.startswith(" Enter accept  x reject  1-6 type")
         assert line.plain.endswith("D done  ? keys")
 
     @pytest.mark.parametrize("width", range(30, 110, 7))
     def test_never_wider_than_the_line(self, width: int) -> None:
-        line = footer_text(HINTS, Mode.REVIEW, width)
+        (line,) = footer_lines(HINTS, Mode.REVIEW, width)
         assert line.cell_len <= width
         assert line.plain.startswith(" Enter accept")
         assert line.plain.endswith("? keys")
 
+    def test_a_second_line_takes_what_the_first_has_no_room_for(self) -> None:
+        first, second = footer_lines(HINTS, Mode.REVIEW, 60, 2)
+        (whole,) = footer_lines(HINTS, Mode.REVIEW, 200)
+        assert f"{first.plain} {second.plain}" == whole.plain
+        assert max(first.cell_len, second.cell_len) <= 60
+
     def test_the_mode_comes_first(self) -> None:
-        assert footer_text(HINTS, Mode.RELATE_TYPE, 120).plain.startswith("  RELATE: TYPE  Enter")
+        (line,) = footer_lines(HINTS, Mode.RELATE_TYPE, 120)
+        assert line.plain.startswith("  RELATE: TYPE  Enter")
 
     def test_dead_keys_are_dim(self) -> None:
-        line = footer_text([Hint("c", "cluster", live=False), Hint("x", "reject")], Mode.REVIEW, 80)
+        hints = (Hint("c", "cluster", live=False), Hint("x", "reject"))
+        (line,) = footer_lines(hints, Mode.REVIEW, 80)
         assert [str(span.style) for span in line.spans] == ["dim", "bold"]
 
     def test_no_keys(self) -> None:
-        assert footer_text((), Mode.REVIEW, 80).plain == " "
+        assert [line.plain for line in footer_lines((), Mode.REVIEW, 80)] == [" "]
 
 
 class TestHeader:
