@@ -59,7 +59,7 @@ class TestLegend:
             for kind, keys in (
                 (
                     object,
-                    "c cluster  C uncluster  m merge  X split  s S e E edges  f jump  arrows move",
+                    "c cluster  C uncluster  m merge  X split  s e grow  S E shrink  f jump",
                 ),
                 (RelationRef, "x reject  i invert  r relate"),
                 (LinkRef, "C uncluster  m merge  X split"),

@@ -451,6 +451,14 @@ def is_illegal(view: DocumentView, row: RelationRow) -> bool:
     return row.label not in legal(view.schema, head, tail)
 
 
+def item_words(view: DocumentView, item: ItemRef) -> str:
+    """An item as messages name it: a mention, that of a link, or a relation with both its ends."""
+    row = view.row(item)
+    if isinstance(row, RelationRow):
+        return relation_words(view, row.head, row.label, row.tail)
+    return named(view.surface(view.mention_of(item) or ""))
+
+
 def relation_words(view: DocumentView, head: str, label: str, tail: str, longest: int = 28) -> str:
     """A relation as messages name it, with its direction if its label has one.
 

@@ -321,7 +321,8 @@ def _reviewing(state: ReviewState) -> Iterator[Hint]:
     if at_home:
         yield from (action_hint(each) for each in ("leave", "merge", "split"))
     if not relation:
-        yield Hint("s S e E", "edges", mention)
+        yield Hint("s e", "grow", mention)
+        yield Hint("S E", "shrink", mention)
     yield action_hint("jump")
     yield Hint("arrows", "move")
     if at_home:
@@ -358,14 +359,14 @@ def _selecting(state: ReviewState) -> Iterator[Hint]:
     yield Hint(document_view.type_keys(state.open_view.schema.entity_labels), "add as type")
     if state.pending.offers:
         yield Hint("y", f"next of {len(state.pending.offers)}")
-    yield Hint("h l w b f", "move the end")
+    yield Hint("arrows w b f", "move the end")
     yield _BACK
 
 
 def _parting(state: ReviewState) -> Iterator[Hint]:
     yield Hint("+", "take this part out" if takes_out(state) else "add this part")
     yield Hint("v", "longer part", state.pending.start is None)
-    yield Hint("h l w b f", "move")
+    yield Hint("arrows w b f", "move")
     yield _BACK
 
 

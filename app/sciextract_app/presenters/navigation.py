@@ -10,6 +10,7 @@ from sciextract.store.events import Change, Event
 from sciextract.workflows import adjudicate
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_order import CHECK, DocumentOrder
+from sciextract_app.presenters.document_view import DocumentView, item_words
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted, problem
@@ -218,25 +219,30 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
     """Go where an event was turned around and show what it changed."""
     if event.kind == adjudicate.KIND or event.kind in LARGE:
         adjudicate.follow(state.project, event)
-    before, recount = state.number, event.kind in LARGE | _COUNTED
+    before, seen, recount = state.number, state.view, event.kind in LARGE | _COUNTED
     number, item = _changed_item(state, event)
     if number is not None and number != before:
         state.load(number)
     elif not state.read():
         state.number = 0
         return Feedback(f"{event.kind} {verb}", changed=True, moved=True, recount=recount)
-    if state.view is not None:
-        _focus_on(state, item)
-    where = f" in {counted(outcome.documents, 'abstract')}" if outcome.documents > 1 else ""
     moved = state.number != before
-    return Feedback(f"{event.kind}{where} {verb}", changed=True, moved=moved, recount=recount)
+    views = [view for view in (state.view, seen if not moved else None) if view is not None]
+    known = next((view for view in views if view.row(item) is not None), None)
+    if state.view is not None:
+        _focus_on(state, item, known)
+    several = outcome.documents > 1
+    where = f" in {counted(outcome.documents, 'abstract')}" if several else ""
+    what = f": {item_words(known, item)}" if known and item and not several else ""
+    message = f"{event.kind}{where} {verb}{what}"
+    return Feedback(message, changed=True, moved=moved, recount=recount)
 
 
-def _focus_on(state: ReviewState, item: ItemRef | None) -> None:
-    """The item if it is there; else its mention; else what is nearest."""
+def _focus_on(state: ReviewState, item: ItemRef | None, known: DocumentView | None) -> None:
+    """The item if it is there; else the mention that it had; else what is nearest."""
     view = state.open_view
-    if isinstance(item, LinkRef) and view.row(item) is None:
-        item = EntityRef(item.entity_id)
+    if view.row(item) is None and known is not None:
+        item = EntityRef(known.mention_of(item) or "")
     if view.row(item) is not None:
         state.focus_on(item)
     elif view.row(state.focus) is None:

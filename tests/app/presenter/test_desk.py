@@ -10,6 +10,7 @@ from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.view_models import Mode
 from tests.app.presenter.abstracts import (
+    place,
     press,
     row,
 )
@@ -75,10 +76,20 @@ def test_rejecting_says_what_goes_along(desk: Desk) -> None:
         "‹graph tagger› rejected, with 1 relation and 1 cluster link"
     )
     assert desk.focus == EntityRef("task")
-    assert desk.press("u").message == "reject taken back"
+    assert desk.press("u").message == "reject taken back: ‹graph tagger›"
     assert desk.focus == EntityRef("tagger1")
     press(desk, "U")
     assert "tagger1" not in desk.state.open_view.by_id
+
+
+def test_undo_names_a_relation_that_goes_and_returns_to_its_head(desk: Desk) -> None:
+    press(desk, "r")
+    press(desk, desk.passage().hints[place("noun chunking").char_start] + " 2")
+    press(desk, "tab tab tab")
+    assert desk.press("u").message == (
+        "add relation taken back: ‹graph tagger› FEATURE-OF ─▶ ‹noun chunking›"
+    )
+    assert desk.focus == EntityRef("tagger1")
 
 
 def test_undo_opens_the_abstract_that_it_changes(desk: Desk) -> None:
