@@ -216,6 +216,9 @@ def _exported(done: ExportReport) -> str:
         words = f"nothing written: {done.format} would lose information, and --strict is set"
     else:
         words = f"{counted(done.documents, 'abstract')} to {place} as {done.format}"
+    if done.documents and done.undecided:
+        items = counted(done.undecided, "undecided item")
+        words += f"; left out: {items} (--undecided includes them)"
     if done.documents and done.from_base:
         words += f"; {done.from_base:,} of them from the base"
     if done.bad:

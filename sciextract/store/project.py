@@ -273,6 +273,12 @@ class Project:
         with translated(self.path):
             return search.documents_with(self.connection, surface)
 
+    def undecided_items(self) -> int:
+        """How many items of all documents are undecided."""
+        with translated(self.path):
+            query = "SELECT coalesce(sum(undecided), 0) FROM summary"
+            return int(self.connection.execute(query).fetchone()[0])
+
     def documents_with_undecided(self, least: float | None = None) -> list[int]:
         """Numbers of the documents with undecided items, perhaps only with one of at least that score."""
         with translated(self.path):

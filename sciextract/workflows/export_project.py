@@ -43,6 +43,7 @@ class ExportReport:
         from_base: Documents that come from the base of an augmented training set.
         left_out: Documents that this set leaves out, by reason.
         bad: Records of the base that cannot be read.
+        undecided: Undecided items that are left out of an export of the current annotations.
     """
 
     format: str
@@ -53,6 +54,7 @@ class ExportReport:
     from_base: int = 0
     left_out: dict[str, int] = field(default_factory=dict)
     bad: int = 0
+    undecided: int = 0
 
     @property
     def exit_code(self) -> ExitCode:
@@ -164,6 +166,8 @@ class ExportJob:
         if predictions and predictions.missing:
             report = replace(report, left_out={"no model has predicted them": predictions.missing})
         report = report if training is None else _of_training_set(report, training)
+        if given is None and self.source is None and not self.undecided:
+            report = replace(report, undecided=project.undecided_items())
         return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
     def _documents(self, project: Project) -> Iterator[AnnotatedDocument]:

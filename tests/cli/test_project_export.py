@@ -190,6 +190,11 @@ def test_undecided_items_only_when_asked_for(command: Command, project: Path) ->
     beside = read_lines(command("export", "--format", "jsonl", "--undecided").out)[1]
     assert without["entities"] == []
     assert {each["state"] for each in beside["entities"]} == {"undecided"}
+    left_out = json.loads(command("export", "--format", "jsonl", "--json").err.splitlines()[-1])
+    assert left_out["undecided"] > 0
+    assert (
+        "undecided items (--undecided includes them)" in command("export", "--format", "jsonl").err
+    )
 
 
 def test_one_source(command: Command, project: Path, fake: RuleExtractor) -> None:
