@@ -6,6 +6,7 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
+from sciextract_app.dialogs.pages import written_key
 from sciextract_app.presenters.actions import ACTIONS, shown_key
 from sciextract_app.settings import SHELL
 
@@ -32,14 +33,10 @@ def reference() -> str:
         for layer, actions in layers
     ]
     shell = "".join(
-        _row((_written(binding.key),), binding.description, binding.id or "") for binding in SHELL
+        _row((written_key(binding.key),), binding.description, binding.id or "")
+        for binding in SHELL
     )
     return "".join(tables) + f"\n## Project and panels\n\n{_HEAD}{shell}"
-
-
-def _written(key: str) -> str:
-    """``ctrl+l`` as ``Ctrl+L``, ``f3`` as ``F3``."""
-    return "+".join(part.capitalize() for part in key.split("+"))
 
 
 def written_page(page: str) -> str:

@@ -121,6 +121,8 @@ def _named(key: str) -> str:
 
 
 SHELL = (
+    Binding("pagedown", "page(1)", "scroll the text down", id="app.page-down"),
+    Binding("pageup", "page(-1)", "scroll the text up", id="app.page-up"),
     Binding("ctrl+l", "list", "list of abstracts", id="app.list", priority=True),
     Binding("ctrl+t", "strip", "next pane", id="app.pane", priority=True),
     Binding("ctrl+o", "app.start", "other project", id="app.open", priority=True),

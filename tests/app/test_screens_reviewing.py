@@ -177,3 +177,18 @@ async def test_list_question_and_done_count_the_same_items(project: Path) -> Non
         await until_shown(pilot, "1 of 3 done")
         await pilot.press("p", "u")
         await until_shown(pilot, "0 of 3 done")
+
+
+async def test_page_keys_scroll_a_text_that_is_longer_than_its_pane(tmp_path: Path) -> None:
+    text = " ".join(f"Sentence {place} speaks of one more parser." for place in range(60))
+    with project_with(tmp_path, gold(), (TEXT, text)) as made:
+        path = made.path
+    async with opened(path, size=(80, 24)) as (app, pilot):
+        await pilot.press("n")
+        first = "Sentence 0 speaks"
+        await until_shown(pilot, first)
+        await pilot.press("pagedown")
+        await until(pilot, lambda: first not in shown(pilot))
+        await pilot.press("pageup")
+        await until_shown(pilot, first)
+        assert desk_of(app).desk.state.cursor == 0

@@ -35,11 +35,15 @@ def help_rows(keys: Mapping[str, Action]) -> list[tuple[str, str, str]]:
             of_action.get(action.id, ["none"])
         )
     rows = [(" ".join(shown), text, layer) for (text, layer), shown in merged.items()]
-    return [*rows, *((_written(each.key), each.description, actions.AROUND) for each in AROUND)]
+    return [*rows, *((written_key(each.key), each.description, actions.AROUND) for each in AROUND)]
 
 
-def _written(key: str) -> str:
-    return "+".join(part.capitalize() for part in key.split("+"))
+_PAGES = {"pagedown": "PgDn", "pageup": "PgUp"}
+
+
+def written_key(key: str) -> str:
+    """A key of the toolkit as it is written for people: ``ctrl+l`` as ``Ctrl+L``."""
+    return _PAGES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
 
 
 class KeysDialog(Dialog[None]):

@@ -160,9 +160,9 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     state.repeat = partial(apply_label, label=label)
     state.alike = item.id if isinstance(item, EntityRef) else None
     more = True if state.is_undecided(state.focus) else state.advance(position)
-    row = state.open_view.row(item)
-    name = f"{named(row.surface(state.open_view.text))}: " if isinstance(row, EntityRow) else ""
-    message = "; ".join(outcome.warnings) or name + label
+    words = document_view.item_words(state.open_view, item)
+    set_to = words if isinstance(item, RelationRef) else f"{words}: {label}"
+    message = "; ".join(outcome.warnings) or set_to
     return Feedback(_joined(message, more), changed=outcome.event_id is not None)
 
 

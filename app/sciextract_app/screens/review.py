@@ -246,8 +246,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def on_key(self, event: events.Key) -> None:
         """Hand a key to the presenter, whatever its mode; while the list has the focus nothing is decided."""
         name = key_name(event)
-        if event.key.startswith("ctrl+") and event.key not in self.keys:
-            return
+        if event.key.startswith(("ctrl+", "page")) and event.key not in self.keys:
+            return  # a binding's
         if self.query_one(DocumentList).has_focus:
             self._press_in_list(event, name)
         elif not is_too_small(*self.size):
@@ -461,6 +461,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if adjudication.item is not None:
             self.desk.mouse.focus(adjudication.item)
         self.show_result(Feedback(changed=True))
+
+    def action_page(self, pages: int) -> None:
+        """Scroll the text; cursor and focus stay."""
+        passage = self.query_one(PassageView)
+        passage.scroll_relative(y=pages * max(1, passage.size.height - 1), animate=False)
 
     def action_strip(self) -> None:
         """Show the next of the lower panes."""

@@ -85,7 +85,10 @@ def test_rejecting_says_what_goes_along(desk: Desk) -> None:
 def test_undo_names_a_relation_that_goes_and_returns_to_its_head(desk: Desk) -> None:
     press(desk, "r")
     press(desk, desk.passage().hints[place("noun chunking").char_start] + " 2")
-    press(desk, "tab tab tab")
+    press(desk, "j j")
+    changed = desk.press("4")
+    assert "‹graph tagger› PART-OF ─▶ ‹noun chunking›" in changed.message
+    press(desk, "u tab tab")
     assert desk.press("u").message == (
         "add relation taken back: ‹graph tagger› FEATURE-OF ─▶ ‹noun chunking›"
     )
