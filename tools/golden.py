@@ -11,6 +11,7 @@ by their order of appearance. Predicted scores depend on the processor: compare 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -22,6 +23,11 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow.ipc
+import pyarrow.parquet
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+
 from sciextract.formats.registry import writable
 from sciextract.store import open_project
 from sciextract.store.maintenance.rebuild import all_numbers, rebuild
@@ -32,8 +38,6 @@ SAMPLES = ROOT / "sample_data"
 CHANGING = re.compile(
     rb"\b[0-9A-HJKMNP-TV-Z]{26}\b|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?"
 )
-#: How Parquet, Arrow, gzip and zlib (DocBin) begin: their bytes may differ where what they hold does not.
-BINARY = (b"PAR1", b"\xff\xff\xff\xff", b"\x1f\x8b", b"x\x9c", b"x\xda")
 
 
 def main(folder: Path) -> None:
@@ -158,8 +162,22 @@ def keep(output: Path, target: Path) -> None:
     )
     for each in files:
         place = target / each.relative_to(output) if output.is_dir() else target
-        if not each.read_bytes().startswith(BINARY):
-            write(place, each.read_bytes())
+        write(place, unpacked(each))
+
+
+def unpacked(path: Path) -> bytes:
+    """What a file holds; Parquet, Arrow and DocBin as JSON, since their bytes may differ where their rows do not."""
+    content = path.read_bytes()
+    if content.startswith(b"PAR1"):
+        rows: object = pyarrow.parquet.read_table(path).to_pylist()
+    elif content.startswith(b"\xff\xff\xff\xff"):
+        rows = pyarrow.ipc.open_stream(content).read_all().to_pylist()
+    elif content.startswith((b"x\x9c", b"x\xda")):
+        docs = DocBin(store_user_data=True).from_bytes(content).get_docs(Vocab())
+        rows = [[doc.to_json(), repr(sorted(doc.user_data.items(), key=repr))] for doc in docs]
+    else:
+        return content
+    return json.dumps(rows, indent=1, default=repr).encode()
 
 
 def write(path: Path, content: bytes) -> None:
@@ -175,6 +193,6 @@ def _hash(content: bytes) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     main(Path(sys.argv[1]))
