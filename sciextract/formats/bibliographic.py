@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,6 +97,20 @@ def text_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
 Tags = dict[str, list[str]]
 
 
+def split_keywords(lines: Iterable[str]) -> list[str]:
+    """Keywords that semicolons separate."""
+    return [word for line in lines for each in line.split(";") if (word := each.strip())]
+
+
+def other_tags(tags: Tags, used: AbstractSet[str]) -> dict[str, str | list[str]]:
+    """The tags that no field holds; one value stands by itself."""
+    return {
+        tag: values[0] if len(values) == 1 else values
+        for tag, values in tags.items()
+        if tag not in used
+    }
+
+
 @dataclass(slots=True)
 class TaggedRecord:
     """A record's values by tag, each value as its wrapped lines.
@@ -117,23 +132,6 @@ class TaggedRecord:
         self.parts.setdefault(tag, []).append([value.strip()])
         self.last = tag
 
-    def take(self, line: str, tag: str, value: str | None, place: Place, allowed: str) -> None:
-        """Take a line: with a tag it begins a value, without one it goes on with the last.
-
-        Args:
-            line: The line.
-            tag: Its tag; empty if it has none.
-            value: What stands behind the tag.
-            place: Where the line stands.
-            allowed: What a record may begin with, for the error of one that begins with another line.
-        """
-        if tag:
-            self.add(tag, value or "")
-        elif self.last:
-            self.parts[self.last][-1].append(line.strip())
-        else:
-            self.error = self.error or place.error(f"{shown(line)} found, allowed is {allowed}")
-
     def tags(self) -> Tags:
         """The values that are not empty, wrapped lines joined by one space."""
         joined = {
@@ -147,21 +145,41 @@ class TaggedRecord:
         return [line for parts in self.parts.get(tag, []) for line in parts if line]
 
 
+@dataclass(frozen=True, slots=True)
+class TagSyntax:
+    """How records of a tagged format look.
+
+    Attributes:
+        kind: What a file holds, for the error that it holds none.
+        first_line: How a record begins.
+        pattern: A line with a tag: the tag, and the value behind it.
+        allowed: What a record may begin with, for the error of one that begins with another line.
+        begins: Whether a line begins the next record. Arguments: the line's tag (empty if it has none), the
+            record so far, and whether blank lines lie between them.
+        outside: Tags that are no part of a record and begin none.
+    """
+
+    kind: str
+    first_line: str
+    pattern: re.Pattern[str]
+    allowed: str
+    begins: Callable[[str, TaggedRecord, bool], bool]
+    outside: AbstractSet[str] = frozenset()
+
+
 def read_tagged(
-    records: Iterable[TaggedRecord],
-    document: Callable[[TaggedRecord, Source, int], AnnotatedDocument],
     source: Source,
-    kind: str,
-    first_line: str,
+    lines: Iterable[tuple[int, str | FormatError]],
+    document: Callable[[TaggedRecord, Source, int], AnnotatedDocument],
+    syntax: TagSyntax,
 ) -> Iterator[ReadItem]:
-    """The documents of tagged records; a record with an error becomes a bad record.
+    """The documents of a file of tagged records; a record with an error becomes a bad record.
 
     Args:
-        records: The records of a file.
-        document: The document of a record, the file and its number; may raise :class:`FormatError`.
         source: The file.
-        kind: What the file should hold, for the error that it holds none.
-        first_line: How a record begins.
+        lines: Its lines, as :func:`text_lines` gives them.
+        document: The document of a record, the file and its number; may raise :class:`FormatError`.
+        syntax: Where records begin and end.
 
     Raises:
         FormatError: There is no record.
@@ -172,8 +190,41 @@ def read_tagged(
             raise record.error
         return document(record, source, number)
 
-    nothing = no_record(kind, first_line, source)
-    return read_each(records, read, nothing)
+    nothing = no_record(syntax.kind, syntax.first_line, source)
+    return read_each(_tagged_records(source, lines, syntax), read, nothing)
+
+
+def _tagged_records(
+    source: Source, lines: Iterable[tuple[int, str | FormatError]], syntax: TagSyntax
+) -> Iterator[TaggedRecord]:
+    """Lines without a tag go on with the value above them; blank lines are part of no record."""
+    record: TaggedRecord | None = None
+    gap = False
+    for number, line in lines:
+        if isinstance(line, str) and not line.strip():
+            gap = True
+            continue
+        found = syntax.pattern.match(line) if isinstance(line, str) else None
+        tag, value = (found[1].rstrip(), found[2]) if found else ("", "")
+        if record and syntax.begins(tag, record, gap):
+            yield record
+            record, gap = None, False
+        if record is None and tag in syntax.outside:
+            continue
+        record = record or TaggedRecord(number)
+        if isinstance(line, FormatError):
+            record.error = record.error or line
+            continue
+        gap = False
+        if tag:
+            record.add(tag, value or "")
+        elif record.last:
+            record.parts[record.last][-1].append(line.strip())
+        else:
+            problem = f"{shown(line)} found, allowed is {syntax.allowed}"
+            record.error = record.error or Place(source.path, number).error(problem)
+    if record:
+        yield record
 
 
 def no_record(kind: str, first_line: str, source: Source) -> FormatError:

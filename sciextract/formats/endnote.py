@@ -8,14 +8,16 @@ from typing import Any
 
 from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
+    TagSyntax,
     keep_unusable,
     make_record,
+    other_tags,
     read_tagged,
+    split_keywords,
     text_lines,
 )
 
@@ -32,37 +34,15 @@ def read_endnote(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-    return read_tagged(_records(source), _document, source, "EndNote", "%0 Journal Article")
-
-
-def _records(source: Source) -> Iterator[TaggedRecord]:
-    record: TaggedRecord | None = None
-    gap = False
-    for number, line in text_lines(source):
-        if isinstance(line, FormatError):
-            record = record or TaggedRecord(number)
-            record.error = record.error or line
-            continue
-        if not line.strip():
-            gap = True
-            continue
-        found = _TAG.match(line)
-        if record and found and _begins(found[1], record, gap):
-            yield record
-            record = None
-        gap = False
-        record = record or TaggedRecord(number)
-        tag, value = (found[1], found[2]) if found else ("", "")
-        record.take(line, tag, value, Place(source.path, number), _ALLOWED)
-    if record:
-        yield record
+    syntax = TagSyntax("EndNote", "%0 Journal Article", _TAG, _ALLOWED, _begins)
+    return read_tagged(source, text_lines(source), _document, syntax)
 
 
 def _begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
     """Whether a tag begins the next record. Abstracts may hold blank lines, so these count only without ``%0``."""
     typed_first = next(iter(record.parts), "") == _TYPE
     return (tag == _TYPE and (_TYPE in record.parts or record.error is not None)) or (
-        gap and not typed_first
+        tag != "" and gap and not typed_first
     )
 
 
@@ -86,12 +66,7 @@ def _fields(record: TaggedRecord, tags: Tags) -> dict[str, Any]:
         "venue": " ".join(tags.get(venue, [])),
         "authors": [name for each in record.lines_of("%A") for name in authors_of(each)],
         "url": next(iter(tags.get("%U", [])), None),
-        "keywords": [
-            word
-            for line in record.lines_of("%K")
-            for each in line.split(";")
-            if (word := each.strip())
-        ],
+        "keywords": split_keywords(record.lines_of("%K")),
     }
     keep_unusable(found, {"doi": doi}, "endnote")
     derived = {"%D": str(found["year"]), "%U": found["url"], "%M": found["pmid"]}
@@ -100,11 +75,7 @@ def _fields(record: TaggedRecord, tags: Tags) -> dict[str, Any]:
         venue,
         *(tag for tag, value in derived.items() if tags.get(tag) == [value]),
     }
-    return found | {
-        tag: values[0] if len(values) == 1 else values
-        for tag, values in tags.items()
-        if tag not in used
-    }
+    return found | other_tags(tags, used)
 
 
 def _pmid(tags: Tags) -> str | None:

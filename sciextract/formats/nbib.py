@@ -13,8 +13,10 @@ from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
+    TagSyntax,
     keep_unusable,
     make_record,
+    other_tags,
     read_tagged,
     text_lines,
 )
@@ -32,33 +34,20 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-    return read_tagged(_records(source), _document, source, "nbib", "PMID- 12345")
+    syntax = TagSyntax("nbib", "PMID- 12345", _TAG, _ALLOWED, _begins)
+    return read_tagged(source, _from_first_tag(source), _document, syntax)
 
 
-def _records(source: Source) -> Iterator[TaggedRecord]:
-    record: TaggedRecord | None = None
+def _from_first_tag(source: Source) -> Iterator[tuple[int, str | FormatError]]:
     started = False
     for number, line in text_lines(source):
-        if isinstance(line, FormatError):
-            record = record or TaggedRecord(number)
-            record.error = record.error or line
-            continue
-        found = _TAG.match(line)
-        started = started or found is not None
-        if record and (not line.strip() or (_is_pmid(found) and "PMID" in record.parts)):
-            yield record
-            record = None
-        if not line.strip() or not started:
-            continue
-        record = record or TaggedRecord(number)
-        tag, value = (found[1].rstrip(), found[2]) if found else ("", "")
-        record.take(line, tag, value, Place(source.path, number), _ALLOWED)
-    if record:
-        yield record
+        started = started or (isinstance(line, str) and _TAG.match(line) is not None)
+        if started or isinstance(line, FormatError) or not line.strip():
+            yield number, line
 
 
-def _is_pmid(found: re.Match[str] | None) -> bool:
-    return found is not None and found[1] == "PMID"
+def _begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
+    return gap or (tag == "PMID" and "PMID" in record.parts)
 
 
 def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:
@@ -90,12 +79,7 @@ def _fields(tags: Tags) -> dict[str, Any]:
     }
     given = {"pmid": " ".join(tags.get("PMID", []))}
     keep_unusable(found, given, "nbib")
-    used = {*_INTERPRETED, venue}
-    return found | {
-        tag: values[0] if len(values) == 1 else values
-        for tag, values in tags.items()
-        if tag not in used
-    }
+    return found | other_tags(tags, {*_INTERPRETED, venue})
 
 
 def _doi(tags: Tags) -> str | None:

@@ -20,7 +20,15 @@ from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, yea
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
-from sciextract.formats.bibliographic import keep_unusable, make_record, no_record, text_lines
+from sciextract.formats.bibliographic import (
+    Tags,
+    keep_unusable,
+    make_record,
+    no_record,
+    other_tags,
+    split_keywords,
+    text_lines,
+)
 
 CUT = "the record has no ER line: it may be cut"
 _TITLES = ("TI", "T1", "BT", "CT")
@@ -32,8 +40,6 @@ _INTERPRETED = frozenset({*_AUTHORS, "KW", "ID"})
 _TAG = re.compile(r"([A-Z][A-Z0-9])(  ?)-(.*)", re.DOTALL)
 _UNKNOWN = "UK"
 _NAMES = {**{tag: tag for tag in TAG_KEY_MAPPING}, _UNKNOWN: _UNKNOWN}
-
-Tags = dict[str, list[str]]
 
 
 def read_ris(source: Source) -> Iterator[ReadItem]:
@@ -164,22 +170,13 @@ def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
             name for tag in _AUTHORS for each in tags.get(tag, []) for name in authors_of(each)
         ],
         "url": next(iter(tags.get("UR", [])), None),
-        "keywords": [
-            word
-            for each in tags.get("KW", [])
-            for part in each.split(";")
-            if (word := part.strip())
-        ],
+        "keywords": split_keywords(tags.get("KW", [])),
     }
     used = {*_INTERPRETED, venue, next((name for name in _TITLES if name in tags), "")}
     used |= {next((name for name in _ABSTRACTS if name in tags), "")}
     used |= _fully_held(tags, found)
     keep_unusable(found, {"doi": " ".join(tags.get("DO", []))}, "ris")
-    return found | {
-        tag: lines[0] if len(lines) == 1 else lines
-        for tag, lines in tags.items()
-        if tag not in used
-    }
+    return found | other_tags(tags, used)
 
 
 def _fully_held(tags: Tags, found: Mapping[str, Any]) -> set[str]:

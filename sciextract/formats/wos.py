@@ -8,22 +8,24 @@ from typing import Any
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
+    TagSyntax,
     keep_unusable,
     make_record,
+    other_tags,
     read_tagged,
+    split_keywords,
     text_lines,
 )
 
 CUT = "the record has no ER line: it may be cut"
 _ALLOWED = "a tag of two characters and a space"
 _TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?$", re.DOTALL)
-#: Lines of the file, not of a record.
-_OF_FILE = frozenset({"FN", "VR", "EF"})
+#: Lines of the file between records, or the end of one that did not begin.
+_OUTSIDE = frozenset({"FN", "VR", "EF", "ER"})
 #: Tags with one item a line; under all others the lines are one wrapped value.
 _A_LINE_EACH = ("AU", "AF", "BA", "BF", "CA", "BE", "ED", "C1", "CR")
 _GIVEN = {"year": "PY", "doi": "DI", "pmid": "PM"}
@@ -37,30 +39,13 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
     """
-    return read_tagged(_records(source), _document, source, "Web of Science", "PT J")
+    syntax = TagSyntax("Web of Science", "PT J", _TAG, _ALLOWED, _begins, _OUTSIDE)
+    return read_tagged(source, text_lines(source), _document, syntax)
 
 
-def _records(source: Source) -> Iterator[TaggedRecord]:
-    record: TaggedRecord | None = None
-    for number, line in text_lines(source):
-        if isinstance(line, FormatError):
-            record = record or TaggedRecord(number)
-            record.error = record.error or line
-            continue
-        found = _TAG.match(line)
-        tag = found[1] if found else ""
-        if record and (tag in ("ER", "EF", "FN") or tag == "PT"):
-            if tag == "ER":
-                record.add("ER", "")
-            yield record
-            record = None
-        if not line.strip() or tag == "ER" or (record is None and tag in _OF_FILE):
-            continue
-        record = record or TaggedRecord(number)
-        tag, value = (found[1], found[2]) if found else ("", "")
-        record.take(line, tag, value, Place(source.path, number), _ALLOWED)
-    if record:
-        yield record
+def _begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
+    """Whether a line begins what is no part of the record: another one, or lines of the file."""
+    return "ER" in record.parts or tag in ("PT", "EF", "FN")
 
 
 def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:
@@ -82,13 +67,7 @@ def _fields(tags: Tags) -> dict[str, Any]:
         "pmid": pmid_of(given["pmid"]),
         "venue": " ".join(tags.get("SO", [])),
         "authors": tags.get(authors, []),
-        "keywords": [
-            word for each in " ".join(tags.get("DE", [])).split(";") if (word := each.strip())
-        ],
+        "keywords": split_keywords([" ".join(tags.get("DE", []))]),
     }
     keep_unusable(found, given, "wos")
-    return found | {
-        tag: values[0] if len(values) == 1 else values
-        for tag, values in tags.items()
-        if tag not in {*_INTERPRETED, authors}
-    }
+    return found | other_tags(tags, {*_INTERPRETED, authors})
