@@ -9,162 +9,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain, count
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from sciextract.text.characters import visible
 from sciextract_app.presenters.view_models import Mark
 from sciextract_app.widgets.lines import Glyph, glyphs
-
-
-class Kind(Enum):
-    """What an atom is."""
-
-    TEXT = "text"
-    OPEN = "opening bracket"
-    CLOSE = "closing bracket"
-    KEY = "letter of the type"
-    CLUSTER = "letters of the clusters"
-
-
-class Atom(NamedTuple):
-    """What is drawn as one and never broken.
-
-    Attributes:
-        kind: What it is.
-        char_start: Its first character; of a sign the character that it stands at.
-        char_end: Its end; the same for a sign.
-        shown: What is written; empty for signs, which depend on the mention.
-        cells: How many columns it takes; 0 for a blank that hangs over the end of a line.
-        marks: Indices of the mentions around it, the innermost last; of a sign its own last.
-        blank: Whether a line may be broken behind it.
-        newline: Whether it ends a line.
-    """
-
-    kind: Kind
-    char_start: int
-    char_end: int
-    shown: str
-    cells: int
-    marks: tuple[int, ...] = ()
-    blank: bool = False
-    newline: bool = False
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is of the text, not a sign."""
-        return self.kind is Kind.TEXT
-
-
-_CAPITALS = str.maketrans("ABDEGHIJKLMNOPRTUVW0123456789", "ᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ⁰¹²³⁴⁵⁶⁷⁸⁹")
-_SMALL = str.maketrans("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
-
-
-@lru_cache(maxsize=256)
-def raised_key(key: str) -> str:
-    """The key of a type as a raised capital, as a plain one where Unicode has none.
-
-    >>> raised_key("m") + raised_key("q")
-    'ᴹQ'
-    """
-    capital = key.upper()
-    return visible(capital if len(capital) == len(key) else key).translate(_CAPITALS)
-
-
-@lru_cache(maxsize=1024)
-def raised_clusters(letters: str) -> str:
-    """Letters of clusters, raised where Unicode has such.
-
-    >>> raised_clusters("ab")
-    'ᵃᵇ'
-    """
-    return visible(letters).translate(_SMALL)
-
-
-_WIDE = 2
-_NEVER_FIRST = frozenset("、。，．・：；？！）］｝」』】〉》ー々")
-
-
-def wrap(atoms: Iterable[Atom], width: int) -> list[list[Atom]]:
-    """Lines of at most so many cells; at least one line.
-
-    Lines break at blanks, behind the signs that follow them, and between wide characters. Blanks that find
-    no room hang over the end and take no cells. A word longer than a line is broken anywhere; what is wider
-    than the width has a line of its own.
-    """
-    writer = _Writer(width)
-    for atom in atoms:
-        writer.add(atom)
-    return [*writer.lines, writer.line]
-
-
-class _Writer:
-    """The lines so far, and the one that is being filled."""
-
-    def __init__(self, width: int) -> None:
-        self.lines: list[list[Atom]] = []
-        self.line: list[Atom] = []
-        self._width = width
-        self._used = 0
-        self._break = 0  # the line may end before this atom; 0 for nowhere
-        self._text: Atom | None = None
-
-    def add(self, atom: Atom) -> None:
-        """Put an atom behind the others, on a new line where it does not fit."""
-        last = self._text
-        # Called for every character, most of which stand inside of a word: nothing else is asked of those.
-        breaks = last is not None and (last.blank or last.cells == _WIDE or atom.cells == _WIDE)
-        if breaks and self._may_break_before(atom):
-            self._break = len(self.line)
-        if self._used + atom.cells > self._width:
-            atom = self._make_room(atom)
-        self.line.append(atom)
-        self._used += atom.cells
-        if atom.kind is Kind.TEXT:
-            self._text = atom
-        if atom.newline:
-            self._end(len(self.line))
-            self._text = None
-
-    def _may_break_before(self, atom: Atom) -> bool:
-        """Whether a line may begin with an atom that follows a blank, or a wide character or is one."""
-        if atom.blank or not _leads(atom) or (self.line and self.line[-1].kind is Kind.OPEN):
-            return False
-        after_blank = self._text is not None and self._text.blank
-        return after_blank or atom.shown not in _NEVER_FIRST
-
-    def _make_room(self, atom: Atom) -> Atom:
-        """End lines until the atom fits; a blank is not worth a line."""
-        if atom.blank:
-            return atom._replace(shown="", cells=0)
-        while self.line and self._used + atom.cells > self._width:
-            self._end(self._break or _without_openings(self.line))
-        return atom
-
-    def _end(self, count: int) -> None:
-        """End the line after so many atoms; the rest begins the next one."""
-        self.lines.append(self.line[:count])
-        self.line = self.line[count:]
-        self._used = sum(each.cells for each in self.line)
-        self._break = 0
-
-
-def _leads(atom: Atom) -> bool:
-    """Whether it belongs to what follows: text, or an opening bracket."""
-    return atom.is_text or atom.kind is Kind.OPEN
-
-
-def _without_openings(line: list[Atom]) -> int:
-    """How many atoms to keep so that no opening bracket stands alone at the end; all where there are only such."""
-    count = len(line)
-    while count and line[count - 1].kind is Kind.OPEN:
-        count -= 1
-    return count or len(line)
-
+from sciextract_app.widgets.wrapping import (
+    Atom,
+    Kind,
+    Writer,
+    leads,
+    raised_clusters,
+    raised_key,
+    wrap,
+)
 
 LONG = 6_000
 """Characters from which on a line of the text is laid out in several paragraphs."""
@@ -236,6 +98,14 @@ def places(mark: Mark) -> tuple[int, ...]:
     return mark.char_start, mark.char_end, *_cells_behind(mark)
 
 
+Name = tuple[str, int, int]
+
+
+def name(mark: Mark) -> Name:
+    """What tells a mention, or its fragment, from all others of a passage."""
+    return mark.item_id, mark.char_start, mark.char_end
+
+
 def same_place(old: Mark, new: Mark) -> bool:
     """Whether two mentions stand at one place."""
     return old is new or places(old) == places(new)
@@ -253,12 +123,22 @@ class Paragraph:
         text: The whole text.
         char_start: Its first character.
         char_end: Its end.
-        marks: The mentions that touch it, in the order of the passage; lines name them by their place here.
+        marks: The mentions that touch it, in the order of the passage.
         width: Cells of a line.
+        before: The same part of the text with other mentions: lines that these leave as they were serve again.
+
+    Attributes:
+        numbers: What lines call each of the mentions; those that were there before keep theirs.
     """
 
     def __init__(
-        self, text: str, char_start: int, char_end: int, marks: Sequence[Mark], width: int
+        self,
+        text: str,
+        char_start: int,
+        char_end: int,
+        marks: Sequence[Mark],
+        width: int,
+        before: Paragraph | None = None,
     ) -> None:
         self.char_start = char_start
         self.char_end = char_end
@@ -266,17 +146,30 @@ class Paragraph:
         self._text = text[char_start:char_end]
         self._length = len(text)
         self._width = width
+        self._before = before if before and before.is_wrapped_to(width) else None
+        known = before.number_of if before else {}
+        new = count(1 + max(known.values(), default=-1))
+        self.numbers = [known[key] if (key := name(each)) in known else next(new) for each in marks]
 
-    def is_like(self, marks: Sequence[Mark]) -> bool:
+    @cached_property
+    def number_of(self) -> dict[Name, int]:
+        """The numbers by mention."""
+        return dict(zip(map(name, self.marks), self.numbers, strict=True))
+
+    def is_wrapped_to(self, width: int) -> bool:
+        """Whether somebody has looked at it at that width."""
+        return width == self._width and "lines" in self.__dict__
+
+    def is_like(self, marks: Sequence[Mark], width: int) -> bool:
         """Whether it stands as it stood with other mentions."""
-        if len(marks) != len(self.marks):
+        if width != self._width or len(marks) != len(self.marks):
             return False
-        return all(map(same_place, self.marks, marks))
+        return all(map(same_place, self.marks, marks)) and [*map(name, marks)] == [*self.number_of]
 
     @cached_property
     def height(self) -> int:
         """How many lines it takes."""
-        if "lines" in self.__dict__:
+        if "lines" in self.__dict__ or self._before is not None:
             return len(self.lines)
         words = self._plain_words()
         return len(self.lines) if words is None else _lines_of(words, self._width)
@@ -284,12 +177,49 @@ class Paragraph:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """Its lines."""
-        found = _glyphs(self._text)
-        atoms = self._atoms(found)
-        lines = wrap(atoms, self._width)
-        if found and found[-1].newline:
-            lines.pop()  # what follows begins the next paragraph
-        return tuple([_line(each) for each in lines])
+        before, self._before = self._before, None
+        if before is not None:
+            return self._wrapped_again(before)
+        return tuple(map(_line, self._without_next(wrap(self._atoms(), self._width))))
+
+    def _wrapped_again(self, before: Paragraph) -> tuple[Line, ...]:
+        """Its lines, of which only those between the first change and the last are wrapped.
+
+        A line is filled from its first character on, so those before the change stay, but for the one that may now
+        have room for more. Behind the change they stay from the first one on that begins where it began.
+        """
+        old, glyph_of = before.lines, _glyphs(self._text)[1]
+        start, end = self._changed_since(before)
+        first = max(
+            0, sum(1 for line in old if line.atoms and line.atoms[0].char_start < start) - 2
+        )
+        while first and not _begins_glyph(old, first):
+            first -= 1
+        wanted = {
+            line.atoms[0]: at
+            for at, line in enumerate(old)
+            if at > first and line.atoms[0].char_start >= end and _begins_glyph(old, at)
+        }
+        writer = Writer(self._width)
+        begins = old[first].atoms[0].char_start - self.char_start if first else 0
+        for atom in self._atoms(glyph_of[begins] if first else 0):
+            lines = len(writer.lines)
+            writer.add(atom)
+            if len(writer.lines) > lines and writer.line and writer.line[0] in wanted:
+                return (*old[:first], *map(_line, writer.lines), *old[wanted[writer.line[0]] :])
+        return (*old[:first], *map(_line, self._without_next([*writer.lines, writer.line])))
+
+    def _without_next(self, lines: list[list[Atom]]) -> list[list[Atom]]:
+        """The lines without that which begins behind a line feed: it belongs to the next paragraph."""
+        found, _ = _glyphs(self._text)
+        return lines[:-1] if found and found[-1].newline else lines
+
+    def _changed_since(self, before: Paragraph) -> tuple[int, int]:
+        """From which character to which end mentions came, went, or have other signs."""
+        was, now = ({name(mark): places(mark) for mark in side.marks} for side in (before, self))
+        changed = [mark for mark, _ in was.items() ^ now.items()]
+        start = min((start for _, start, _ in changed), default=self.char_start)
+        return start, max((end for _, _, end in changed), default=self.char_end)
 
     @cached_property
     def starts(self) -> list[tuple[int, int, int]]:
@@ -303,10 +233,10 @@ class Paragraph:
 
     @cached_property
     def lines_of_marks(self) -> dict[int, range]:
-        """The lines that each mention and its signs stand on."""
+        """The lines that each mention, by its number, and its signs stand on."""
         found: dict[int, range] = {}
         for y, line in enumerate(self.lines):
-            for mark in {mark for atom in line.atoms for mark in atom.marks}:
+            for mark in set(chain.from_iterable({atom.marks for atom in line.atoms})):
                 found[mark] = range(found[mark].start if mark in found else y, y + 1)
         return found
 
@@ -337,20 +267,40 @@ class Paragraph:
         base = self.char_start
         return mark.char_start - base, min(mark.char_end, self._length) - base
 
-    def _atoms(self, found: Sequence[Glyph]) -> Iterator[Atom]:
-        """Glyphs with the signs of the mentions between them; signs never part the characters of a glyph."""
-        marks, base = self.marks, self.char_start
-        opening, closing = self._edges(_glyph_of(found, len(self._text)))
-        here = [index for index, mark in enumerate(marks) if mark.char_start < base]
+    def _atoms(self, first: int = 0) -> Iterator[Atom]:
+        """Glyphs with the signs of the mentions between them; signs never part the characters of a glyph.
+
+        Args:
+            first: The glyph to begin with.
+        """
+        marks, numbers, base = self.marks, self.numbers, self.char_start
+        found, glyph_of = _glyphs(self._text)
+        opening, closing = self._edges(glyph_of)
+        here = {index for index, mark in enumerate(marks) if mark.char_start < base}
+        for at in range(first):
+            here |= {*opening.get(at, ())}
+            here -= {*closing.get(at, ())}
+        if first:
+            here -= {*closing.get(-1, ())}
         around = tuple(sorted(here, key=lambda each: _order(marks, each)))
-        for mark in closing.get(-1, ()):
-            yield from _closing(marks[mark], base - 1, _own(around, mark))
+
+        def drawn(sign: int | None = None) -> tuple[int, ...]:
+            """The numbers of the mentions here, that of a sign last."""
+            return tuple(
+                [numbers[each] for each in (around if sign is None else _own(around, sign))]
+            )
+
+        for mark in closing.get(-1, ()) if not first else ():
+            yield from _closing(marks[mark], base - 1, drawn(mark))
             around = tuple([each for each in around if each != mark])
-        for index, glyph in enumerate(found):
+        inside = drawn()
+        for index in range(first, len(found)):
+            glyph = found[index]
             at = glyph.char_start + base
             for mark in opening.get(index, ()):
                 around = _with(around, mark, marks)
-                yield Atom(Kind.OPEN, at, at, "", 1, _own(around, mark))
+                yield Atom(Kind.OPEN, at, at, "", 1, drawn(mark))
+                inside = drawn()
             end = glyph.char_end + base
             yield Atom(
                 Kind.TEXT,
@@ -358,13 +308,14 @@ class Paragraph:
                 end,
                 glyph.shown,
                 glyph.cells,
-                around,
+                inside,
                 glyph.blank,
                 glyph.newline,
             )
             for mark in closing.get(index, ()):
-                yield from _closing(marks[mark], end - 1, _own(around, mark))
+                yield from _closing(marks[mark], end - 1, drawn(mark))
                 around = tuple([each for each in around if each != mark])
+                inside = drawn()
 
     def _edges(self, glyph_of: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
         """By glyph: mentions that begin before it, outer ones first; that end behind it, inner ones first.
@@ -395,9 +346,16 @@ def _lines_of(words: list[tuple[int, int]], width: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def _glyphs(text: str) -> tuple[Glyph, ...]:
-    """The glyphs of a text that is laid out again and again while its mentions change."""
-    return tuple(glyphs(text))
+def _glyphs(text: str) -> tuple[tuple[Glyph, ...], tuple[int, ...]]:
+    """The glyphs of a text that is laid out again and again while its mentions change, and that of every character."""
+    found = tuple(glyphs(text))
+    return found, tuple(at for at, glyph in enumerate(found) for _ in range(*glyph[:2]))
+
+
+def _begins_glyph(lines: Sequence[Line], at: int) -> bool:
+    """Whether a line, not the first, begins with a glyph and all its opening brackets."""
+    last, atom = lines[at - 1].atoms[-1], lines[at].atoms[0]
+    return leads(atom) and last.kind is not Kind.OPEN
 
 
 def _line(atoms: Sequence[Atom]) -> Line:
@@ -406,15 +364,6 @@ def _line(atoms: Sequence[Atom]) -> Line:
         columns.append(column)
         column += atom.cells
     return Line(tuple(atoms), tuple(columns), column)
-
-
-def _glyph_of(found: Sequence[Glyph], length: int) -> list[int]:
-    """The glyph of every character."""
-    glyph_of = [0] * length
-    for index, glyph in enumerate(found):
-        for char in range(glyph.char_start, glyph.char_end):
-            glyph_of[char] = index
-    return glyph_of
 
 
 def _order(marks: Sequence[Mark], index: int) -> tuple[int, int, int]:

@@ -7,21 +7,22 @@ what has the focus or has been decided. So nothing moves while somebody reviews.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import overload
 
 from sciextract_app.presenters.view_models import Mark, Passage
 from sciextract_app.widgets.paragraphs import (
-    Atom,
     Line,
     Paragraph,
     cut,
     ends_line,
+    name,
     places,
     same_place,
 )
+from sciextract_app.widgets.wrapping import Atom
 
 __all__ = ["Line", "PassageLayout", "places", "same_place"]
 _EMPTY = Line((), (), 0)
@@ -63,11 +64,16 @@ class PassageLayout:
 
     def line(self, y: int) -> Line:
         """A line, its mentions by their place in the passage."""
-        number, own = self._paragraph_at(y)
-        line = self.paragraphs[number].lines[own]
-        marks = self._touching[number]
-        atoms = [_renamed(atom, marks) if atom.marks else atom for atom in line.atoms]
+        number, _ = self._paragraph_at(y)
+        line = self.line_as_numbered(y)
+        index_of = dict(zip(self.paragraphs[number].numbers, self._touching[number], strict=True))
+        atoms = [_renamed(atom, index_of) if atom.marks else atom for atom in line.atoms]
         return line._replace(atoms=tuple(atoms))
+
+    def line_as_numbered(self, y: int) -> Line:
+        """A line, its mentions by the numbers that they keep in later layouts of the text."""
+        number, own = self._paragraph_at(y)
+        return self.paragraphs[number].lines[own]
 
     def cell_of(self, char: int) -> tuple[int, int]:
         """Line and column of a character; of the last one for what lies behind the text."""
@@ -98,7 +104,8 @@ class PassageLayout:
         found = range(0)
         for number in self._numbers_of(mark):
             place = self._touching[number].index(index)
-            own = self.paragraphs[number].lines_of_marks[place]
+            paragraph = self.paragraphs[number]
+            own = paragraph.lines_of_marks[paragraph.numbers[place]]
             top = self._tops[number]
             found = range(found.start if found else top + own.start, top + own.stop)
         return found
@@ -107,8 +114,7 @@ class PassageLayout:
         """The character under a cell: at a sign the mention's nearest one, beyond the end the line's last one."""
         if not 0 <= y < self.height:
             return None
-        number, own = self._paragraph_at(y)
-        line = self.paragraphs[number].lines[own]
+        line = self.line_as_numbered(y)
         atom = line.atom_at(max(0, column))
         return line.last_char if atom is None else atom.char_start
 
@@ -143,16 +149,14 @@ class PassageLayout:
         return found
 
     def _made(self, marks: Sequence[Mark], before: PassageLayout | None) -> list[Paragraph]:
-        known: Sequence[Paragraph] = ()
-        if before is not None and before._text == self._text and before._width == self._width:
-            known = before.paragraphs
+        same_text = before is not None and before._text == self._text
         found = []
         for number, (start, end) in enumerate(self._edges):
             own = [marks[index] for index in self._touching[number]]
-            if known and known[number].is_like(own):
-                found.append(known[number])
-            else:
-                found.append(Paragraph(self._text, start, end, own, self._width))
+            known = before.paragraphs[number] if before and same_text else None
+            if known is None or not known.is_like(own, self._width):
+                known = Paragraph(self._text, start, end, own, self._width, known)
+            found.append(known)
         return found
 
 
@@ -185,8 +189,8 @@ def _first(glyph: tuple[int, int, int]) -> int:
     return glyph[0]
 
 
-def _renamed(atom: Atom, marks: Sequence[int]) -> Atom:
-    return atom._replace(marks=tuple([marks[each] for each in atom.marks]))
+def _renamed(atom: Atom, index_of: Mapping[int, int]) -> Atom:
+    return atom._replace(marks=tuple([index_of[each] for each in atom.marks]))
 
 
 FEW = 200
@@ -217,34 +221,22 @@ def changed_lines(layout: PassageLayout, before: Passage, after: Passage) -> set
 def moved_lines(
     old: PassageLayout, before: Passage, new: PassageLayout, after: Passage, rows: range
 ) -> set[int]:
-    """Those of some lines that have to be painted again, for two layouts of one text."""
-    if not _same_overall(before, after):
+    """Those of some lines that have to be painted again, for a layout and the one made from it."""
+    was = {name(mark): mark for mark in before.marks}
+    pairs = [(index, mark, was.get(name(mark), mark)) for index, mark in enumerate(after.marks)]
+    changed = [(index, now) for index, now, then in pairs if now is not then and now != then]
+    if not _same_overall(before, after) or len(changed) > FEW:
         return set(rows)
-    moved = {
-        y
-        for y in rows
-        if not (y < old.height and y < new.height)
-        or not _same_line(old.line(y), before.marks, new.line(y), after.marks)
-    }
+    known = min(old.height, new.height)
+    moved = {y for y in rows if y >= known or old.line_as_numbered(y) != new.line_as_numbered(y)}
+    for index, mark in changed:
+        moved.update(new.lines_of_mark(index, mark))
     return moved | _lines_of_spans(old, before, new, after)
 
 
 def _same_overall(before: Passage, after: Passage) -> bool:
     same = before.hints == after.hints and before.hits == after.hits
     return same and before.title_end == after.title_end
-
-
-def _same_line(old: Line, before: Sequence[Mark], new: Line, after: Sequence[Mark]) -> bool:
-    """Whether two lines show the same, whatever the places of their mentions are."""
-    if len(old.atoms) != len(new.atoms):
-        return False
-    return all(
-        one._replace(marks=()) == other._replace(marks=())
-        and [before[each] for each in one.marks] == [after[each] for each in other.marks]
-        if one.marks
-        else one == other
-        for one, other in zip(old.atoms, new.atoms, strict=True)
-    )
 
 
 def focus_of(passage: Passage) -> tuple[str | None, tuple[int, int]]:

@@ -14,8 +14,8 @@ from rich.style import Style
 
 from sciextract.documents.annotations import State
 from sciextract_app.presenters.view_models import Mark, Passage, Role
-from sciextract_app.widgets.paragraphs import Atom, Kind, raised_clusters, raised_key
 from sciextract_app.widgets.passage_layout import Line
+from sciextract_app.widgets.wrapping import Atom, Kind, raised_clusters, raised_key
 
 FOCUSED, UNDECIDED, UNCERTAIN, DECIDED, REJECTED = "⟦⟧", "‹›", "‹?", "⌊⌋", "✗✗"
 """Brackets around a mention, each of one cell."""

@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
 from sciextract_app.presenters.view_models import Mark, Passage
-from sciextract_app.widgets.paragraphs import Kind, Paragraph, cut
-from sciextract_app.widgets.passage_layout import PassageLayout, changed_lines, same_layout
+from sciextract_app.widgets.paragraphs import Line, Paragraph, cut
+from sciextract_app.widgets.passage_layout import (
+    PassageLayout,
+    changed_lines,
+    moved_lines,
+    same_layout,
+)
+from sciextract_app.widgets.wrapping import Kind
 from tests.app.widgets.passages import RICH, long_passage, other_decisions, passages, with_focus
 
 widths = st.integers(1, 60)
@@ -196,6 +202,28 @@ def test_what_served_before_serves_again(first: Passage, second: Passage, width:
     marks = tuple(mark for mark in second.marks if mark.char_start <= len(first.text))
     again = PassageLayout(first.text, marks, width, before)
     assert [*again.lines] == [*PassageLayout(first.text, marks, width).lines]
+
+
+@given(passages() | plain_passages(), st.lists(st.sets(st.integers(0, 11)), max_size=4), widths)
+def test_lines_that_serve_again_are_those_of_a_new_layout(
+    passage: Passage, without: list[set[int]], width: int
+) -> None:
+    shown, layout = passage, layout_of(passage, width)
+    for gone in without:
+        rows = range(len([*layout.lines]))
+        marks = tuple(mark for at, mark in enumerate(passage.marks) if at not in gone)
+        again, new = replace(passage, marks=marks), PassageLayout(passage.text, marks, width)
+        after = PassageLayout(passage.text, marks, width, layout)
+        moved = moved_lines(layout, shown, after, again, rows)
+        assert [*after.lines] == [*new.lines]
+        for y in {*rows} - moved:
+            assert texts_of(layout.line(y)) == texts_of(after.line(y))
+        shown, layout = again, after
+
+
+def texts_of(line: Line) -> list[object]:
+    """What stands on a line, its mentions left out."""
+    return [atom[:5] for atom in line.atoms]
 
 
 def test_only_the_paragraph_of_a_change_is_laid_out_again() -> None:
