@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from sciextract_app.dialogs.pages import written_key
-from sciextract_app.presenters.actions import ACTIONS, shown_key
+from sciextract_app.presenters.actions import ACTIONS, key_label
 from sciextract_app.settings import SHELL
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "keys.md"
@@ -16,7 +16,7 @@ _HEAD = "| key | effect | action in `keymap.toml` |\n|---|---|---|\n"
 
 
 def _row(keys: tuple[str, ...], help_text: str, name: str) -> str:
-    shown = ", ".join(f"`{shown_key(key)}`" for key in keys)
+    shown = ", ".join(f"`{key_label(key)}`" for key in keys)
     return f"| {shown} | {help_text} | `{name}` |\n"
 
 

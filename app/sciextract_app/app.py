@@ -197,7 +197,7 @@ class DeskApp(TerminalApp):
             self.screen.offer(_choices())
 
     @on(ReviewScreen.SaveBeside)
-    async def _save_beside(self) -> None:
+    async def _save_copy(self) -> None:
         if self.project is None:
             return
         try:

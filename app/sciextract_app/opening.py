@@ -79,7 +79,7 @@ def plan(words: Sequence[str], schema: str | None = None, model: str | None = No
         raise UsageError(f"only one project at a time: {', '.join(projects)}", "open one of them")
     if projects:
         return Opening(Path(projects[0]), files)
-    return _beside_files(files, lambda: schema or fitting_schema(model, texts_of(files)))
+    return _next_to_files(files, lambda: schema or fitting_schema(model, texts_of(files)))
 
 
 def is_project(path: str | Path) -> bool:
@@ -171,7 +171,7 @@ def _missing_hint(word: str) -> str:
     return as_command("sciextract", "init", word) if word.endswith(SUFFIX) else ""
 
 
-def _beside_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
+def _next_to_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
     """The project that belongs to files: beside the first, or in the data folder where that takes none."""
     first = Path(files[0]).resolve()
     folder, name = first.parent, f"{_stem(first)}{SUFFIX}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from sciextract.cli.console import ProgressLine, counted, say
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, SciextractError, as_command
-from sciextract.formats.base import leads_outside, shown
+from sciextract.formats.base import leads_outside, quoted
 from sciextract.formats.inputs import expand_inputs, results_in
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, readable, recognise
@@ -294,7 +294,7 @@ class RunScreen(RunMessages, Listener):
         """Say the warnings of the first few documents, and count."""
         self.documents = summary.documents
         if document.warnings:
-            self.warn(1, [f"{shown(document.document.doc_key)}: {'; '.join(document.warnings)}"])
+            self.warn(1, [f"{quoted(document.document.doc_key)}: {'; '.join(document.warnings)}"])
         done = summary.documents + summary.bad + self._skipped
         self.progressed(done, self._skipped)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sciextract.documents.document import TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, shown
+from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import span_at
 from sciextract.text.analyse import analyse, split_at
 from sciextract.text.offsets import OffsetMap
@@ -34,7 +34,7 @@ def align_tokens(text: str, sentences: list[list[str]], place: Place) -> TokenTa
         for number, token in enumerate(sentence):
             span = _next(text, position, token)
             if span is None:
-                found = f"{shown(token)} found, but `text` goes on with {shown(text[position:])}"
+                found = f"{quoted(token)} found, but `text` goes on with {quoted(text[position:])}"
                 raise place.error(found, field=f"sentences[{index}][{number}]")
             spans.append(span)
             position = span.char_end
@@ -136,10 +136,10 @@ def given_span(start: object, end: object, mention: object, field: str, place: P
         FormatError: They are not, or the mention is no string.
     """
     if type(start) is not int or type(end) is not int or not 0 <= start < end:
-        problem = f"start {shown(start)} and end {shown(end)} found, allowed are 0 <= start < end"
+        problem = f"start {quoted(start)} and end {quoted(end)} found, allowed are 0 <= start < end"
         raise place.error(problem, field=field)
     if mention is not None and not isinstance(mention, str):
-        raise place.error(f"{shown(mention)} found, allowed is the mention's text", field=field)
+        raise place.error(f"{quoted(mention)} found, allowed is the mention's text", field=field)
     return GivenSpan(start, end, mention, field)
 
 
@@ -209,6 +209,6 @@ def _problem(given: GivenSpan, text: str, place: Place) -> FormatError:
         span = span_at([given.start, given.end], len(text), given.field, place)
     except FormatError as error:
         return error
-    found = f"the mention is {shown(given.mention)}, but the text has {shown(span.of(text))}"
+    found = f"the mention is {quoted(given.mention)}, but the text has {quoted(span.of(text))}"
     hint = "the text was changed after the annotation, so offsets may be wrong"
     return place.error(f"{found} at {[given.start, given.end]}", field=given.field, hint=hint)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, ReadItem, Source, shown
+from sciextract.formats.base import BadRecord, ReadItem, Source, quoted
 from sciextract.formats.packing import MAX_RATIO, allowed_bytes, open_bytes
 
 MAX_MEMBERS = 100_000
@@ -186,4 +186,4 @@ def _is_folder(info: zipfile.ZipInfo) -> bool:
 
 
 def _refused(info: zipfile.ZipInfo, problem: str, path: str, hint: str = "") -> FormatError:
-    return FormatError(f"member {shown(info.orig_filename)} {problem}", path=path, hint=hint)
+    return FormatError(f"member {quoted(info.orig_filename)} {problem}", path=path, hint=hint)

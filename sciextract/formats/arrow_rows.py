@@ -17,7 +17,7 @@ from sciextract.documents.annotations import Cluster, Entity, LabelScore, Relati
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted
 from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.json_values import Record, list_at, unknown_fields
 from sciextract.formats.jsonl import parse_record
@@ -212,7 +212,7 @@ def _tokens_of(tokens: object, strings: list[str], place: Place) -> list[str]:
         if 0 <= start < end <= len(strings):
             return strings[start:end]
     allowed = f"[first token, end) with 0 <= first < end <= {len(strings)}"
-    raise place.error(f"{shown(tokens)} found, allowed is {allowed}", field="sentences")
+    raise place.error(f"{quoted(tokens)} found, allowed is {allowed}", field="sentences")
 
 
 def _with_pairs(item: object) -> object:
@@ -232,7 +232,7 @@ def _fields(value: object, place: Place) -> dict[str, Any]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
-        raise place.error(f"{shown(value)} found, allowed is a JSON object", field="fields")
+        raise place.error(f"{quoted(value)} found, allowed is a JSON object", field="fields")
     return unknown_fields(fields, (), place)
 
 
@@ -410,14 +410,14 @@ def _check_texts(schema: pa.Schema, columns: dict[str, str], path: str) -> None:
     for field in ("text", "title", "abstract"):
         name = columns.get(field)
         if name is not None and not _is_text(schema.field(name).type):
-            problem = f"column {shown(name)} holds {schema.field(name).type}, allowed is text"
+            problem = f"column {quoted(name)} holds {schema.field(name).type}, allowed is text"
             hint = "turn it into a column of strings, or rename it"
             raise FormatError(f"{problem}; columns found: {_listed(schema)}", path=path, hint=hint)
 
 
 def _listed(schema: pa.Schema) -> str:
     """The columns with their types, for messages."""
-    parts = [f"{shown(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
+    parts = [f"{quoted(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
     return ", ".join(parts) or "none"
 
 

@@ -163,7 +163,7 @@ class Place:
 
     def error(self, problem: str, *, field: str = "", hint: str = "") -> FormatError:
         """An error that names file, line, document, field and the problem."""
-        parts = [f"doc_key {shown(self.doc_key)}" if self.doc_key else "", field, problem]
+        parts = [f"doc_key {quoted(self.doc_key)}" if self.doc_key else "", field, problem]
         text = ": ".join(part for part in parts if part)
         return FormatError(text, path=self.path, line=self.line, hint=hint)
 
@@ -215,7 +215,7 @@ class Writer(Protocol):
 WriterFactory = Callable[..., Writer]
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """A value for a message: short, quoted, control characters visible."""
     return _SHORT.repr(value)
 

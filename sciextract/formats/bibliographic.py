@@ -10,7 +10,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.text.analyse import join_title, make_document
 
@@ -76,7 +76,7 @@ def string_of(record: Mapping[str, Any], name: str, place: Place) -> str:
     """
     value = record.get(name)
     if not isinstance(value, str | None):
-        raise place.error(f"{shown(value)} found, allowed is a string", field=name)
+        raise place.error(f"{quoted(value)} found, allowed is a string", field=name)
     return value or ""
 
 
@@ -221,7 +221,7 @@ def _tagged_records(
         elif record.last:
             record.parts[record.last][-1].append(line.strip())
         else:
-            problem = f"{shown(line)} found, allowed is {syntax.allowed}"
+            problem = f"{quoted(line)} found, allowed is {syntax.allowed}"
             record.error = record.error or Place(source.path, number).error(problem)
     if record:
         yield record

@@ -26,7 +26,7 @@ from bibtexparser.splitter import Splitter
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, shown
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
 from sciextract.formats.bibliographic import keep_unusable, make_record, unwrapped
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.latex import decode_latex
@@ -64,7 +64,7 @@ class Strings:
         if filled > MAX_RATIO * len(value):
             if self._harmless < filled:
                 raise BrokenValueError(
-                    f"{shown(value)} stands for {filled:,} characters, allowed are {MAX_RATIO} times its own"
+                    f"{quoted(value)} stands for {filled:,} characters, allowed are {MAX_RATIO} times its own"
                 )
             self._harmless -= filled
         return "".join(piece for piece, _ in pieces)
@@ -78,7 +78,7 @@ def _piece(piece: str, strings: Mapping[str, str]) -> tuple[str, bool]:
     elif not _MARK.search(piece):
         found = strings.get(piece.lower())
         return (piece, False) if found is None else (found, True)
-    raise BrokenValueError(f"{shown(piece)} is not one value; is a comma missing?")
+    raise BrokenValueError(f"{quoted(piece)} is not one value; is a comma missing?")
 
 
 def _closing(piece: str) -> int:
@@ -96,13 +96,13 @@ def _closing(piece: str) -> int:
 
 def _pieces(value: str) -> Iterator[str]:
     """The value cut at each ``#`` outside braces and quotes."""
-    start, depth, quoted = 0, 0, False
+    start, depth, in_quotes = 0, 0, False
     for mark in _MARK.finditer(value) if "#" in value else ():
         sign = mark[0]
         depth += (sign == "{") - (sign == "}")
         if depth == 0 and sign == '"':
-            quoted = not quoted
-        if depth == 0 and sign == "#" and not quoted:
+            in_quotes = not in_quotes
+        if depth == 0 and sign == "#" and not in_quotes:
             yield value[start : mark.start()]
             start = mark.end()
     yield value[start:]
@@ -234,10 +234,10 @@ def _problem(block: Block) -> str:
     raw = (block.raw or "").strip()
     if isinstance(block, ImplicitComment):
         lost = _LOST_ENTRY.match(raw)
-        return f"broken entry: no opening brace after {shown(lost[0])}" if lost else ""
+        return f"broken entry: no opening brace after {quoted(lost[0])}" if lost else ""
     if isinstance(block, ParsingFailedBlock) and not raw.lower().startswith("@comment"):
         words = getattr(block.error, "abort_reason", str(block.error))
-        return f"broken entry {shown(raw.split(',')[0])}: {words}"
+        return f"broken entry {quoted(raw.split(',')[0])}: {words}"
     return ""
 
 
@@ -287,9 +287,9 @@ def read_bibtex(source: Source) -> Iterator[ReadItem]:
 def _item(entry: BibtexEntry, source: Source, number: int, again: bool) -> ReadItem:
     place = Place(source.path, entry.line, entry.key or f"{source.stem}:{number}")
     values = {name: _decoded(name, value) for name, value in entry.fields.items()}
-    warnings = [f"the key {shown(entry.key)} occurs a second time"] if again and entry.key else []
+    warnings = [f"the key {quoted(entry.key)} occurs a second time"] if again and entry.key else []
     warnings += [
-        f"the field {shown(name)} occurs twice, the first one is used" for name in entry.repeated
+        f"the field {quoted(name)} occurs twice, the first one is used" for name in entry.repeated
     ]
     title, abstract = values.get("title", ""), values.get("abstract", "")
     try:

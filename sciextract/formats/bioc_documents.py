@@ -21,7 +21,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import token_table
-from sciextract.formats.base import Place, Source, shown
+from sciextract.formats.base import Place, Source, quoted
 from sciextract.formats.bioc_passages import (
     INFON_NAMES,
     UNITS,
@@ -127,18 +127,18 @@ class _Reading:
         spans = sorted({text.span_at(location, name) for location, name in locations})
         if any(left.overlaps(right) for left, right in pairwise(spans)):
             raise self._place.error("locations that overlap", field=field)
-        quoted = annotation.get("text")
-        if spans and isinstance(quoted, str) and quoted.strip():
-            self._check_quotation(quoted, spans, text.text, field)
+        written = annotation.get("text")
+        if spans and isinstance(written, str) and written.strip():
+            self._check_quotation(written, spans, text.text, field)
         return spans
 
-    def _check_quotation(self, quoted: str, spans: Sequence[Span], text: str, field: str) -> None:
+    def _check_quotation(self, written: str, spans: Sequence[Span], text: str, field: str) -> None:
         whole = Span(spans[0].char_start, spans[-1].char_end).of(text)
         parts = [span.of(text) for span in spans]
-        if quoted.split() not in (whole.split(), " ".join(parts).split(), "".join(parts).split()):
+        if written.split() not in (whole.split(), " ".join(parts).split(), "".join(parts).split()):
             ranges = ", ".join(f"[{span.char_start}, {span.char_end})" for span in spans)
             problem = (
-                f"{shown(quoted)} found, but the text has {shown(' '.join(parts))} at {ranges}"
+                f"{quoted(written)} found, but the text has {quoted(' '.join(parts))} at {ranges}"
             )
             raise self._place.error(problem, field=f"{field}.text")
 
@@ -193,7 +193,7 @@ class _Reading:
         entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
         if entity is None:
             known = ", ".join(sorted(self._by_ref)[:8]) or "none"
-            problem = f"{shown(ref)} found, allowed are ids of annotations: {known}"
+            problem = f"{quoted(ref)} found, allowed are ids of annotations: {known}"
             raise self._place.error(problem, field=f"{field}.refid")
         return entity
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, shown
+from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import Record, objects_at, string_at
 from sciextract.text.offsets import OffsetMap
 
@@ -104,7 +104,7 @@ def whole_number(value: object, field: str, place: Place) -> int:
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
         value = int(value)
     if type(value) is not int or value < 0:
-        raise place.error(f"{shown(value)} found, allowed is a whole number", field=field)
+        raise place.error(f"{quoted(value)} found, allowed is a whole number", field=field)
     return value
 
 
@@ -191,7 +191,9 @@ class BiocText:
                 start = self._char(offset, "sentence")
                 span = Span(start, start + len(text))
                 if span.of(self.text) != text:
-                    found = f"{shown(text)} found, but the passage has {shown(span.of(self.text))}"
+                    found = (
+                        f"{quoted(text)} found, but the passage has {quoted(span.of(self.text))}"
+                    )
                     raise self._place.error(found, field=f"sentence at offset {offset}")
                 spans.append(span)
         marked = all(passage.sentences for passage in passages if any(t for _, t in passage.pieces))

@@ -15,7 +15,7 @@ from typing import Any
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, leads_outside, shown
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, leads_outside, quoted
 from sciextract.formats.decoding import decoded_content, decoded_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_values import parse_object
@@ -320,7 +320,7 @@ def _add_line(lines: AnnLines, line: str, place: Place) -> None:
     elif name == "*":
         words = rest.split()
         if len(words) < 2:
-            raise place.error(f"{shown(line)} found, allowed is *<tab>KIND T1 T2 ...")
+            raise place.error(f"{quoted(line)} found, allowed is *<tab>KIND T1 T2 ...")
         lines.groups.append((words[0], tuple(words[1:])))
     else:
         lines.others.append(line)
@@ -328,7 +328,7 @@ def _add_line(lines: AnnLines, line: str, place: Place) -> None:
 
 def _refuse_second(name: str, known: Mapping[str, object], place: Place) -> None:
     if name in known:
-        raise place.error(f"the id {shown(name)} occurs a second time; ids must differ")
+        raise place.error(f"the id {quoted(name)} occurs a second time; ids must differ")
 
 
 def _mention(rest: str, line: str, place: Place) -> Mention:
@@ -336,7 +336,7 @@ def _mention(rest: str, line: str, place: Place) -> Mention:
     match = _MENTION.fullmatch(data)
     if match is None:
         allowed = "T1<tab>LABEL START END[;START END...]<tab>TEXT"
-        raise place.error(f"{shown(line)} found, allowed is {allowed}")
+        raise place.error(f"{quoted(line)} found, allowed is {allowed}")
     pairs = [pair.split() for pair in match[2].split(";")]
     fragments = tuple(Span(int(start), int(end)) for start, end in pairs)
     return Mention(match[1], fragments, written if tab else None, place.line)
@@ -346,7 +346,7 @@ def _relation(rest: str, line: str, place: Place) -> Arguments:
     match = _RELATION.fullmatch(rest.split("\t")[0])
     if match is None:
         allowed = "R1<tab>LABEL Arg1:T1 Arg2:T2"
-        raise place.error(f"{shown(line)} found, allowed is {allowed}")
+        raise place.error(f"{quoted(line)} found, allowed is {allowed}")
     label, *words = match.groups()
     first, second = (words[0], words[1]), (words[2], words[3])
     reverse = (first[0], second[0]) == ("Arg2", "Arg1")
@@ -421,7 +421,7 @@ def _refuse(error: OSError) -> None:
 def _pair_of(path: Path) -> _Pair:
     stem, suffix = os.path.splitext(path.name)
     if suffix.lower() not in _SUFFIXES:
-        raise FormatError(f"a file {shown(path.name)} found, {_SHAPE}", path=str(path))
+        raise FormatError(f"a file {quoted(path.name)} found, {_SHAPE}", path=str(path))
     siblings = {end: path.with_name(stem + end) for end in _SUFFIXES} | {suffix.lower(): path}
     files = {end: file for end, file in siblings.items() if file.is_file()}
     return _Pair(path.with_name(stem), stem, files)
@@ -516,7 +516,7 @@ class _Importer:
         for each in ids:
             if each not in defined:
                 place = Place(self._place.path, line, self._place.doc_key)
-                raise place.error(f"the id {shown(each)} is referred to, but no line defines it")
+                raise place.error(f"the id {quoted(each)} is referred to, but no line defines it")
 
     def _fragments(self, name: str, line: Mention, exact: tuple[Span, ...]) -> tuple[Span, ...]:
         place = Place(self._place.path, line.line, self._place.doc_key)
@@ -529,8 +529,8 @@ class _Importer:
         if line.written and not any(
             repeats(copy, strings) for copy in (line.written, line.written.rstrip("\t"))
         ):
-            expected = f"the text there is {shown(' '.join(strings))}"
-            raise place.error(f"{shown(line.written)} found, but {expected}", field=name)
+            expected = f"the text there is {quoted(' '.join(strings))}"
+            raise place.error(f"{quoted(line.written)} found, but {expected}", field=name)
         pieces = tuple(sorted(line.fragments))
         if any(after.char_start < before.char_end for before, after in pairwise(pieces)):
             raise place.error("its fragments overlap", field=name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import Record, object_at, objects_at
 from sciextract.formats.layers import encodable
@@ -111,7 +111,7 @@ def _types(record: Record, place: Place) -> TypeSystem:
     given = record.get("%TYPES")
     declared = {} if given is None else object_at(given, "%TYPES", place)
     for name, value in declared.items():
-        description = object_at(value, f"%TYPES.{shown(name)}", place)
+        description = object_at(value, f"%TYPES.{quoted(name)}", place)
         supertypes[name] = _string_of(description.get("%SUPER_TYPE"))
         features[name] = tuple(
             feature

@@ -15,7 +15,7 @@ from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, read_each, shown
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_values import dump_line, list_at, parse_object, span_at, string_at
@@ -199,10 +199,10 @@ def _row(line: str, place: Place) -> _Row:
     if "\t" in line and len(cells) > 2 and not cells[-1].strip():
         cells = cells[:-1]
     if len(cells) < 2 or not cells[0]:
-        found = f"{shown(line)} found, allowed are a token and its tag in two or more columns"
+        found = f"{quoted(line)} found, allowed are a token and its tag in two or more columns"
         raise place.error(found, hint="separate columns by tabs; an empty line ends a sentence")
     if not TAG.fullmatch(cells[-1]):
-        raise place.error(f"the tag {shown(cells[-1])} found, allowed are {_ALLOWED_TAGS}")
+        raise place.error(f"the tag {quoted(cells[-1])} found, allowed are {_ALLOWED_TAGS}")
     return _Row(cells, place.line or 0)
 
 
@@ -271,7 +271,7 @@ def _spans_of(text: str, forms: list[str], ranges: object, place: Place) -> tupl
         raise place.error("its tokens are not those of the text", field="text")
     for form, span in zip(forms, spans, strict=True):
         if not _is_slice(form, span.of(text)) and unescape(form) != span.of(text):
-            found = f"the token {shown(form)} found, the text there is {shown(span.of(text))}"
+            found = f"the token {quoted(form)} found, the text there is {quoted(span.of(text))}"
             raise place.error(found, field="text")
     return spans
 

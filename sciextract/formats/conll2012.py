@@ -18,7 +18,7 @@ from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, not_rejected
 from sciextract.formats.layers import LabelNames, TokenLayers, token_layers
@@ -154,7 +154,7 @@ def _clusters(rows: list[tuple[list[str], int]], place: Place) -> dict[int, list
         marks = [_COREFERENCE.fullmatch(part) for part in cells[-1].split("|")]
         for mark in marks:
             if mark is None or not (mark[1] or mark[3]):
-                problem = f"{shown(cells[-1])} found, allowed are '-', '(1', '1)' and '(1)', joined by '|'"
+                problem = f"{quoted(cells[-1])} found, allowed are '-', '(1', '1)' and '(1)', joined by '|'"
                 raise Place(place.path, line, place.doc_key).error(problem, field="coreference")
             if mark[1]:
                 waiting[int(mark[2])].append(index)
@@ -172,7 +172,7 @@ def _clusters(rows: list[tuple[list[str], int]], place: Place) -> dict[int, list
 
 
 def _unbalanced(cell: str, column: str, line: int, place: Place) -> FormatError:
-    problem = f"{shown(cell)} found, but its bracket has no partner"
+    problem = f"{quoted(cell)} found, but its bracket has no partner"
     return Place(place.path, line, place.doc_key).error(problem, field=column)
 
 

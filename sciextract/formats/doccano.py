@@ -10,7 +10,7 @@ from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import ImportedItems, bibliographic, title_length_of
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
@@ -118,7 +118,7 @@ def _holds_spans(value: object) -> bool:
 
 
 def _other_columns(record: Record, place: Place) -> FormatError:
-    names = ", ".join(map(shown, list(record)[:12])) or "none"
+    names = ", ".join(map(quoted, list(record)[:12])) or "none"
     problem = (
         f"no text: the columns are {names}; allowed are 'text', and 'label', 'labels' or 'entities'"
     )
@@ -156,7 +156,7 @@ class _Reader:
             number = value.get("id")
         else:
             allowed = "[start, end, label], or an object with start_offset, end_offset and label"
-            raise self._place.error(f"{shown(value)} found, allowed is {allowed}", field=field)
+            raise self._place.error(f"{quoted(value)} found, allowed is {allowed}", field=field)
         given = given_span(start, end, None, field, self._place)
         self._given.append((given, label_at(label, f"{field} label", self._place), number))
 
@@ -169,7 +169,7 @@ class _Reader:
             if number is None:
                 continue
             if not isinstance(number, int | str) or number in self._by_id:
-                problem = f"{shown(number)} found, allowed is a number or word of its own"
+                problem = f"{quoted(number)} found, allowed is a number or word of its own"
                 raise self._place.error(problem, field=f"{given.field}.id")
             self._by_id[number] = entity
 
@@ -183,6 +183,6 @@ class _Reader:
         number = value.get(name)
         known = self._by_id.get(number) if isinstance(number, int | str) else None
         if known is None:
-            problem = f"{shown(number)} found, allowed is the id of an entity of this record"
+            problem = f"{quoted(number)} found, allowed is the id of an entity of this record"
             raise self._place.error(problem, field=f"{field}.{name}")
         return known

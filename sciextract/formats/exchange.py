@@ -17,7 +17,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.spans import Span
-from sciextract.formats.base import Place, shown
+from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import (
     Record,
     label_at,
@@ -135,14 +135,14 @@ class _ItemReader:
     def _new_id(self, item: Record, field: str) -> str:
         item_id = label_at(item.get("id"), f"{field}.id", self._place)
         if item_id in self._ids:
-            problem = f"{shown(item_id)} found twice, ids are unique in a record"
+            problem = f"{quoted(item_id)} found twice, ids are unique in a record"
             raise self._place.error(problem, field=f"{field}.id")
         self._ids.add(item_id)
         return item_id
 
     def _argument(self, value: object, field: str) -> str:
         if not isinstance(value, str) or value not in self._entities:
-            problem = f"{shown(value)} found, allowed are ids of this record's entities"
+            problem = f"{quoted(value)} found, allowed are ids of this record's entities"
             raise self._place.error(problem, field=field)
         return value
 
@@ -151,7 +151,7 @@ class _ItemReader:
         spans = tuple([span_at(each, self._length, field, self._place) for each in listed])
         ascending = all(left.char_end <= right.char_start for left, right in pairwise(spans))
         if not spans or not ascending:
-            problem = f"{shown(value)} found, allowed are one or more ranges, ascending, apart"
+            problem = f"{quoted(value)} found, allowed are one or more ranges, ascending, apart"
             raise self._place.error(problem, field=field)
         return spans
 
@@ -165,7 +165,7 @@ class _ItemReader:
 
     def _state(self, value: object, field: str) -> State:
         if not isinstance(value, str) or value not in _STATES:
-            problem = f"{shown(value)} found, allowed are {', '.join(_STATES)}"
+            problem = f"{quoted(value)} found, allowed are {', '.join(_STATES)}"
             raise self._place.error(problem, field=field)
         return _STATES[value]
 
@@ -203,7 +203,7 @@ def labels_at(value: object, field: str, place: Place) -> tuple[LabelScore, ...]
     labels = []
     for pair in list_at(value, field, place):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise place.error(f"{shown(pair)} found, allowed is [label, score]", field=field)
+            raise place.error(f"{quoted(pair)} found, allowed is [label, score]", field=field)
         labels.append(
             LabelScore(string_at(pair[0], field, place), number_at(pair[1], field, place))
         )

@@ -25,7 +25,7 @@ from datasets.table import MemoryMappedTable
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract.formats.arrow_rows import ARROW_ERRORS, SCHEMA, RowBuffer, documents_of
-from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, shown
+from sciextract.formats.base import BadRecord, ReadItem, Source, leads_outside, quoted
 from sciextract.formats.sink import new_folder
 from sciextract.formats.urls import HUB_DATASET
 
@@ -105,7 +105,7 @@ def _splits(folder: Path) -> list[tuple[Path, str]]:
         return [(folder, "")]
     names = _json(folder / _DICT).get("splits")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        problem = f"{shown(names)} found, allowed is a list of names"
+        problem = f"{quoted(names)} found, allowed is a list of names"
         raise FormatError(f"splits: {problem}", path=folder / _DICT)
     return [(folder / Path(name).name, name) for name in names]
 
@@ -123,7 +123,7 @@ def _saved(folder: Path, root: Path) -> datasets.Dataset:
     for each in state["_data_files"]:
         name = str(each["filename"])
         if Path(name).name != name or leads_outside(folder / name, root):
-            problem = f"{shown(name)} found, allowed are files of this folder"
+            problem = f"{quoted(name)} found, allowed are files of this folder"
             raise FormatError(f"_data_files: {problem}", path=folder / _STATE)
     return datasets.load_from_disk(str(folder))
 
@@ -161,7 +161,7 @@ def _json(path: Path) -> dict[str, Any]:
     with _explained(str(path)):
         value = json.loads(path.read_bytes())
     if not isinstance(value, dict):
-        raise FormatError(f"{shown(value)} found, allowed is a JSON object", path=path)
+        raise FormatError(f"{quoted(value)} found, allowed is a JSON object", path=path)
     return value
 
 

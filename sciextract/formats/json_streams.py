@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, ReadItem, Source, read_each, shown
+from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.json_values import KEY_FIELDS, Record, parse_object
 
@@ -159,7 +159,7 @@ class JsonObjects:
             if is_blank and (start := line.strip()):
                 is_blank = False
                 if start[0] not in "[{":
-                    problem = f"broken JSON: {shown(start)} found, allowed are JSON objects"
+                    problem = f"broken JSON: {quoted(start)} found, allowed are JSON objects"
                     raise FormatError(problem, path=self._path, line=number)
             yield from self._feed(number, line)
         if is_blank:
@@ -330,5 +330,5 @@ class JsonObjects:
         """An error for anything but commas and blanks between objects."""
         stray = text.strip(", \t\r\n")
         if stray:
-            problem = f"{shown(stray)} found between records, allowed are JSON objects"
+            problem = f"{quoted(stray)} found between records, allowed are JSON objects"
             yield self._line, FormatError(problem, path=self._path, line=self._line)

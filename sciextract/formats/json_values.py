@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, Source, shown
+from sciextract.formats.base import Place, Source, quoted
 from sciextract.text.analyse import join_title
 
 Record = dict[str, Any]
@@ -44,7 +44,7 @@ def parse_object(line: str, path: str, number: int) -> Record:
     except ValueError:
         raise FormatError("an integer has too many digits", path=path, line=number) from None
     if not isinstance(value, dict):
-        problem = f"the line holds {shown(value)}, allowed is a JSON object"
+        problem = f"the line holds {quoted(value)}, allowed is a JSON object"
         raise FormatError(problem, path=path, line=number, hint=_ONE_A_LINE)
     return value
 
@@ -58,7 +58,7 @@ def unknown_fields(record: Record, known: Container[str], place: Place) -> Recor
     fields = {name: value for name, value in record.items() if name not in known}
     for name, value in fields.items():
         if _depth_exceeds(value, 100):
-            raise place.error("nested deeper than 100 levels", field=shown(name))
+            raise place.error("nested deeper than 100 levels", field=quoted(name))
     return fields
 
 
@@ -84,7 +84,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> Record:
     record = dict(pairs)
     if len(record) != len(pairs):
         [(repeated, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise _UnusableError(f"the key {shown(repeated)} occurs twice in one object")
+        raise _UnusableError(f"the key {quoted(repeated)} occurs twice in one object")
     return record
 
 
@@ -96,7 +96,7 @@ def finite_number(digits: str) -> float:
     """
     number = float(digits)
     if math.isinf(number):
-        raise _UnusableError(f"the number {shown(digits)} is too large")
+        raise _UnusableError(f"the number {quoted(digits)} is too large")
     return number
 
 
@@ -151,7 +151,7 @@ def list_at(value: object, field: str, place: Place) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise place.error(f"{shown(value)} found, allowed is a list", field=field)
+        raise place.error(f"{quoted(value)} found, allowed is a list", field=field)
     return value
 
 
@@ -162,7 +162,7 @@ def string_at(value: object, field: str, place: Place) -> str:
         FormatError: It is something else.
     """
     if not isinstance(value, str):
-        raise place.error(f"{shown(value)} found, allowed is a string", field=field)
+        raise place.error(f"{quoted(value)} found, allowed is a string", field=field)
     return value
 
 
@@ -173,7 +173,7 @@ def label_at(value: object, field: str, place: Place) -> str:
         FormatError: It is something else.
     """
     if not isinstance(value, str) or not value:
-        raise place.error(f"{shown(value)} found, allowed is a label (a string)", field=field)
+        raise place.error(f"{quoted(value)} found, allowed is a label (a string)", field=field)
     return value
 
 
@@ -186,7 +186,7 @@ def range_at(start: object, end: object, bounds: Bounds, field: str, place: Plac
     first, last, what = bounds
     if type(start) is int and type(end) is int and first <= start <= end <= last:
         return TokenRange(start, end + 1)
-    found = f"[{shown(start)}, {shown(end)}] found"
+    found = f"[{quoted(start)}, {quoted(end)}] found"
     if last < first:
         raise place.error(f"{found}, but {what} has no tokens", field=field)
     allowed = f"token indices from {first} to {last} ({what}), start <= end"
@@ -204,7 +204,7 @@ def span_at(value: object, text_length: int, field: str, place: Place) -> Span:
         if type(start) is int and type(end) is int and 0 <= start < end <= text_length:
             return Span(start, end)
     allowed = f"[start, end] with 0 <= start < end <= {text_length} (characters of the text)"
-    raise place.error(f"{shown(value)} found, allowed is {allowed}", field=field)
+    raise place.error(f"{quoted(value)} found, allowed is {allowed}", field=field)
 
 
 def number_at(value: object, field: str, place: Place) -> float:
@@ -214,7 +214,7 @@ def number_at(value: object, field: str, place: Place) -> float:
         FormatError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise place.error(f"{shown(value)} found, allowed is a number", field=field)
+        raise place.error(f"{quoted(value)} found, allowed is a number", field=field)
     return value
 
 
@@ -225,7 +225,7 @@ def object_at(value: object, field: str, place: Place) -> dict[str, Any]:
         FormatError: It is something else.
     """
     if not isinstance(value, dict):
-        raise place.error(f"{shown(value)} found, allowed is an object", field=field)
+        raise place.error(f"{quoted(value)} found, allowed is an object", field=field)
     return value
 
 
@@ -265,7 +265,7 @@ def text_of(record: Mapping[str, Any], place: Place) -> RecordText:
     """
     for name in TEXT_FIELDS:
         if not isinstance(record.get(name), str | None):
-            raise place.error(f"{shown(record[name])} found, allowed is a string", field=name)
+            raise place.error(f"{quoted(record[name])} found, allowed is a string", field=name)
     text, title, abstract = (record.get(name) for name in TEXT_FIELDS)
     if text or (text is not None and not title and not abstract):
         return RecordText(text, 0, frozenset({"text"}))
@@ -288,6 +288,6 @@ def key_of(record: Mapping[str, Any], source: Source, line: int) -> tuple[str, s
         if type(value) in (int, float):
             return str(value), name
         if value is not None and value != "":
-            problem = f"{shown(value)} found, allowed is a string or a number"
+            problem = f"{quoted(value)} found, allowed is a string or a number"
             raise Place(source.path, line).error(problem, field=name)
     return f"{source.stem}:{line}", ""

@@ -18,7 +18,7 @@ from sciextract.documents.document import AnnotatedDocument, Document, ModelId, 
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.exchange import SCHEMA_VERSION, annotations_from, candidates_from
 from sciextract.formats.json_streams import read_lines, read_objects
 from sciextract.formats.json_values import (
@@ -280,7 +280,7 @@ def _check_version(version: object, place: Place) -> None:
         hint = "a newer sciextract wrote this file: pip install --upgrade sciextract"
         raise place.error(problem, field="schema_version", hint=hint)
     if version != SCHEMA_VERSION or type(version) is not int:
-        problem = f"{shown(version)} found, allowed is {SCHEMA_VERSION}"
+        problem = f"{quoted(version)} found, allowed is {SCHEMA_VERSION}"
         raise place.error(problem, field="schema_version")
 
 
@@ -291,7 +291,7 @@ def _checked_text(record: Record, place: Place) -> str:
     given = record.get("text_sha256")
     found = Document("", text, TokenTable((), ())).text_sha256
     if given is not None and given != found:
-        problem = f"{shown(given)} found, but the text has {found}"
+        problem = f"{quoted(given)} found, but the text has {found}"
         hint = "the text was changed after the export, so offsets may be wrong"
         raise place.error(problem, field="text_sha256", hint=hint)
     return text

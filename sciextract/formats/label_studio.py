@@ -15,7 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     COREFERENCE,
     ImportedItems,
@@ -111,7 +111,7 @@ class ResultReader:
         offsets = _offsets(result) if kind in REGION_TYPES else None
         if offsets is None:
             self.unread.append(result)
-            self.items.remarks[f"result of type {shown(kind)} is not read"] += 1
+            self.items.remarks[f"result of type {quoted(kind)} is not read"] += 1
             return
         mention = result["value"].get("text")
         self._given.append((given_span(*offsets, mention, f"{field}.value", self._place), result))
@@ -165,7 +165,7 @@ class ResultReader:
     ) -> tuple[Entity, Entity]:
         direction = result.get("direction") or "right"
         if direction not in _DIRECTIONS:
-            problem = f"{shown(direction)} found, allowed are {', '.join(_DIRECTIONS)}"
+            problem = f"{quoted(direction)} found, allowed are {', '.join(_DIRECTIONS)}"
             raise self._place.error(problem, field=f"{field}.direction")
         if direction == "bi":
             self.items.remarks["relation in both directions, read as from its first region"] += 1
@@ -177,7 +177,7 @@ class ResultReader:
         region = result.get(name)
         found = self._by_id.get(str(region), [])
         if not found and all(region != each.get("id") for each in self.unread):
-            problem = f"{shown(region)} found, allowed is the id of a region of this annotation"
+            problem = f"{quoted(region)} found, allowed is the id of a region of this annotation"
             raise self._place.error(problem, field=f"{field}.{name}")
         return found
 
@@ -332,7 +332,7 @@ def _key_of(data: Record, record: Record, source: Source, line: int) -> str:
 
 
 def _without_data(record: Record, place: Place) -> FormatError:
-    names = ", ".join(map(shown, list(record)[:8])) or "none"
+    names = ", ".join(map(quoted, list(record)[:8])) or "none"
     problem = f"the task has no `data`; its fields are {names}"
     return place.error(problem, hint="export as JSON: JSON-MIN and CSV leave out relations")
 
@@ -357,7 +357,7 @@ def _text_field(data: Record, layers: list[dict[str, Any]], place: Place) -> str
         return "text"
     strings = [name for name in strings if name != "doc_key" and "://" not in data[name][:20]]
     if len(strings) != 1:
-        names = ", ".join(map(shown, list(data)[:8])) or "none"
+        names = ", ".join(map(quoted, list(data)[:8])) or "none"
         problem = f"no text: the fields are {names}; allowed is one string, or `text`"
         raise place.error(problem, field="data")
     return strings[0]

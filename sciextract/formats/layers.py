@@ -12,7 +12,7 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.errors import OutputError
-from sciextract.formats.base import shown
+from sciextract.formats.base import quoted
 from sciextract.formats.items import COREFERENCE, not_rejected
 from sciextract.text.analyse import split_at
 from sciextract.text.characters import without_surrogates
@@ -367,7 +367,7 @@ def entities_in_text(annotated: AnnotatedDocument) -> list[Entity]:
         for span in entity.fragments:
             if not 0 <= span.char_start < span.char_end <= length:
                 found = f"[{span.char_start}, {span.char_end}) found"
-                key = shown(annotated.document.doc_key)
+                key = quoted(annotated.document.doc_key)
                 problem = f"{found}, allowed are ranges from 0 to {length} that are not empty"
                 raise OutputError(f"doc_key {key}: entity {entity.id}: {problem}")
     return entities

@@ -13,7 +13,7 @@ from typing import Any
 from sciextract.documents.annotations import Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     BIBLIOGRAPHIC,
     ImportedItems,
@@ -202,7 +202,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     place = Place(source.path, line, key)
     state = _state_of(record.get("answer"), place)
     if record.get("text") is None:
-        kinds = ", ".join(map(shown, list(record)[:8]))
+        kinds = ", ".join(map(quoted, list(record)[:8]))
         raise place.error(
             f"no text: the task has {kinds}", hint="only tasks with `text` can be read"
         )
@@ -240,7 +240,7 @@ def _state_of(answer: object, place: Place) -> State | None:
         return None
     if not isinstance(answer, str) or answer not in _STATES:
         allowed = ", ".join(ANSWERS)
-        raise place.error(f"{shown(answer)} found, allowed are {allowed}", field="answer")
+        raise place.error(f"{quoted(answer)} found, allowed are {allowed}", field="answer")
     return _STATES[answer]
 
 
@@ -290,7 +290,7 @@ def _span_at(value: dict[str, Any], text: str, field: str, place: Place) -> Span
     span = span_at([value.get("start"), value.get("end")], len(text), field, place)
     given = value.get("text")
     if given is not None and given != span.of(text):
-        found = f"{shown(given)} found, but `text` has {shown(span.of(text))} there"
+        found = f"{quoted(given)} found, but `text` has {quoted(span.of(text))} there"
         hint = "offsets must count the characters of `text`, as Python does"
         raise place.error(found, field=f"{field}.text", hint=hint)
     return span
@@ -355,7 +355,7 @@ class _Task:
         if self._tokens is None or index is None:
             count = len(self._tokens.spans) if self._tokens else 0
             allowed = f"the id of one of the {count} tokens of the task"
-            raise self._place.error(f"{shown(number)} found, allowed is {allowed}", field=field)
+            raise self._place.error(f"{quoted(number)} found, allowed is {allowed}", field=field)
         token = self._tokens.spans[index]
         around = [each for each in self.items.entities if each.span.contains(token)]
         ending = [each for each in around if each.span.char_end == token.char_end]

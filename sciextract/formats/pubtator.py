@@ -14,7 +14,7 @@ from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, read_each, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import CorpusItems, not_rejected
 from sciextract.formats.layers import encodable, entities_in_text, one_line, repeats
@@ -211,12 +211,12 @@ def _add(
             raise content
         key = passage[1] if passage else content.split("\t")[0]
         if not block.passages and not passage:
-            problem = f"{shown(content)} found, allowed is a title line such as 123|t|Title"
+            problem = f"{quoted(content)} found, allowed is a title line such as 123|t|Title"
             raise place.error(problem)
         block.doc_key = block.doc_key or key
         if key != block.doc_key:
             hint = "documents are separated by an empty line"
-            raise place.error(f"the id {shown(key)} found in its lines", hint=hint)
+            raise place.error(f"the id {quoted(key)} found in its lines", hint=hint)
         if passage:
             block.passages[passage[2]] = passage[3]
         else:
@@ -288,7 +288,7 @@ class _Content:
     def _add_relation(self, row: list[str], place: Place) -> None:
         columns = row[1:]
         if len(columns) < 3 or not all(columns[:3]):
-            found = shown("\t".join(row))
+            found = quoted("\t".join(row))
             raise place.error(f"{found} found, allowed are {_ALLOWED}")
         is_own = columns[1].startswith(OWN) and columns[2].startswith(OWN)
         pair = nearest_pair(self._mentions, columns[1], columns[2])
@@ -323,8 +323,8 @@ def _mention(row: list[str], text: str, place: Place) -> Mention:
         allowed = f"START < END <= {len(text)} (characters of title, line end and abstract)"
         raise place.error(f"{start} {end} found, allowed is {allowed}")
     if not repeats(written, [span.of(text)]):
-        expected = f"the text there is {shown(span.of(text))}"
-        raise place.error(f"the mention {shown(written)} found, but {expected}")
+        expected = f"the text there is {quoted(span.of(text))}"
+        raise place.error(f"the mention {quoted(written)} found, but {expected}")
     identifier, own = split_own(columns[0]) if columns else ("", ())
     others = (identifier, *columns[1:]) if columns else ()
     return Mention(

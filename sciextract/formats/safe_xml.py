@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from sciextract.errors import FormatError
-from sciextract.formats.base import Source, shown
+from sciextract.formats.base import Source, quoted
 from sciextract.formats.decoding import refuse_binary
 
 _CHUNK_BYTES = 1 << 16
@@ -149,17 +149,17 @@ class _Reader:
         return self._names.setdefault(name, "{" + name)
 
     def _refuse_entity(self, name: str, *_: object) -> None:
-        raise self._error(f"the file declares the entity {shown(name)}", _NO_ENTITIES)
+        raise self._error(f"the file declares the entity {quoted(name)}", _NO_ENTITIES)
 
     def _refuse_unknown_entity(self, name: str, *_: object) -> None:
-        raise self._error(f"the entity {shown(name)} is not defined in the file", _NO_ENTITIES)
+        raise self._error(f"the entity {quoted(name)} is not defined in the file", _NO_ENTITIES)
 
     def _refuse_default(
         self, element: str, attribute: str, kind: str, default: str | None, required: int
     ) -> None:
         if default is not None:
             raise self._error(
-                f"the file declares a default for the attribute {shown(attribute)}", _NO_ENTITIES
+                f"the file declares a default for the attribute {quoted(attribute)}", _NO_ENTITIES
             )
 
     def _error(self, problem: str, hint: str = "") -> FormatError:
@@ -171,7 +171,7 @@ class _Reader:
         problem, hint = f"broken XML: {words}", ""
         if not chunk and self._open:
             name = self._open[-1].rpartition("}")[2]
-            problem = f"broken XML: the file ends inside the element {shown(name)}"
+            problem = f"broken XML: the file ends inside the element {quoted(name)}"
         if error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]:
             hint = "" if _is_utf8(chunk) else _NOT_UTF8
         return FormatError(

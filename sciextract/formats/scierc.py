@@ -20,7 +20,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.formats.base import FieldChoice, Place, ReadItem, Source, shown
+from sciextract.formats.base import FieldChoice, Place, ReadItem, Source, quoted
 from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import (
     Bounds,
@@ -126,11 +126,11 @@ def sentences_at(value: object, place: Place) -> list[list[str]]:
     sentences = list_at(value, "sentences", place)
     for index, sentence in enumerate(sentences):
         if not isinstance(sentence, list):
-            problem = f"{shown(sentence)} found, allowed is a list of tokens"
+            problem = f"{quoted(sentence)} found, allowed is a list of tokens"
             raise place.error(problem, field=f"sentences[{index}]")
         for number, token in enumerate(sentence):
             if not isinstance(token, str) or not token:
-                problem = f"{shown(token)} found, allowed is a non-empty string"
+                problem = f"{quoted(token)} found, allowed is a non-empty string"
                 raise place.error(problem, field=f"sentences[{index}][{number}]")
     return sentences
 
@@ -194,7 +194,7 @@ class _Importer:
             where = f"{field}[{number}]"
             index, relations, *_ = self._values(item, 2, where)
             if type(index) is not int or not 0 <= index < len(found):
-                problem = f"{shown(index)} found, allowed is a sentence from 0 to {len(found) - 1}"
+                problem = f"{quoted(index)} found, allowed is a sentence from 0 to {len(found) - 1}"
                 raise self._place.error(problem, field=where)
             for each in list_at(relations, where, self._place):
                 head, tail, label, *_ = self._values(each, 3, where)
@@ -243,7 +243,7 @@ class _Importer:
 
     def _values(self, value: object, count: int, field: str) -> list[Any]:
         if not isinstance(value, list) or len(value) < count:
-            problem = f"{shown(value)} found, allowed is a list of {count} values"
+            problem = f"{quoted(value)} found, allowed is a list of {count} values"
             raise self._place.error(problem, field=field)
         return value
 

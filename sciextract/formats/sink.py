@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TextIO
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError
-from sciextract.formats.base import STDIN, Writer, shown
+from sciextract.formats.base import STDIN, Writer, quoted
 from sciextract.formats.packing import refuse_packed_output
 from sciextract.text.characters import printable_on
 
@@ -307,7 +307,7 @@ def unheld(fields: Mapping[str, Any], held: Container[str]) -> Iterator[tuple[st
             free = {key: part for key, part in parts.items() if f"{name}.{key}" not in held}
             yield from _parts(free, _WORDS[name], f"other data of {name}")
         elif _has_content(value) and not (is_record and not _has_numbers(value)):
-            yield f"field {shown(name)}", 1
+            yield f"field {quoted(name)}", 1
 
 
 def _parts(

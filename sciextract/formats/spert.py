@@ -11,7 +11,7 @@ from dataclasses import replace
 from sciextract.documents.annotations import Annotations, Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import CorpusItems, not_rejected
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
@@ -70,7 +70,7 @@ def _range_at(entity: Record, count: int, field: str, place: Place) -> TokenRang
     if type(start) is int and type(end) is int and 0 <= start < end <= count:
         return TokenRange(start, end)
     allowed = f"0 <= start < end <= {count} (tokens of the record, end exclusive)"
-    problem = f"start {shown(start)} and end {shown(end)} found, allowed are {allowed}"
+    problem = f"start {quoted(start)} and end {quoted(end)} found, allowed are {allowed}"
     raise place.error(problem, field=field)
 
 
@@ -81,7 +81,7 @@ def _entity_at(
     if type(number) is int and 0 <= number < len(entities):
         return entities[number]
     problem = (
-        f"{shown(number)} found, allowed is the position of one of the {len(entities)} entities"
+        f"{quoted(number)} found, allowed is the position of one of the {len(entities)} entities"
     )
     raise place.error(problem, field=f"{field}.{name}")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, shown
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import Record, dump_line, key_of, unknown_fields
@@ -105,7 +105,7 @@ def read_tagged_tokens(source: Source) -> Iterator[ReadItem]:
 def _parse(record: Record, source: Source, line: int) -> AnnotatedDocument:
     column = next((name for name in TAG_COLUMNS if record.get(name) is not None), "")
     if not column or record.get("tokens") is None:
-        found = ", ".join(map(shown, list(record)[:8])) or "none"
+        found = ", ".join(map(quoted, list(record)[:8])) or "none"
         problem = f"no text: the fields are {found}; allowed are 'tokens' and 'ner_tags'"
         raise Place(source.path, line).error(problem)
     is_named = source.path == STDIN or any(isinstance(each, str) for each in record[column])
@@ -161,7 +161,7 @@ def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) 
     if type(value) is int and names and value < len(names):
         return names[value] if value >= 0 else OUTSIDE
     raise place.error(
-        f"{shown(value)} found, allowed are tags such as 'B-Task' or their numbers", field=column
+        f"{quoted(value)} found, allowed are tags such as 'B-Task' or their numbers", field=column
     )
 
 

@@ -16,7 +16,7 @@ from sciextract.documents.annotations import Annotations
 from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.documents.spans import TokenRange
 from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, shown
+from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.decoding import decoded_lines
 from sciextract.formats.items import not_rejected
 from sciextract.formats.layers import encodable, entities_in_text, token_layers
@@ -169,7 +169,7 @@ class _File:
         )
         if not unit or not given or len(cells) < 3:
             allowed = "a token number such as 1-1, its range such as 0-4, and the token, separated by tabs"
-            raise place.error(f"{shown(cells[:3])} found, allowed are {allowed}")
+            raise place.error(f"{quoted(cells[:3])} found, allowed are {allowed}")
         begin, end = int(given[1]), int(given[2])
         if not unit[2]:
             self._add_token(begin, end, cells[2], place)
@@ -191,7 +191,7 @@ class _File:
             first = text.find(_unescaped(form))
             gap = begin - (len(_encoded(text[: max(first, 0)])) + len(self._text)) // 2
             if first < 0 or not 0 <= gap <= _LARGEST_GAP:
-                problem = f"the token {shown(form)} with the range {begin}-{end} found, which is not where '#Text=' has it"
+                problem = f"the token {quoted(form)} with the range {begin}-{end} found, which is not where '#Text=' has it"
                 raise place.error(problem)
             self._text += _encoded((" " * (gap - 1) + "\n" if gap else "") + text)
             self._sentences.append((begin, end))
@@ -199,7 +199,7 @@ class _File:
             raise place.error("a token before the first '#Text='")
         if self._text[2 * begin : 2 * end] != _encoded(_unescaped(form)):
             problem = (
-                f"the token {shown(form)} found, but the text has something else at {begin}-{end}"
+                f"the token {quoted(form)} found, but the text has something else at {begin}-{end}"
             )
             raise place.error(problem, hint="offsets must count UTF-16 units, as INCEpTION does")
         self._tokens.append((begin, end))
@@ -241,7 +241,7 @@ class _File:
         parts = _split(cells[0])
         link = _LINK.fullmatch(parts[position]) if position < len(parts) else None
         if link is None:
-            problem = f"{shown(cells[0])} found, allowed are links such as *->1-2, joined by '|'"
+            problem = f"{quoted(cells[0])} found, allowed are links such as *->1-2, joined by '|'"
             raise place.error(problem)
         chain, index = map(int, link[2].split("-"))
         name = f"{layer_name} link {link[2]}"
@@ -256,7 +256,9 @@ class _File:
         """The ids of what a relation leads from and to: annotations of the layer it is made on, or tokens."""
         given = _GOVERNOR.fullmatch(found.governor)
         if given is None or given[1] not in self._units:
-            problem = f"{shown(found.governor)} found, allowed is the number of a token such as 1-2"
+            problem = (
+                f"{quoted(found.governor)} found, allowed is the number of a token such as 1-2"
+            )
             raise place.error(problem, field=f"{found.layer.type_name} at {found.unit}")
         base = found.layer.columns[-1].removeprefix(_BASE)
         names = [layer.type_name for layer in self._layers]

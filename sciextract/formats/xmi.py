@@ -21,7 +21,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import are_sound, token_table
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, shown
+from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted
 from sciextract.formats.items import CorpusItems, warnings_of
 from sciextract.formats.safe_xml import local_name, parse
 from sciextract.text.offsets import OffsetMap
@@ -235,7 +235,7 @@ class FeatureStructures:
         if found is None:
             field = f"{self.field_of(structure)}.{feature}"
             raise self._place.error(
-                f"{shown(ref)} found, but no element has that {self.id_name}", field=field
+                f"{quoted(ref)} found, but no element has that {self.id_name}", field=field
             )
         return found
 
@@ -273,7 +273,7 @@ class FeatureStructures:
 
     def _char(self, value: str, field: str) -> int:
         if not value.isascii() or not value.isdigit() or len(value) > 15:
-            problem = f"{shown(value)} found, allowed is a whole number"
+            problem = f"{quoted(value)} found, allowed is a whole number"
             raise self._place.error(problem, field=field)
         try:
             return self._offsets.from_utf16(int(value))
@@ -291,7 +291,7 @@ class Xmi(FeatureStructures):
             FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
         """
         if root.tag != f"{_XMI}XMI":
-            problem = f"the outermost element {shown(local_name(root))} found, allowed is xmi:XMI"
+            problem = f"the outermost element {quoted(local_name(root))} found, allowed is xmi:XMI"
             raise place.error(problem)
         sofa = _initial_sofa(root, place)
         super().__init__(sofa.get("sofaString", ""), place)

@@ -22,7 +22,7 @@ from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats import read
-from sciextract.formats.base import STDIN, BadRecord, ReadItem, Source, shown
+from sciextract.formats.base import STDIN, BadRecord, ReadItem, Source, quoted
 from sciextract.formats.decoding import decoded_content, decoded_lines
 from sciextract.formats.inputs import expand_inputs, is_aside
 from sciextract.formats.json_values import parse_object
@@ -324,7 +324,7 @@ def read_years(path: Path) -> dict[str, int]:
     for line, record in _records(path):
         key = next((record[name] for name in _KEYS if record.get(name) not in (None, "")), None)
         if not isinstance(key, str | int):
-            problem = f"{shown(key)} found as key, allowed is a `doc_key` or `id` in each record"
+            problem = f"{quoted(key)} found as key, allowed is a `doc_key` or `id` in each record"
             raise FormatError(problem, path=path, line=line)
         year = bibliography_of(record).year
         if year is not None:

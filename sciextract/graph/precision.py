@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sciextract.errors import FormatError
-from sciextract.formats.base import Source, shown
+from sciextract.formats.base import Source, quoted
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.tables import csv_row, unguarded
 from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentence_at
@@ -194,7 +194,7 @@ def _verdict(cell: str | None, path: Path, line: int) -> bool | None:
     if word in _NO:
         return False
     if word:
-        problem = f"{shown(cell)} found as `{CORRECT}`, allowed are yes, no and nothing"
+        problem = f"{quoted(cell)} found as `{CORRECT}`, allowed are yes, no and nothing"
         raise FormatError(problem, path=path, line=line)
     return None
 

@@ -13,7 +13,7 @@ from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
-from sciextract.formats.base import shown
+from sciextract.formats.base import quoted
 
 if TYPE_CHECKING:
     from sciextract.metrics.promotion import GateReport
@@ -372,7 +372,7 @@ def parse_event(values: Mapping[str, Any]) -> Event:
     of_kind = next((each for each in JOB_EVENTS if each.kind == kind), None)
     if of_kind is None:
         kinds = ", ".join(each.kind for each in JOB_EVENTS)
-        raise ValueError(f"{shown(kind)} found, allowed are {kinds}")
+        raise ValueError(f"{quoted(kind)} found, allowed are {kinds}")
     try:
         json.dumps(values, allow_nan=False)
     except ValueError:
@@ -417,7 +417,7 @@ def _checked(cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]
         if not (of_type and usable):
             words = " or ".join(each.__name__ for each in kinds if each is not type(None))
             start = "" if prefix else f"{getattr(cls, 'kind', '')}: "
-            raise ValueError(f"{start}{prefix}{name} is {shown(value)}, allowed is {words}")
+            raise ValueError(f"{start}{prefix}{name} is {quoted(value)}, allowed is {words}")
         checked[name] = nested(**_checked(nested, value, f"{name} ")) if nested else value
     return checked
 

@@ -10,7 +10,7 @@ from typing import cast
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ModelMismatchError, SciextractError
-from sciextract.formats.base import BadRecord, shown
+from sciextract.formats.base import BadRecord, quoted
 from sciextract.formats.jsonl import encode
 from sciextract.formats.lazy import LazyItem
 from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Counts, Problem, Work
@@ -73,7 +73,7 @@ class RecordPredictor:
         except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on
             if len(items) > 1:
                 return [each for item in items for each in self.outcomes([item])]
-            return [quarantined(items[0], f"{type(error).__name__}: {shown(str(error))}")]
+            return [quarantined(items[0], f"{type(error).__name__}: {quoted(str(error))}")]
 
     def _together(self, items: Sequence[LazyItem]) -> list[Outcome]:
         read = [item.read() for item in items]
@@ -145,7 +145,7 @@ def _counts(document: AnnotatedDocument) -> Counts:
 def _warning(document: AnnotatedDocument) -> str:
     if not document.warnings:
         return ""
-    return f"{shown(document.document.doc_key)}: {'; '.join(document.warnings)}"
+    return f"{quoted(document.document.doc_key)}: {'; '.join(document.warnings)}"
 
 
 LONG_TEXT = 100_000

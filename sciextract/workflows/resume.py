@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import ModelMismatchError, OutputError
-from sciextract.formats.base import BadRecord, ReadItem, shown
+from sciextract.formats.base import BadRecord, ReadItem, quoted
 from sciextract.workflows.output import reported_as
 
 _BLOCK_BYTES = 1 << 16
@@ -95,9 +95,11 @@ class EarlierRun:
         record = self._record(line)
         self._check_model(record, self.model_of(document))
         if record.get("doc_key") != document.doc_key:
-            self._refuse(f"{shown(record.get('doc_key'))}, the input has {shown(document.doc_key)}")
+            self._refuse(
+                f"{quoted(record.get('doc_key'))}, the input has {quoted(document.doc_key)}"
+            )
         if record.get("text_sha256", document.text_sha256) != document.text_sha256:
-            self._refuse(f"a different text of {shown(document.doc_key)} than the input")
+            self._refuse(f"a different text of {quoted(document.doc_key)} than the input")
 
     def _record(self, line: bytes) -> dict[str, Any]:
         try:

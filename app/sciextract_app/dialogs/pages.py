@@ -17,7 +17,7 @@ from sciextract.store.review import Context
 from sciextract.text.characters import visible
 from sciextract_app.dialogs.base import Dialog, QuestionDialog, words
 from sciextract_app.presenters import actions
-from sciextract_app.presenters.actions import ACTIONS, Action, shown_key
+from sciextract_app.presenters.actions import ACTIONS, Action, key_label
 from sciextract_app.presenters.graph import Role, Support
 from sciextract_app.presenters.session import PastMessage
 from sciextract_app.settings import AROUND
@@ -28,7 +28,7 @@ def help_rows(keys: Mapping[str, Action]) -> list[tuple[str, str, str]]:
     """Keys, words and group of every action, and of what the app answers itself."""
     of_action: dict[str, list[str]] = {}
     for key, action in keys.items():
-        of_action.setdefault(action.id, []).append(shown_key(key))
+        of_action.setdefault(action.id, []).append(key_label(key))
     merged: dict[tuple[str, str], list[str]] = {}  # the digits share their words
     for action in ACTIONS:
         merged.setdefault((action.help, action.layer), []).extend(

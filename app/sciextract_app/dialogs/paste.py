@@ -53,7 +53,7 @@ class PasteDialog(Dialog[str]):
 
     def __init__(self, pasted: str, into: str) -> None:
         super().__init__(f"Paste abstracts into {into}", "Ctrl+S imports, Esc back")
-        self._pasted, self._begun = exact_and_shown(pasted)
+        self._pasted, self._begun = exact_and_preview(pasted)
         self._found: Recognised | None = None
         self._pause: Timer | None = None
 
@@ -70,7 +70,7 @@ class PasteDialog(Dialog[str]):
     def on_paste(self, event: events.Paste) -> None:
         """Take a text as a whole, in place of what was there."""
         event.stop()
-        self._pasted, self._begun = exact_and_shown(event.text)
+        self._pasted, self._begun = exact_and_preview(event.text)
         area = self.query_one(TextArea)
         area.load_text(self._begun)
         area.read_only = self._is_long
@@ -141,7 +141,7 @@ def summary(found: Recognised, ended: bool, cut: bool) -> str:
     return f"{words} · only the start is shown" if cut else words
 
 
-def exact_and_shown(text: str) -> tuple[str, str]:
+def exact_and_preview(text: str) -> tuple[str, str]:
     """A pasted text as it is imported, and what of it is shown."""
     exact = with_line_feeds(text)
     return exact, visible(exact[:MOST_SHOWN], keep="\n\t")

@@ -38,10 +38,10 @@ class Action:
     @property
     def key(self) -> str:
         """Its key as it is written for people."""
-        return self.shown or shown_key(self.keys[0])
+        return self.shown or key_label(self.keys[0])
 
 
-def shown_key(key: str) -> str:
+def key_label(key: str) -> str:
     """A key as it is written for people."""
     return _WRITTEN.get(key, key)
 

@@ -161,7 +161,7 @@ class Backlog:
         for number in counts.keys() & self._all - self._looked_at:
             self._known[number] = counts[number]
 
-    def beside(self, number: int, step: int) -> int | None:
+    def neighbour(self, number: int, step: int) -> int | None:
         """The next (1) or previous (-1) abstract, ``None`` at the ends."""
         place = bisect_right(self.numbers, number)
         if step < 0:

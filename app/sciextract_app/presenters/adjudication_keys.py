@@ -164,7 +164,7 @@ def step(desk: Adjudication, action: Action) -> Feedback:
 def step_abstract(desk: Adjudication, action: Action) -> Feedback:
     """The next or previous abstract that the other side has spoken about."""
     way = -1 if action.id in _BACK else 1
-    found = desk.backlog.beside(desk.number, way)
+    found = desk.backlog.neighbour(desk.number, way)
     if found is None:
         return Feedback("This is the last abstract" if way > 0 else "The first one")
     return desk.open(found)

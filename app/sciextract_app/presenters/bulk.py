@@ -258,7 +258,7 @@ def alike(state: ReviewState, action: Action) -> Feedback:
     )
 
 
-def alike_everywhere(state: ReviewState, action: Action) -> Feedback:
+def alike_in_project(state: ReviewState, action: Action) -> Feedback:
     """The same in the whole project: it is counted first, then asked."""
     target = alike_target(state)
     if target is None and state.bulk is None:

@@ -93,7 +93,7 @@ class DocumentOrder:
         """The person has opened an abstract; one of the list is where they stopped."""
         self._place = self._places.get(number, self._place)
 
-    def beside(self, number: int, step: int) -> int | None:
+    def neighbour(self, number: int, step: int) -> int | None:
         """The next (1) or previous (-1) abstract, ``None`` at the ends."""
         if self.numbers is None:
             return review.next_to(self._connection, number, step)

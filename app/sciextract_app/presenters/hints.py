@@ -26,7 +26,7 @@ class Hints:
     places: dict[str, int]
     typed: str = ""
 
-    def shown(self) -> dict[int, str]:
+    def remaining(self) -> dict[int, str]:
         """The letters that are still to type, by character."""
         cut = len(self.typed)
         return {

@@ -40,7 +40,7 @@ HANDLERS: Mapping[str, Handler] = {
     "letter": deciding.ask_letter,
     "repeat": deciding.repeat,
     "alike": bulk.alike,
-    "alike-everywhere": bulk.alike_everywhere,
+    "alike-everywhere": bulk.alike_in_project,
     "accept-above": bulk.accept_above,
     "undo": navigation.undo,
     "redo": navigation.redo,

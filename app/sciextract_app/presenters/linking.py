@@ -10,7 +10,7 @@ from sciextract.documents.annotations import State
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract_app.presenters import document_view
-from sciextract_app.presenters.actions import Action, shown_key
+from sciextract_app.presenters.actions import Action, key_label
 from sciextract_app.presenters.deciding import legally
 from sciextract_app.presenters.document_view import DocumentView
 from sciextract_app.presenters.hints import assign_hints
@@ -138,7 +138,7 @@ def press_relation_type(state: ReviewState, key: str, action: Action | None) -> 
         label = document_view.by_letter(state.open_view.schema.relations, key)
     if label is None:
         allowed = ", ".join(legal_types(state)) or "none; press a type twice to keep it anyway"
-        return problem(f"{shown_key(key)} is no relation type; allowed between these: {allowed}")
+        return problem(f"{key_label(key)} is no relation type; allowed between these: {allowed}")
     return _add(state, label)
 
 

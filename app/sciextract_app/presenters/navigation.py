@@ -73,7 +73,7 @@ def sentence_start(state: ReviewState, step: int) -> int:
 
 def step_abstract(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
     """Open the next or the previous abstract."""
-    found = documents.beside(state.number, int(action.argument))
+    found = documents.neighbour(state.number, int(action.argument))
     if found is None:
         end = "last" if action.argument == "1" else "first"
         is_search = documents.kind == "search"

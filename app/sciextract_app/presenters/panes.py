@@ -56,7 +56,7 @@ def passage(state: ReviewState) -> Passage:
         hits=hits(view.text, state.searched),
         cursor=_edges(view.token_span(state.cursor)),
         selection=_edges(chosen) if chosen else None,
-        hints=hints.shown() if hints else {},
+        hints=hints.remaining() if hints else {},
         candidate=_edges(candidate) if candidate else None,
     )
 

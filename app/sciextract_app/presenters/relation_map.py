@@ -113,7 +113,7 @@ class RelationMap:
         order_before = self._order()
         feedback = self._desk.press(key)
         if feedback.changed and action.id not in ("undo", "redo", "invert"):
-            self._go_behind(order_before, place)
+            self._focus_following(order_before, place)
         elif not isinstance(self._desk.focus, RelationRef):
             self._keep_focus(place)
         return feedback
@@ -147,7 +147,7 @@ class RelationMap:
         if order:
             self._desk.mouse.focus(RelationRef(order[max(0, min(place, len(order) - 1))]))
 
-    def _go_behind(self, before: Sequence[str], place: int) -> None:
+    def _focus_following(self, before: Sequence[str], place: int) -> None:
         """Focus the next relation of the order as it was that is still there, else the last one."""
         there = self._order()
         following = next((each for each in before[place + 1 :] if each in there), None)

@@ -117,7 +117,7 @@ class RetrainingScreen(TrainingSetup):
         """Ask, then stop; of a job on another machine, the job or only the watching."""
         live = self._watch.live
         if live is not None and live.there and (live.runs or live.unwatched):
-            self.app.push_screen(_stopping(live), self._stop_there)
+            self.app.push_screen(_stopping(live), self._stop_chosen)
         elif not self._watch.runs:
             self._show_message(Feedback("no training works now", problem=True))
         else:
@@ -160,7 +160,7 @@ class RetrainingScreen(TrainingSetup):
         if yes and self._watch.stop():
             self._show_message(Feedback("it stops at the next point from which it can resume"))
 
-    def _stop_there(self, answer: str | None) -> None:
+    def _stop_chosen(self, answer: str | None) -> None:
         if answer == "w":
             self._watch.stop()
         elif answer == "c" and self._watch.run is not None:

@@ -27,7 +27,7 @@ from sciextract.store.search import Query
 from sciextract_app import messages, opening
 from sciextract_app.dialogs.base import plain
 from sciextract_app.presenters import bulk
-from sciextract_app.presenters.actions import keymap, shown_key
+from sciextract_app.presenters.actions import key_label, keymap
 from sciextract_app.presenters.adjudication_documents import open_differences
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_order import EVERYTHING, Listing
@@ -267,7 +267,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
                 self.leave_list()
             self.press(name)
         else:
-            words = f"{shown_key(name)} does nothing in the list; Esc goes back to the text"
+            words = f"{key_label(name)} does nothing in the list; Esc goes back to the text"
             self.show_reply(Feedback(words, problem=True))
 
     def press(self, key: str) -> None:
@@ -291,7 +291,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.draw(rows=feedback.changed or feedback.moved)
         self.show_reply(feedback)
         if feedback.problem and self.project.is_replaced():
-            self.offer_to_save_beside()
+            self.offer_to_save_copy()
         if feedback.request:
             self.post_message(self.Requested(feedback.request))
         self.retraining.offer_after(feedback)
@@ -371,7 +371,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if not self.project.is_replaced():
             self._read_changes()
         elif not self._offered_to_save:
-            self.offer_to_save_beside()
+            self.offer_to_save_copy()
         self.acceptance.poll()
 
     def _read_changes(self) -> None:
@@ -388,10 +388,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.draw()
         self.show_notice(feedback)
 
-    def offer_to_save_beside(self) -> None:
+    def offer_to_save_copy(self) -> None:
         """Ask whether to go on in a file beside the one that has taken the project's place."""
         self._offered_to_save = True
-        self.dialogs.save_beside()
+        self.dialogs.save_copy()
 
     # The list, its order and searches
 

@@ -120,7 +120,7 @@ class ReviewDialogs:
         """Show the messages until now."""
         self._screen.app.push_screen(MessagesDialog(self._screen.messages.history))
 
-    def save_beside(self) -> None:
+    def save_copy(self) -> None:
         """Ask whether to go on in a file beside the one that has taken the project's place."""
         screen = self._screen
         error = replaced(screen.project.path)

@@ -18,7 +18,7 @@ from sciextract.workflows.disagreements import OtherSource, other_sources
 from sciextract_app.dialogs.pages import GuidelineDialog, KeysDialog
 from sciextract_app.dialogs.prompts import MERGED, OtherSideDialog
 from sciextract_app.messages import DifferencesCounted
-from sciextract_app.presenters.actions import keymap, shown_key
+from sciextract_app.presenters.actions import key_label, keymap
 from sciextract_app.presenters.adjudication import CHOOSE, Adjudication, help_rows
 from sciextract_app.presenters.two_sides import TwoSides, source_words
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
@@ -218,7 +218,7 @@ class AdjudicationScreen(TwoSidesScreen):
         found: dict[str, str] = {}
         for key, action in keymap(self._keys).items():
             found[action.id] = (
-                f"{found[action.id]} {shown_key(key)}" if action.id in found else shown_key(key)
+                f"{found[action.id]} {key_label(key)}" if action.id in found else key_label(key)
             )
         return found
 

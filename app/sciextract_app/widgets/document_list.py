@@ -77,7 +77,7 @@ def row_words(row: DocumentSummary, width: int, current: bool) -> str:
         current: Whether it is open.
     """
     before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{_signs(row, width)} "
-    behind = _behind(row, width)
+    behind = _suffix(row, width)
     note = f" {NOTED}" if row.noted else ""
     room = max(0, width - len(before) - len(note) - len(behind))
     return before + padded(row.title or "(no title)", room) + note + behind
@@ -91,7 +91,7 @@ def _signs(row: DocumentSummary, width: int) -> str:
     return _SIGNS.get(row.layers[0], BEGUN) if len(kinds) == 1 else BEGUN
 
 
-def _behind(row: DocumentSummary, width: int) -> str:
+def _suffix(row: DocumentSummary, width: int) -> str:
     year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
     sure = f" {row.uncertainty:.2f}" if width >= _UNCERTAINTY_FROM and row.undecided else ""
     sure = sure or (" " * 5 if width >= _UNCERTAINTY_FROM else "")

@@ -95,7 +95,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def places(mark: Mark) -> tuple[int, ...]:
     """What of a mention decides where things stand: two passages that agree in it have one layout."""
-    return mark.char_start, mark.char_end, *_cells_behind(mark)
+    return mark.char_start, mark.char_end, *_suffix_widths(mark)
 
 
 Name = tuple[str, int, int]
@@ -111,7 +111,7 @@ def same_place(old: Mark, new: Mark) -> bool:
     return old is new or places(old) == places(new)
 
 
-def _cells_behind(mark: Mark) -> tuple[int, ...]:
+def _suffix_widths(mark: Mark) -> tuple[int, ...]:
     behind = (raised_key(mark.key), raised_clusters(mark.cluster)) if mark.last else ()
     return tuple([cell_len(each) for each in behind])
 
@@ -250,7 +250,7 @@ class Paragraph:
         signs = [0] * len(spans)
         for mark in self.marks:
             start, end = self._span(mark)
-            for char, cells in ((start, 1), (end - 1, 1 + sum(_cells_behind(mark)))):
+            for char, cells in ((start, 1), (end - 1, 1 + sum(_suffix_widths(mark)))):
                 if -1 <= char < len(self._text):
                     if char in (-1, len(text)) or text[char] == " ":
                         return None

@@ -67,12 +67,12 @@ class DrawnPassage(Scrolled, can_focus=False):
         self._labels: dict[str, Style] = {}
 
     @property
-    def passage_shown(self) -> Passage:
+    def current_passage(self) -> Passage:
         """What is drawn, with the selection that is being dragged."""
         return self._passage
 
     @property
-    def layout_shown(self) -> PassageLayout:
+    def current_layout(self) -> PassageLayout:
         """Where it stands; columns count from the left of the text."""
         return self._layout
 
@@ -261,7 +261,7 @@ class PassageView(DrawnPassage, can_focus=False):
             item_id = under[0].item_id if under else ""
             self.post_message(self.MenuWanted(item_id, event.screen_x, event.screen_y))
         elif event.button == _LEFT:
-            self._pressed = self.layout_shown.char_at(where.y, where.x)
+            self._pressed = self.current_layout.char_at(where.y, where.x)
             self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
@@ -269,7 +269,7 @@ class PassageView(DrawnPassage, can_focus=False):
         if self._pressed is None:
             return
         dragged = self._dragged(self._cell(event))
-        if dragged is not None and dragged != self.passage_shown.selection:
+        if dragged is not None and dragged != self.current_passage.selection:
             self.select(dragged)
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
@@ -295,16 +295,16 @@ class PassageView(DrawnPassage, can_focus=False):
 
     def _marks_at(self, where: Offset) -> list[Mark]:
         """Mentions under the pointer, the innermost first."""
-        found = self.layout_shown.marks_at(where.y, where.x)
-        return [self.passage_shown.marks[index] for index in reversed(found)]
+        found = self.current_layout.marks_at(where.y, where.x)
+        return [self.current_passage.marks[index] for index in reversed(found)]
 
     def _dragged(self, where: Offset) -> tuple[int, int] | None:
         """What lies between the pressed and the present character, ``None`` while they are the same."""
-        y = min(max(where.y, 0), self.layout_shown.height - 1)
-        char = self.layout_shown.char_at(y, where.x)
+        y = min(max(where.y, 0), self.current_layout.height - 1)
+        char = self.current_layout.char_at(y, where.x)
         if self._pressed is None or char is None or char == self._pressed:
             return None
-        return min(char, self._pressed), self.layout_shown.end_of(max(char, self._pressed))
+        return min(char, self._pressed), self.current_layout.end_of(max(char, self._pressed))
 
 
 def _next_outwards(marks: list[Mark]) -> Mark:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from sciextract.errors import FormatError, InputMissingError, ModelDamagedError, UsageError
 from sciextract.formats.archive import MAX_BYTES, MAX_MEMBERS, open_archive
-from sciextract.formats.base import shown
+from sciextract.formats.base import quoted
 from sciextract.inference.model_folder import MANIFEST, listed_files
 from sciextract.workflows.models.registry import (
     KnownModel,
@@ -140,7 +140,7 @@ def _checked(archive: tarfile.TarFile, path: Path) -> list[tarfile.TarInfo]:
         if total > MAX_BYTES or len(files) == MAX_MEMBERS:
             problem = f"exceeds {MAX_BYTES / 2**30:.3g} GiB or {MAX_MEMBERS:,} files"
         if problem:
-            where = f"member {shown(member.name)}"
+            where = f"member {quoted(member.name)}"
             raise FormatError(f"{where} {problem}", path=path, hint=_YOURSELF)
         if member.isreg():
             files.append(member)
@@ -161,13 +161,13 @@ def _unpack(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> 
     target = folder / member.name
     content = archive.extractfile(member)
     if content is None:
-        raise tarfile.ReadError(f"{shown(member.name)} cannot be read")
+        raise tarfile.ReadError(f"{quoted(member.name)} cannot be read")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with content, target.open("xb") as plain:
             shutil.copyfileobj(content, plain, 1 << 20)
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        problem = f"{shown(member.name)} has the name of another member"
+        problem = f"{quoted(member.name)} has the name of another member"
         raise tarfile.ReadError(problem) from error
 
 

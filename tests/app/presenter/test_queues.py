@@ -259,16 +259,16 @@ def test_a_queue_never_leads_to_what_is_not_there(
         place = living.index(here)
         assert documents.position == (place + 1, len(living))
         wanted = place + step
-        found = documents.beside(here, step)
+        found = documents.neighbour(here, step)
         assert found == (living[wanted] if 0 <= wanted < len(living) else None)
         here = found or here
     documents.visit(here)
     assert documents.not_done_after(here) in (*(each for each in living if each != here), None)
-    assert documents.beside(99, 1) == documents.beside(99, -1) == documents.last == here
+    assert documents.neighbour(99, 1) == documents.neighbour(99, -1) == documents.last == here
 
 
 def test_a_long_list_is_gone_through_quickly(shared: Project) -> None:
     numbers = [*range(100, 20_100), 3]
     documents = DocumentOrder(shared.connection, numbers)
-    assert documents.beside(100, 1) == 3
+    assert documents.neighbour(100, 1) == 3
     assert documents.not_done_after(100) == 3

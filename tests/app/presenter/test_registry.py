@@ -67,14 +67,14 @@ def test_two_letters_are_typed_one_after_the_other() -> None:
     hints = assign_hints((place, place) for place in range(60))
     first = hints.press("m")
     assert isinstance(first, Hints)
-    assert all(len(letters) == 1 for letters in first.shown().values())
+    assert all(len(letters) == 1 for letters in first.remaining().values())
     assert isinstance(first.press("a"), int)
     assert hints.press("1") is None
 
 
 def test_hints_never_cover_each_other() -> None:
     hints = assign_hints([("a", 3), ("b", 3), ("c", 4)])
-    assert sorted(hints.shown()) == [3, 4, 5]
+    assert sorted(hints.remaining()) == [3, 4, 5]
 
 
 def test_punctuation_comes_last() -> None:

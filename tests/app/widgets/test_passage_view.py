@@ -34,7 +34,7 @@ def lines(view: PassageView) -> list[str]:
 
 def offset_of(view: PassageView, char: int) -> Offset:
     """Where in the widget a character is drawn."""
-    y, column = view.layout_shown.cell_of(char)
+    y, column = view.current_layout.cell_of(char)
     return Offset(column + view.gutter.left, y - view.scroll_offset.y)
 
 
@@ -74,7 +74,7 @@ class TestMouse:
             start, last = TEXT.index("impact"), TEXT.index("features") + 7
             await pilot.mouse_down(view, offset_of(view, start))
             await pilot.hover(view, offset_of(view, last))
-            assert view.passage_shown.selection == (start, last + 1)
+            assert view.current_passage.selection == (start, last + 1)
             await pilot.mouse_up(view, offset_of(view, last))
             assert app.heard == [PassageView.SpanDragged(start, last + 1)]
 
