@@ -222,6 +222,7 @@ def line_of(event: Event) -> str:
     >>> line_of(CellTaken(cell="MiniLM/NER, seed 1", number=2, of=6))
     '2 of 6 MiniLM/NER, seed 1: another process works on it'
     """
+    from sciextract.cli import training_screen
     from sciextract.retraining import events
 
     match event:
@@ -234,10 +235,8 @@ def line_of(event: Event) -> str:
         case events.CellScored():
             scores = ", ".join(f"{name} {value:.1f}" for name, value in event.scores.items())
             return f"{_place(event)}: {scores}; {duration(event.seconds)}"
-        case events.Resumed():
-            return f"  resuming after epoch {event.epoch}"
-        case events.MemoryShort():
-            return f"  out of memory: {event.documents} documents at once"
+        case events.Resumed() | events.MemoryShort():
+            return f"  {training_screen.line_of(event)}"
     return ""
 
 

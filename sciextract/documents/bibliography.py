@@ -129,15 +129,6 @@ def bibliography_of(fields: Mapping[str, Any]) -> Bibliography:
     )
 
 
-def publication_year(fields: Mapping[str, Any]) -> int | None:
-    """The year in a document's fields, as :func:`bibliography_of` reads it.
-
-    >>> publication_year({"title": "In 1984", "PY": "2019///"})
-    2019
-    """
-    return next(_found(_by_plain_name(fields), _YEAR, year_of), None)
-
-
 def bare_doi(value: object) -> str | None:
     """A DOI in lower case without prefix, from a DOI, its address, or a list of them.
 

@@ -91,11 +91,6 @@ class SubwordTokenizer:
         self._most = min(MAX_SUBWORDS_PER_WORD, limit // 2)
         self._known: dict[str, tuple[int, ...]] = {}
 
-    @property
-    def special_count(self) -> int:
-        """Number of special tokens around a window."""
-        return len(self._prefix) + len(self._suffix)
-
     def split(self, words: Sequence[str]) -> Subwords:
         """The subwords of each word; every word has at least one."""
         if len(self._known) > MOST_KNOWN_WORDS:

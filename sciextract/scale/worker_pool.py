@@ -14,7 +14,7 @@ from typing import Self
 
 from sciextract.scale.interface import Work, WorkersFailedError
 from sciextract.scale.predicting import Done, Outcome, Result, Task, quarantined
-from sciextract.scale.worker_process import WorkerDiedError, WorkerProcess
+from sciextract.scale.worker import WorkerDiedError, WorkerProcess
 
 MOST_STARTS = 3
 """Workers in a row, of all together, that may end before their model is loaded."""

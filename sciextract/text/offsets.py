@@ -16,8 +16,8 @@ class OffsetMap:
     Lone surrogates count as one UTF-16 unit and three UTF-8 bytes.
 
     >>> offsets = OffsetMap("🙂 β")
-    >>> offsets.to_utf16(2), offsets.to_utf8(2), offsets.from_utf16(3), offsets.from_utf8(5)
-    (3, 5, 2, 2)
+    >>> offsets.to_utf16(2), offsets.from_utf16(3), offsets.from_utf8(5)
+    (3, 2, 2)
     """
 
     def __init__(self, text: str) -> None:
@@ -44,16 +44,6 @@ class OffsetMap:
         if self._is_bmp:
             return self._checked(unit_offset)
         return _inverse(self._utf16, unit_offset, "UTF-16 offset")
-
-    def to_utf8(self, char_offset: int) -> int:
-        """The number of UTF-8 bytes in front of a code-point offset.
-
-        Raises:
-            FormatError: The offset lies outside the text.
-        """
-        if self._text.isascii():
-            return self._checked(char_offset)
-        return self._lookup(self._utf8, char_offset)
 
     def from_utf8(self, byte_offset: int) -> int:
         """The code-point offset of a UTF-8 byte offset.

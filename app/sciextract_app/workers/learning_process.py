@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from sciextract.errors import SciextractError
-from sciextract.scale.worker_process import worker_environment
+from sciextract.scale.worker import worker_environment
 
 if TYPE_CHECKING:
     from sciextract.workflows.learn import Learned, Suggested

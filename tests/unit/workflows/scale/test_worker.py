@@ -13,8 +13,8 @@ from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
 from sciextract.scale.predicting import Done, Result, Task
+from sciextract.scale.worker import WorkerDiedError, WorkerProcess
 from sciextract.scale.worker_pool import FailureLimits, Worker
-from sciextract.scale.worker_process import WorkerDiedError, WorkerProcess
 
 TIMEOUT = 5.0
 
