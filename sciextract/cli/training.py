@@ -58,6 +58,13 @@ class RetrainOptions:
             "--blind-gate",
         ),
     ] = False
+    no_cross_validation: Annotated[
+        bool,
+        flag(
+            "Compare on the held-out abstracts only, also where they are too few to decide.",
+            "--no-cross-validation",
+        ),
+    ] = False
     data: Annotated[
         str | None,
         option("FILE|DIR", "Training documents with gold, or a folder of splits; no project."),
@@ -134,7 +141,7 @@ class RetrainOptions:
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
             epochs=self.epochs, seed=self.seed, augment=self.augment, name=self.name,
-            blind_gate=self.blind_gate or None,
+            blind_gate=self.blind_gate or None, no_cross_validation=self.no_cross_validation or None,
         )  # fmt: skip
 
     def job(self) -> TrainingJob:
@@ -216,7 +223,15 @@ def retrain(options: RetrainOptions) -> None:
         options, "data", "dev", "output", "encoder", "schema", "processes", "seeds"
     )
     of_projects = given_options(
-        options, "project", "base", "gate", "model", "name", "blind_gate", "remote"
+        options,
+        "project",
+        "base",
+        "gate",
+        "model",
+        "name",
+        "blind_gate",
+        "no_cross_validation",
+        "remote",
     )
     if of_files and of_projects:
         raise UsageError(

@@ -135,6 +135,11 @@ def line_of(event: Event) -> str:
             return _dev_line(event)
         case events.Exporting():
             return "exporting"
+        case events.FoldStarted():
+            return (
+                f"cross-validation, training {event.number} of {event.of}: "
+                f"without {event.documents} of the finished abstracts, to predict them"
+            )
         case events.SeedStarted():
             return f"seed {event.seed} ({event.number} of {event.of})"
         case events.FilesDone():

@@ -215,6 +215,17 @@ class Exporting(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoldStarted(Event):
+    """Cross-validation: the training without ``documents`` of the finished abstracts begins, ``number`` of ``of``."""
+
+    kind = "fold"
+
+    number: int
+    of: int
+    documents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeedStarted(Event):
     """The training of one of several seeds begins."""
 
@@ -357,7 +368,7 @@ Listener = Callable[[Event], object]
 
 JOB_EVENTS: tuple[type[Event], ...] = (
     RunStarted, Step, DevScored, SnapshotOpened, Labelled, Resumed, MemoryShort, Warned, ForgettingMethod,
-    Exporting, Failed, Stopped,
+    Exporting, FoldStarted, Failed, Stopped,
 )  # fmt: skip
 """What a job on another machine may send."""
 

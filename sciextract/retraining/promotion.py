@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +12,15 @@ from sciextract.errors import ProjectError, as_command
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.extractor import Extractor
 from sciextract.metrics.promotion import GateReport
+from sciextract.retraining.cross_validation import TrainedOn, cross_validated, folds_of
 from sciextract.retraining.curves import figure_of
 from sciextract.retraining.events import GateScored, RunDone
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import MODEL, now
+from sciextract.retraining.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
+from sciextract.workflows.annotate import Predictor
+from sciextract.workflows.model_choice import predicts_labels_of, suited_to
 from sciextract.workflows.models import KnownModel, register, use
 from sciextract.workflows.models.compare import gate
 
@@ -54,12 +59,8 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     status.enter(
         "gating", f"comparing both models on {len(prepared.snapshot.gate)} held-out abstracts"
     )
-    threads = usable_cores()
-    before, after = (
-        Extractor.load(folder, threads=threads)
-        for folder in (prepared.start_model.path, run.folder / MODEL)
-    )
-    report = gate(prepared.snapshot.gate, before, after, blind=bool(request.blind_gate))
+    after = Extractor.load(run.folder / MODEL, threads=usable_cores())
+    report = _compared(prepared, after)
     run.write_run(gate=report.to_json())
     status.event(GateScored(report=report))
 
@@ -84,6 +85,33 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     )  # fmt: skip
     status.finish(result)
     return result
+
+
+def _compared(prepared: Prepared, after: Extractor) -> GateReport:
+    """The new model against what suggests in the project now: the start model, or an adapter for other labels."""
+    run, snapshot, request = prepared.run, prepared.snapshot, prepared.request
+    folds, blind = folds_of(run), bool(request.blind_gate)
+    today = _suggesting_now(prepared)
+    if folds is not None:
+        return cross_validated(run, snapshot, folds, today, after, blind=blind)
+    return gate(snapshot.gate, today(snapshot.train), after, blind=blind)
+
+
+def _suggesting_now(prepared: Prepared) -> TrainedOn:
+    start = Extractor.load(prepared.start_model.path, threads=usable_cores())
+    if predicts_labels_of(start.config, prepared.schema):
+        return lambda documents: start
+    from sciextract.learning.adapter import learn
+    from sciextract.learning.states import EncoderStates
+
+    with open_project(prepared.request.path, read=True) as project:
+        states = EncoderStates(Extractor.load(suited_to(project)))
+
+    def adapter(documents: Sequence[TrainingDocument]) -> Predictor:
+        own = [each for each in documents if each.origin is Origin.PROJECT]
+        return learn(own, prepared.schema, states)
+
+    return adapter
 
 
 def model_name(request: RetrainRequest) -> str:
@@ -115,7 +143,7 @@ def _result(
     why = {
         "promote": f"{model.id} is better, but could not be put in use: {problem}",
         "keep": f"{model.id} is not clearly better; the previous model stays in use",
-        "too few": f"too few held-out abstracts to decide whether {model.id} is better; the previous model stays",
+        "too few": f"too few abstracts to decide whether {model.id} is better; the previous model stays in use",
     }
     take = as_command("sciextract", "models", "use", model.id, *project)
     return RetrainResult(model, report, False, why[report.verdict], f"{take} uses it anyway")

@@ -30,6 +30,7 @@ class RetrainRequest:
         augment: Documents with swapped entities per training document and epoch, instead of the recipe's.
         name: Name of the new model; after the project when ``None``.
         blind_gate: Whether to report gate documents that were not corrected from suggestions apart, too.
+        no_cross_validation: Whether to compare on the held-out abstracts alone, however few they are.
     """
 
     project: str | None = None
@@ -42,6 +43,7 @@ class RetrainRequest:
     augment: float | None = None
     name: str | None = None
     blind_gate: bool | None = None
+    no_cross_validation: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuses settings out of range, before anything is done here or elsewhere.

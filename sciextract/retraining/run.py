@@ -15,6 +15,7 @@ from sciextract.documents.schema_file import parse_schema, schema_to_mapping
 from sciextract.errors import ModelMismatchError
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.model_folder import ModelFolder, open_folder
+from sciextract.retraining.cross_validation import plan_folds
 from sciextract.retraining.events import Listener
 from sciextract.retraining.promotion import RetrainResult, promote
 from sciextract.retraining.request import RetrainRequest, open_run
@@ -122,7 +123,7 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
     )
     if run.run().get("schema") is None or not (run.folder / SNAPSHOT / MANIFEST_FILE).is_file():
         status.enter("preparing", "taking a snapshot of the project")
-        _take_snapshot(run, request)
+        _take_snapshot(run, request, folder)
     return opened(run, request, folder)
 
 
@@ -164,7 +165,7 @@ def _choose_model(run: Run, request: RetrainRequest) -> ModelFolder:
     return folder
 
 
-def _take_snapshot(run: Run, request: RetrainRequest) -> None:
+def _take_snapshot(run: Run, request: RetrainRequest, start_model: ModelFolder) -> None:
     """What is decided meanwhile belongs to the next run."""
     base, gate = (Path(each) if each else None for each in (request.base, request.gate))
     with open_project(request.path) as project:
@@ -172,5 +173,6 @@ def _take_snapshot(run: Run, request: RetrainRequest) -> None:
             project.backup("before retraining")
         schema = project.schema
         manifest = build_snapshot(project, run.folder / SNAPSHOT, base=base, gate=gate)
+        folds = plan_folds(read_snapshot(run.folder / SNAPSHOT), request, start_model, project)
     hashes = {name: entry.sha256 for name, entry in manifest.files.items()}
-    run.write_run(schema=schema_to_mapping(schema), snapshot=hashes)
+    run.write_run(schema=schema_to_mapping(schema), snapshot=hashes, folds=folds)

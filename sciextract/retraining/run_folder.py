@@ -22,7 +22,7 @@ from sciextract.errors import OutputError
 RUN, STATUS, METRICS, LOG, SNAPSHOT, MODEL = (
     "run.json", "status.json", "metrics.jsonl", "log", "snapshot", "model",
 )  # fmt: skip
-STATES = ("preparing", "training", "exporting", "gating", "done", "failed", "stopped")
+STATES = ("preparing", "training", "exporting", "validating", "gating", "done", "failed", "stopped")
 FINISHED = frozenset({"done", "failed", "stopped"})
 """States that a process has left behind; a stopped run can be taken up again."""
 

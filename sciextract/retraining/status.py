@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.errors import JobStoppedError, SciextractError, as_command
 from sciextract.retraining.curves import draw_curves
-from sciextract.retraining.events import Event, Failed, Listener, Step, Stopped, Warned
+from sciextract.retraining.events import Event, Failed, FoldStarted, Listener, Step, Stopped, Warned
 from sciextract.retraining.run_folder import Run, Status
 
 if TYPE_CHECKING:
@@ -23,6 +23,15 @@ SHARES: Mapping[str, tuple[float, float]] = {
     "gating": (0.9, 1.0),
 }
 """Where in the whole job each state begins and ends, roughly as its time goes."""
+
+SHARES_WITH_FOLDS: Mapping[str, tuple[float, float]] = {
+    "preparing": (0.0, 0.05),
+    "training": (0.05, 0.2),
+    "exporting": (0.2, 0.25),
+    "validating": (0.25, 0.95),
+    "gating": (0.95, 1.0),
+}
+"""The same of a run that is cross-validated: each fold is a training of its own."""
 
 _STEP_SECONDS = 0.5
 _LEAST_SHARE = 0.12
@@ -78,11 +87,21 @@ class StatusWriter:
             )
             raise
 
-    def enter(self, state: str, message: str, epochs: int | None = None) -> None:
-        """Enter a state, perhaps with a number of epochs that is known now."""
+    @property
+    def _shares(self) -> Mapping[str, tuple[float, float]]:
+        return SHARES_WITH_FOLDS if self._run.run().get("folds") else SHARES
+
+    def enter(self, state: str, message: str, epochs: int | None = None, part: float = 0.0) -> None:
+        """Enter a state, perhaps with a number of epochs that is known now, or with a part of it done."""
         known = self._status.epochs if epochs is None else epochs
-        share = SHARES[state][0]
+        start, end = self._shares[state]
+        share = start + (end - start) * part
         self._write(replace(self._status, state=state, message=message, share=share, epochs=known))
+
+    def enter_fold(self, fold: FoldStarted) -> None:
+        """Enter the training without the abstracts of a fold."""
+        message = f"cross-validation: training {fold.number} of {fold.of}"
+        self.enter("validating", message, part=(fold.number - 1) / fold.of)
 
     def event(self, event: Event) -> None:
         """Pass an event on and keep it; of steps only some, and the last of each epoch."""
@@ -99,7 +118,7 @@ class StatusWriter:
 
     def reached(self, step: Step) -> None:
         """The training is at this step."""
-        start, end = SHARES["training"]
+        start, end = self._shares["training"]
         done = (step.epoch - 1 + step.documents / max(1, step.of)) / max(1, self._status.epochs)
         self._write(replace(self._status, epoch=step.epoch, share=start + (end - start) * done))
 
@@ -125,7 +144,7 @@ class StatusWriter:
 
     def _write(self, status: Status) -> None:
         seconds, share = time.monotonic() - self._began, status.share
-        estimated = status.state in SHARES and share >= _LEAST_SHARE
+        estimated = status.state in self._shares and share >= _LEAST_SHARE
         remaining = seconds * (1 - share) / share if estimated else None
         self._status = replace(status, seconds=round(seconds, 1), remaining_seconds=remaining)
         self._run.write_status(self._status)

@@ -47,7 +47,7 @@ class Finished:
         shown: What stood there, undecided, before a person touched it.
         adapter: What an adapter had suggested by then; ``None`` for nothing.
         other: What models and imported suggestions had proposed without an adapter; ``None`` for nothing.
-        by_model: Whether a model had proposed ``other``.
+        model: Name of the model that had proposed ``other``; empty for none.
         keys: Keys that the work on it took at least, from the actions in the log.
         seconds: Recorded time, ``None`` without any.
     """
@@ -61,7 +61,7 @@ class Finished:
     shown: AnnotatedDocument
     adapter: AnnotatedDocument | None
     other: AnnotatedDocument | None
-    by_model: bool
+    model: str
     keys: int
     seconds: float | None
 
@@ -108,7 +108,7 @@ def _finished(project: Project, number: int) -> Finished | None:
     if before is None or not done[0] or doc.progress is None:
         return None
     layers = frozenset(each for each in Layer if getattr(doc.progress, each) is Completeness.DONE)
-    adapter, model, imported = _suggestions(project, number, touched)
+    adapter, model, imported, name = _suggestions(project, number, touched)
     other = model or imported
     document = stored.document
     return Finished(
@@ -121,7 +121,7 @@ def _finished(project: Project, number: int) -> Finished | None:
         before,
         None if adapter is None else AnnotatedDocument(document, adapter),
         None if other is None else AnnotatedDocument(document, other),
-        model is not None,
+        name,
         keys,
         seconds,
     )
@@ -133,19 +133,22 @@ def _finishes(change: events.Change) -> bool:
 
 def _suggestions(
     project: Project, number: int, touched: int
-) -> tuple[Annotations | None, Annotations | None, Annotations | None]:
-    """The latest suggestions of an adapter, of a model, and of an import, from before an event."""
+) -> tuple[Annotations | None, Annotations | None, Annotations | None, str]:
+    """The latest suggestions of an adapter, of a model, and of an import, from before an event; the model's name."""
     adapter: Annotations | None = None
     model: Annotations | None = None
     imported: Annotations | None = None
+    by = ""
     for body, kind, name in project.connection.execute(_SETS, (number, touched)):
         if kind == "model" and ADAPTER in name:
             adapter = adapter or decode_annotations(body)
         elif kind == "model":
-            model = model or decode_annotations(body)
+            if model is None:
+                model = decode_annotations(body)
+                by = name.removeprefix("model:").partition("/")[0]
         elif imported is None:
             imported = _undecided(decode_annotations(body))
-    return adapter, model, imported
+    return adapter, model, imported, by
 
 
 def _undecided(found: Annotations) -> Annotations | None:

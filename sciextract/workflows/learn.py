@@ -21,7 +21,7 @@ from sciextract.store import Layer, documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import layers_of, learning_curve
-from sciextract.workflows.model_choice import ModelChoice, suited_to
+from sciextract.workflows.model_choice import ModelChoice, predicts_labels_of, suited_to
 from sciextract.workflows.predict_project import PredictReport
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class Learner:
         """
         with open_project(self._path, read=True) as project:
             states = self._states = self._states or EncoderStates(self._base(project))
-            known = _knows(states.extractor, project)
+            known = predicts_labels_of(states.extractor.config, project.schema)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
             seconds = time.monotonic() - started
@@ -268,14 +268,6 @@ class Learner:
         from sciextract.inference.extractor import Extractor
 
         named = ModelChoice(self._model, threads=1).load(project)
-        if isinstance(named, Extractor) and _knows(named, project):
+        if isinstance(named, Extractor) and predicts_labels_of(named.config, project.schema):
             return named
         return Extractor.load(suited_to(project), threads=1)
-
-
-def _knows(extractor: Extractor, project: Project) -> bool:
-    """Whether a model predicts labels of the project only, and so in the project."""
-    labels, schema = extractor.config.labels, project.schema
-    return set(labels.entities) <= set(schema.entity_labels) and set(
-        labels.relations.labels
-    ) <= set(schema.relation_labels)

@@ -127,7 +127,7 @@ def curve_of(
     """The running score over finished abstracts, of the layers that the schema has."""
     scored = [_Scored.of(each, schema.symmetric_labels) for each in finished]
     if known is None:
-        known = any(each.by_model for each in finished)
+        known = any(each.model for each in finished)
     layers = {layer: _layer(scored, layer, known) for layer in layers_of(schema)}
     return LearningCurve(WINDOW, tuple(each.point for each in scored), layers)
 

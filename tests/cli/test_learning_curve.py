@@ -83,7 +83,7 @@ def test_what_stood_there_before_the_first_touch_is_scored(project: Project) -> 
         "other": [NET],
     }
     assert found.layers == set(Layer)
-    assert (found.keys, found.seconds, found.by_model) == (1 + 1 + 4 + 1, 6.0, True)
+    assert (found.keys, found.seconds, bool(found.model)) == (1 + 1 + 4 + 1, 6.0, True)
 
 
 def test_an_undone_touch_is_no_touch_and_imported_gold_no_correction(project: Project) -> None:

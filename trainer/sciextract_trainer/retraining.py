@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,15 +11,25 @@ from typing import Any
 
 import torch
 
-from sciextract.documents.document import Document
+from sciextract.documents.document import Document, ModelId
 from sciextract.inference.batching import usable_cores
-from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH
+from sciextract.inference.extractor import Extractor
+from sciextract.inference.model_folder import MANIFEST, PAIRS_GRAPH, open_folder
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.tokenization import with_cut_words
+from sciextract.retraining.cross_validation import (
+    Fold,
+    fold_file,
+    folds_of,
+    without,
+    write_fold,
+)
 from sciextract.retraining.curves import draw_curves, origin_of
 from sciextract.retraining.events import (
+    Event,
     Exporting,
+    FoldStarted,
     ForgettingMethod,
     Listener,
     RunStarted,
@@ -42,7 +53,7 @@ from sciextract_trainer.distillation.labelling import label_softly
 from sciextract_trainer.families import as_joint
 from sciextract_trainer.hardware.device import describe, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
-from sciextract_trainer.network.joint import JointNetwork
+from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.run import find_recipe
 from sciextract_trainer.sessions import note_environment, recorded
@@ -92,7 +103,7 @@ def training_mix(
     labels, subwords, limit = start.labels, start.rules.encoder(), start.rules.limit
     own = [item for item in train if item.origin is not Origin.BASE]
     base = [item for item in train if item.origin is Origin.BASE]
-    examples = list(decided_examples(own or base, labels, subwords, limit))
+    examples = decided(train, start)
     replayed = list(decided_examples(base, labels, subwords, limit)) if own else []
     undecided = _undecided(snapshot, start, config, examples, base)
     soft = _distilled(undecided, start, folder, listener)
@@ -101,6 +112,14 @@ def training_mix(
     each = min(config.rehearsed(len(examples)), len(pool))
     method, description = _described(len(base) if own else 0, len(soft), each, kept.pull)
     return TrainingMix(examples, pool, kept, method, description)
+
+
+def decided(train: Sequence[TrainingDocument], start: StartModel) -> list[Example]:
+    """Examples of a project's documents; of the base where there are none."""
+    own = [item for item in train if item.origin is not Origin.BASE]
+    return list(
+        decided_examples(own or train, start.labels, start.rules.encoder(), start.rules.limit)
+    )
 
 
 def _undecided(
@@ -145,7 +164,7 @@ def _distilled(
 
 
 RECIPE = "correction-round"
-TRAINING, SOFT = "training", "soft"
+TRAINING, TRAINING_FOLD, SOFT = "training", "training-fold-{}", "soft"
 """Folders of checkpoints and of the start model's labels."""
 
 LEAST_DEV = 30
@@ -188,15 +207,44 @@ class _Training:
 
     def train(self) -> None:
         self._announce()
-        if (self._run.folder / MODEL / MANIFEST).is_file():
+        folds = {
+            number: fold
+            for number, fold in enumerate(folds_of(self._run) or (), start=1)
+            if not fold_file(self._run, number).is_file()
+        }
+        trained = (self._run.folder / MODEL / MANIFEST).is_file()
+        if trained and not folds:
             return
         schema, snapshot = self._prepared.schema, self._prepared.snapshot
         start = self._start.with_labels(labels_of(schema, self._start.labels.max_span_width))
         if start.folder.config.cuts_words:
             snapshot = _with_cut_words(snapshot)
-        with recorded(self._run, self._device):
-            network, config = self._train(start, snapshot)
-        self._export(start, snapshot, network, config)
+        if not trained:
+            with recorded(self._run, self._device):
+                network, config = self._train(start, snapshot)
+            self._export(start, snapshot, network, config)
+        for number, fold in folds.items():
+            self._predict_fold(start, snapshot, number, fold)
+
+    def _predict_fold(self, start: StartModel, snapshot: Snapshot, number: int, fold: Fold) -> None:
+        """Train once more without the abstracts of a fold, and predict these as the new model would be used."""
+        count = len(folds_of(self._run) or ())
+        event = FoldStarted(number=number, of=count, documents=len(fold))
+        self._status.enter_fold(event)
+        self._status.event(event)
+        folder = self._run.folder / TRAINING_FOLD.format(number)
+        rest = replace(snapshot, train=tuple(without(snapshot.train, fold)))
+        mix = self._mix(start, snapshot.train, _quiet)
+        mix = replace(mix, examples=decided(rest.train, start))
+        network = self._network(start, rest, mix, folder, _quiet)
+        model = open_folder(self._run.folder / MODEL)
+        pipeline = Pipeline(
+            TorchNetwork(network), start.rules.encoder(), start.labels, start.rules.limit
+        )
+        extractor = Extractor(pipeline, model.config, ModelId(model.config.name, model.hash))
+        left_out = [self._prepared.snapshot.train[place].annotated.document for place in fold]
+        write_fold(fold_file(self._run, number), extractor.stream(left_out))
+        shutil.rmtree(folder, ignore_errors=True)
 
     def _choose_config(self) -> TrainConfig:
         """The recipe as the run began with it; bfloat16 only where the device is faster with it."""
@@ -238,19 +286,30 @@ class _Training:
         for label in start.new_labels:
             message = f"the start model does not know {label}; it is learned from the beginning"
             self._status.event(Warned(message=message))
-        mix = training_mix(
-            snapshot.train,
-            folder / SNAPSHOT,
-            start,
-            self._config,
-            folder / SOFT,
-            self._status.event,
-        )
+        mix = self._mix(start, snapshot.train, self._status.event)
         self._run.write_run(forgetting=mix.method)
         self._status.event(ForgettingMethod(method=mix.method, message=mix.description))
         self._status.enter(
             "training", f"training on {describe(self._device)}", epochs=self._config.epochs
         )
+        return self._network(
+            start, snapshot, mix, folder / TRAINING, self._status.event
+        ), mix.config
+
+    def _mix(
+        self, start: StartModel, train: Sequence[TrainingDocument], listener: Listener
+    ) -> TrainingMix:
+        folder = self._run.folder
+        return training_mix(train, folder / SNAPSHOT, start, self._config, folder / SOFT, listener)
+
+    def _network(
+        self,
+        start: StartModel,
+        snapshot: Snapshot,
+        mix: TrainingMix,
+        folder: Path,
+        listener: Listener,
+    ) -> JointNetwork:
         data = TrainingData(
             mix.examples,
             [positives(each.annotated) for each in snapshot.dev],
@@ -260,10 +319,10 @@ class _Training:
             selects=len(snapshot.dev) >= LEAST_DEV,
         )
         network = train(
-            mix.config, start.labels, start.rules, data, folder / TRAINING, self._status.event,
+            mix.config, start.labels, start.rules, data, folder, listener,
             start.network(mix.config), self._device,
         )  # fmt: skip
-        return as_joint(network), mix.config
+        return as_joint(network)
 
     def _export(
         self, start: StartModel, snapshot: Snapshot, network: JointNetwork, config: TrainConfig
@@ -301,6 +360,10 @@ class _Training:
             "seed": config.seed,
             **origin_of(drawn, name),
         }
+
+
+def _quiet(event: Event) -> None:
+    """The listener of the folds' trainings: their curves are not those of the new model."""
 
 
 def _with_cut_words(snapshot: Snapshot) -> Snapshot:

@@ -131,6 +131,7 @@ class TrainingData:
         train: Abstracts with decisions that are trained on.
         dev: Abstracts with a done layer that choose the best epoch.
         gate: Abstracts with a done layer that are held out to compare the models.
+        finished: All abstracts with a done layer.
     """
 
     done: int
@@ -138,6 +139,7 @@ class TrainingData:
     train: int
     dev: int
     gate: int
+    finished: int
 
 
 def training_data(project: Project) -> TrainingData:
@@ -145,13 +147,13 @@ def training_data(project: Project) -> TrainingData:
     done = totals(project.connection).done
     with translated(project.path):
         decisions = review.count_decided(project.connection)
-        splits = Counter(
-            split
-            for each in known_documents(project.connection)
-            if each.decided
-            if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
-        )
-    return TrainingData(done, decisions, splits[Split.TRAIN], splits[Split.DEV], splits[Split.GATE])
+        known = [each for each in known_documents(project.connection) if each.decided]
+    splits = Counter(
+        split for each in known if (split := split_of(each.text_sha256)) is Split.TRAIN or each.done
+    )
+    train, dev, gate = (splits[each] for each in Split)
+    finished = sum(bool(each.done) for each in known)
+    return TrainingData(done, decisions, train, dev, gate, finished)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,7 @@ def plan_lines(
         *setup.lines(),
         ("takes", _takes(earlier.seconds)),
     ]
-    if few := too_few_to_compare(material.gate):
+    if few := too_few_to_compare(material.gate, material.finished):
         lines.append(("mind", few))
     return lines
 

@@ -19,6 +19,7 @@ _PHASES = {
     "preparing": "preparing: snapshot of your decisions",
     "training": "training",
     "exporting": "exporting the new model",
+    "validating": "cross-validation: training without some finished abstracts, to predict them",
     "gating": "comparing both models on the held-out abstracts",
     "done": "done",
     "stopped": "stopped",
@@ -352,7 +353,7 @@ def _words(verdict: str, model: str, promoted: bool, used: bool) -> str:
     if not model:
         return "it produced no model"
     if verdict == "too few":
-        return f"too few held-out abstracts to tell; the old model stays in use. Enter uses {model}"
+        return f"too few abstracts to tell; the old model stays in use. Enter uses {model}"
     if verdict == "promote":
         return f"{model} is better, but not in use. Enter uses it"
     return f"kept the old model. Enter uses {model} anyway"

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, RemoteError, as_command
 from sciextract.inference.model_folder import open_folder
+from sciextract.retraining.cross_validation import FOLDER, folds_of
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.jobs import JOBS, REMOTE_FILES, JobLocation, JobState
 from sciextract.retraining.remote.ssh import source_of
@@ -131,6 +132,8 @@ def fetch_model(run: Run, location: JobLocation) -> Path:
     """
     fetch(location.ssh, f"{location.path}/{LOG}", run.folder / REMOTE_FILES)
     fetch(location.ssh, f"{location.path}/run/{MODEL}", run.folder)
+    if folds_of(run):
+        fetch(location.ssh, f"{location.path}/run/{FOLDER}", run.folder)
     try:
         open_folder(run.folder / MODEL)
     except (ModelDamagedError, ModelNotFoundError) as error:

@@ -12,6 +12,7 @@ from sciextract.retraining.events import (
     Event,
     Exporting,
     Failed,
+    FoldStarted,
     Listener,
     RunStarted,
     Step,
@@ -334,3 +335,5 @@ class EventRelay:
             self._status.enter("training", message, epochs=event.epochs)
         elif isinstance(event, Exporting):
             self._status.enter("exporting", f"exporting on {self._location.host}")
+        elif isinstance(event, FoldStarted):
+            self._status.enter_fold(event)

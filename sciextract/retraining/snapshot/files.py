@@ -157,7 +157,7 @@ def read_undecided(folder: Path) -> Iterator[Document]:
     Raises:
         TrainingDataError: The file is missing or damaged.
     """
-    return (each.document for each in _lines(folder / UNDECIDED_FILE))
+    return (each.document for each in read_lines(folder / UNDECIDED_FILE))
 
 
 def verify(folder: Path, manifest: Manifest) -> None:
@@ -182,7 +182,7 @@ def verify(folder: Path, manifest: Manifest) -> None:
 
 
 def _documents(path: Path) -> Iterator[TrainingDocument]:
-    for read in _lines(path):
+    for read in read_lines(path):
         document = from_read(read)
         if document is None:
             key = read.document.doc_key
@@ -192,7 +192,12 @@ def _documents(path: Path) -> Iterator[TrainingDocument]:
         yield document
 
 
-def _lines(path: Path) -> Iterator[AnnotatedDocument]:
+def read_lines(path: Path) -> Iterator[AnnotatedDocument]:
+    """The documents of a file, tokens as they were written.
+
+    Raises:
+        TrainingDataError: The file is missing or damaged.
+    """
     try:
         size_bytes = path.stat().st_size
     except OSError as error:

@@ -14,8 +14,8 @@ from typing import Any, Self
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import TrainingDataError, as_command
-from sciextract.metrics.promotion import LEAST_DOCUMENTS, LEAST_ENTITIES
-from sciextract.retraining.snapshot.documents import GATE_SHARE, Split, TrainingDocument
+from sciextract.metrics.promotion import CROSS_VALIDATED, HELD_OUT
+from sciextract.retraining.snapshot.documents import Origin, Split, TrainingDocument
 from sciextract.retraining.snapshot.gathering import NOT_DONE, GoldFile
 from sciextract.retraining.snapshot.supervision import Verdict, mention_states, verdicts_of
 from sciextract.store import Layer
@@ -76,6 +76,7 @@ class SplitCounts:
         labels: By layer and label the same.
         states: By layer and state.
         suggested_by: By model the documents with positives that it had proposed: a score on these favours it.
+        finished: Documents of the project with a complete layer.
     """
 
     documents: int = 0
@@ -85,11 +86,13 @@ class SplitCounts:
     labels: dict[str, dict[str, Tally]] = field(default_factory=dict)
     states: dict[str, Tally] = field(default_factory=dict)
     suggested_by: Tally = field(default_factory=dict)
+    finished: int = 0
 
     def add(self, document: TrainingDocument) -> None:
         """Count a document."""
         self.documents += 1
         _count(self.origins, document.origin.value)
+        self.finished += document.origin is Origin.PROJECT and bool(document.complete)
         for layer in sorted(document.complete):
             _count(self.complete, layer.value)
         for each in _items(document):
@@ -306,26 +309,32 @@ def nothing_to_train(splits: Splits, left_out: Mapping[str, int], path: Path) ->
     )
 
 
-def too_few_to_compare(documents: int, entities: int | None = None) -> str:
-    """That a gate will not tell two models apart, with what would be enough; empty where it will.
+def too_few_to_compare(documents: int, finished: int, entities: int | None = None) -> str:
+    """That the held-out abstracts alone will not tell two models apart, and what will; empty where they do.
 
     Args:
         documents: Held-out documents with a done layer.
-        entities: Gold entities in them, where they are counted.
+        finished: All abstracts of the project with a done layer.
+        entities: Gold entities in the held-out ones, where they are counted.
     """
-    enough, found, least = LEAST_DOCUMENTS, f"{documents}", f"{LEAST_DOCUMENTS}"
+    enough, found, least = HELD_OUT.documents, f"{documents}", f"{HELD_OUT.documents}"
     if entities is not None:
         if entities:
-            enough = max(enough, math.ceil(LEAST_ENTITIES * documents / entities))
+            enough = max(enough, math.ceil(HELD_OUT.entities * documents / entities))
         found += f" with {entities} gold entities"
-        least += f" with {LEAST_ENTITIES} entities"
+        least += f" with {HELD_OUT.entities}"
     if documents >= enough:
         return ""
-    more = math.ceil((enough - documents) / GATE_SHARE)
+    few = f"too few abstracts are held out to tell two models apart ({found}; {least} are the minimum)"
+    if finished >= CROSS_VALIDATED.documents:
+        return (
+            f"{few}: cross-validation over {finished} finished ones does, and takes as long as five trainings "
+            "more; --no-cross-validation leaves it out"
+        )
     return (
-        f"too few held-out abstracts ({found}) to tell whether the new model will be better; {least} are the "
-        f"least. The present model will stay in use. Enough would be about {more} more done abstracts, for 1 in "
-        f"{round(1 / GATE_SHARE)} is held out; or gold of your own to compare on: sciextract retrain --gate FILE"
+        f"{few}. Cross-validation needs {CROSS_VALIDATED.documents} finished ones, and there are {finished}: the "
+        "present model will stay in use. Finish more abstracts, or give gold of your own to compare on: "
+        "sciextract retrain --gate FILE"
     )
 
 
@@ -359,15 +368,9 @@ def _about_held_out(splits: Splits, left_out: Mapping[str, int]) -> Iterator[str
             f"has gone on for too long; {_DONE}"
         )
     gate = splits[Split.GATE]
-    few = too_few_to_compare(gate.documents, gate.positives(Layer.ENTITIES))
-    if gate.documents and few:
+    finished = sum(each.finished for each in splits.values())
+    if few := too_few_to_compare(gate.documents, finished, gate.positives(Layer.ENTITIES)):
         yield few
-    if not gate.documents:
-        yield (
-            "gate is empty: no held-out abstract has a done layer, so the new model cannot be compared "
-            f"with the old one; {_DONE}, or name gold with --gate FILE. {LEAST_DOCUMENTS} are the minimum, so "
-            f"about {round(LEAST_DOCUMENTS / GATE_SHARE)} done abstracts"
-        )
     waiting = left_out.get(NOT_DONE, 0)
     if waiting:
         yield f"held-out abstracts with decisions, but without any done layer, left out: {waiting}"

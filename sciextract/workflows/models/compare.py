@@ -11,7 +11,13 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import Scorable, scorable
-from sciextract.metrics.promotion import TOLERANCES, GateReport, compare_models
+from sciextract.metrics.promotion import (
+    HELD_OUT,
+    TOLERANCES,
+    GateReport,
+    Standard,
+    compare_models,
+)
 from sciextract.retraining.snapshot.documents import ALL_LAYERS, TrainingDocument
 from sciextract.retraining.snapshot.manifest import NOT_REJECTED, suggesting_models
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
@@ -50,18 +56,56 @@ def gate(
         tolerances: F1 that each task may lose at the lower end of its interval.
         blind: Whether to report the scores on documents without such gold, too; the verdict is not by them.
     """
-    gold = [_true_part(each) for each in documents]
+    texts = [each.annotated.document for each in documents]
+    return gate_predictions(
+        documents,
+        list(before.stream(texts)),
+        list(after.stream(texts)),
+        symmetric_of(before, after),
+        samples=samples,
+        seed=seed,
+        tolerances=tolerances,
+        blind=blind,
+    )
+
+
+def gate_predictions(
+    documents: Sequence[TrainingDocument],
+    before: Iterable[AnnotatedDocument],
+    after: Iterable[AnnotatedDocument],
+    symmetric: frozenset[str],
+    *,
+    samples: int = 1000,
+    seed: int = 0,
+    tolerances: Mapping[str, float] = TOLERANCES,
+    blind: bool = False,
+    standard: Standard = HELD_OUT,
+) -> GateReport:
+    """The same for what was predicted already, in the order of the documents.
+
+    Args:
+        documents: As for :func:`gate`.
+        before: What predicts now.
+        after: What wants to.
+        symmetric: Relation labels without direction.
+        samples: As for :func:`gate`.
+        seed: As for :func:`gate`.
+        tolerances: As for :func:`gate`.
+        blind: As for :func:`gate`.
+        standard: How much gold, and how sure a difference, the verdict requires.
+    """
     return compare_models(
-        [scorable(each) for each in gold],
-        _predicted(before, gold),
-        _predicted(after, gold),
-        _symmetric(before, after),
+        [scorable(_true_part(each)) for each in documents],
+        list(map(scorable, before)),
+        list(map(scorable, after)),
+        symmetric,
         complete=[frozenset(map(str, each.complete)) for each in documents],
         samples=samples,
         seed=seed,
         tolerances=tolerances,
         suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
         blind=blind,
+        standard=standard,
     )
 
 
@@ -80,7 +124,7 @@ def gate_gold(
         [scorable(each) for each in documents],
         _predicted(before, documents),
         _predicted(after, documents),
-        _symmetric(before, after),
+        symmetric_of(before, after),
         complete=[frozenset(map(str, ALL_LAYERS))] * len(documents),
         suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
         blind=blind,
@@ -91,7 +135,8 @@ def _predicted(model: Predictor, gold: Sequence[AnnotatedDocument]) -> list[Scor
     return [scorable(each) for each in model.stream([each.document for each in gold])]
 
 
-def _symmetric(*models: Predictor) -> frozenset[str]:
+def symmetric_of(*models: Predictor) -> frozenset[str]:
+    """The relation labels without direction of any of the models."""
     return frozenset(chain(*[each.config.labels.relations.symmetric for each in models]))
 
 

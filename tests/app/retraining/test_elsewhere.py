@@ -91,7 +91,7 @@ async def test_a_job_is_set_up_left_cancelled_and_brought_to_its_end(
         assert place is not None
         (server.home / place.folder / "go").touch()
         await pilot.press("g")
-        await until_shown(pilot, "too few held-out abstracts")
+        await until_shown(pilot, "too few abstracts")
         assert len(runs_of(project)) == 1
 
 

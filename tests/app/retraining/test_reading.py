@@ -112,18 +112,18 @@ class TestOutcome:
 
 
 class TestPlan:
-    MATERIAL = TrainingData(done=20, decisions=412, train=14, dev=2, gate=4)
+    MATERIAL = TrainingData(done=20, decisions=412, train=14, dev=2, gate=4, finished=20)
 
     def test_it_says_what_would_be_trained_on(self) -> None:
         told = dict(plan_lines(self.MATERIAL, "sci", TrainingOptions(), EarlierRuns(seconds=431)))
         assert told["trained on"].startswith("14 abstracts")
         assert told["takes"].startswith("about 7 min")
-        assert "too few held-out abstracts (4)" in told["mind"]
-        assert "about 130 more done abstracts" in told["mind"] and "--gate FILE" in told["mind"]
+        assert "too few abstracts are held out" in told["mind"]
+        assert "cross-validation over 20 finished ones" in told["mind"]
 
     def test_nothing_decided_is_an_obstacle(self) -> None:
-        assert "decide some items" in nothing_to_learn(TrainingData(0, 0, 0, 0, 0))
-        assert "held out" in nothing_to_learn(TrainingData(1, 9, 0, 0, 1))
+        assert "decide some items" in nothing_to_learn(TrainingData(0, 0, 0, 0, 0, 0))
+        assert "held out" in nothing_to_learn(TrainingData(1, 9, 0, 0, 1, 1))
         assert nothing_to_learn(self.MATERIAL) == ""
 
     def test_earlier_trainings_tell_time_and_where_to_go_on(self, tmp_path: Path) -> None:

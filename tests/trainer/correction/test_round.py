@@ -6,7 +6,9 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +17,8 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.document import ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import (
     InputMissingError,
@@ -26,11 +29,13 @@ from sciextract.errors import (
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import write_manifest
 from sciextract.metrics.promotion import GateReport, Verdict
+from sciextract.retraining.cross_validation import plan_folds
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import Run, runs_of
-from sciextract.retraining.snapshot import Split
-from sciextract.store import create_project, open_project
+from sciextract.retraining.snapshot import Split, build_snapshot, read_snapshot
+from sciextract.store import EntityRef, Layer, create_project, open_project
+from sciextract.store.ingest import Run as ModelRun
 from sciextract.workflows.models import current, known_models
 from sciextract.workflows.models.compare import gate
 from tests.trainer.correction.projects import corrected, new_project, with_state, write_gold
@@ -283,6 +288,98 @@ def test_rejections_alone_are_trained_on_with_a_warning(
     until_export(retrain, events, project=str(path), epochs=1)
     told = [event["message"] for event in events if event["event"] == "warning"]
     assert any("nothing positive" in each for each in told)
+
+
+def test_few_held_out_abstracts_are_compared_by_cross_validation(
+    tmp_path: Path, schema: LabelSchema, model_folder: Path
+) -> None:
+    abstracts = [corrected(split, n) for split, n in zip(Split, (8, 2, 3), strict=True)]
+    project = new_project(tmp_path / "few.sciextract", schema, [*chain(*abstracts)])
+    request = RetrainRequest(project=str(project), model=str(model_folder), epochs=1)
+    events: Events = []
+
+    def stop(event: dict[str, Any]) -> None:
+        events.append(event)
+        if event["event"] == "fold" and event["number"] == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        retrain_here(request, None, stop)
+    [run] = runs_of(project)
+    again: Events = []
+    report = retrain_here(RetrainRequest(), run.folder, again.append).report
+    folds = [each for each in again if each["event"] == "fold"]
+    assert [each["number"] for each in folds] == [3, 4, 5], "finished folds are not trained again"
+    assert "step" not in kinds(again), "the curves are those of the new model alone"
+    assert (report.documents, report.cross_validated) == (13, 8)
+    assert report.verdict in ("promote", "keep") and "5 folds" in report.reasons[0]
+    assert any("cross-validation over 13" in str(each.get("message")) for each in events)
+
+
+def test_of_a_retrained_model_only_abstracts_count_that_it_suggested_for_first(
+    tmp_path: Path, schema: LabelSchema
+) -> None:
+    model = ModelId("own", "a" * 64)
+    abstracts = [corrected(split, n) for split, n in zip(Split, (13, 1, 2), strict=True)]
+    texts = [replace(each, annotations=Annotations()) for each in chain(*abstracts)]
+    path = new_project(tmp_path / "own.sciextract", schema, texts, done=())
+    with open_project(path) as project:
+        run = ModelRun(project, model, {})
+        suggested = [with_state(each, State.UNDECIDED) for each in abstracts[0]]
+        run.add(list(enumerate(suggested, start=1)))
+        run.finish()
+        for number in project.numbers():
+            for each in project.document_state(number).entities:
+                project.actions.accept(number, EntityRef(each.id))
+            project.actions.mark_done(number, (Layer.ENTITIES,))
+        build_snapshot(project, tmp_path / "snapshot")
+        snapshot = read_snapshot(tmp_path / "snapshot")
+
+        def folds(hash_: str, **origin: str) -> list[tuple[int, ...]] | None:
+            start: Any = SimpleNamespace(
+                config=SimpleNamespace(name="own", origin=origin), hash=hash_
+            )
+            return plan_folds(snapshot, RetrainRequest(), start, project)
+
+        seen = {"trained on from": "sci-b5f20365"}
+        assert sorted(chain(*folds("a" * 64, **seen) or ())) == list(range(13))
+        assert folds("b" * 64, **seen) is None, "it may have learned from all of them"
+        assert sorted(chain(*folds("b" * 64) or ())) == list(range(13))
+
+
+@pytest.mark.full
+def test_labels_that_the_start_model_lacks_are_compared_with_an_adapter(
+    tmp_path: Path, schema: LabelSchema, model_folder: Path
+) -> None:
+    kinds_ = tuple(replace(each, label=f"own {each.label}") for each in schema.entities)
+    own = replace(schema, name="own", entities=kinds_, relations=(), coreference=False)
+    abstracts = [
+        replace(
+            each,
+            annotations=Annotations(
+                tuple(replace(e, label=f"own {e.label}") for e in each.annotations.entities)
+            ),
+        )
+        for split, n in zip(Split, (10, 1, 3), strict=True)
+        for each in corrected(split, n)
+    ]
+    project = new_project(tmp_path / "own.sciextract", own, abstracts, done=(Layer.ENTITIES,))
+    request = RetrainRequest(project=str(project), model=str(model_folder), epochs=1)
+    result = retrain_here(request, None, print)
+    assert result.report.target is not None and result.report.target.before > 50
+    assert result.report.verdict == "keep", "an adapter is far ahead of one epoch of a tiny model"
+
+
+def test_without_cross_validation_few_abstracts_decide_nothing(
+    tmp_path: Path, schema: LabelSchema, model_folder: Path
+) -> None:
+    abstracts = [corrected(split, n) for split, n in zip(Split, (8, 2, 3), strict=True)]
+    project = new_project(tmp_path / "few.sciextract", schema, [*chain(*abstracts)])
+    given: dict[str, Any] = {"project": str(project), "model": str(model_folder), "epochs": 1}
+    events: Events = []
+    request = RetrainRequest(**given, no_cross_validation=True)
+    assert retrain_here(request, None, events.append).report.verdict == "too few"
+    assert "fold" not in kinds(events)
 
 
 @pytest.mark.full

@@ -302,7 +302,7 @@ class TestBlind:
         assert (found.verdict, found.tasks) == (without.verdict, without.tasks)
 
     @pytest.mark.parametrize(
-        ("number", "words"), [(25, "15 gate documents"), (40, "no gate document")]
+        ("number", "words"), [(25, "15 gate documents"), (40, "none of the gate documents")]
     )
     def test_too_few_is_said(self, number: int, words: str) -> None:
         found = self.blind(number, predicted(0.6, 1), predicted(0.8, 2)).blind
