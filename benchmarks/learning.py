@@ -1,4 +1,4 @@
-"""Adapters against a simulated annotator: F1, keys and seconds after 3 to 50 finished abstracts.
+"""Adapters against a simulated annotator: F1, keys and seconds after 3 to 100 finished abstracts.
 
 ``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--svg FILE] [--tables]``. Every
 measurement is one line of the results file; a run that is started again goes on where the last one ended.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any
 
 from benchmarks.rows import svg_figure
@@ -28,6 +28,7 @@ from sciextract.formats import BadRecord, read
 from sciextract.learning.adapter import learn
 from sciextract.learning.states import EncoderStates
 from sciextract.metrics.counts import Scorable, scorable
+from sciextract.metrics.running import correction_keys
 from sciextract.metrics.scorer import score
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.store import Layer
@@ -35,9 +36,7 @@ from sciextract.workflows.suggest import Terms
 
 Predict = Callable[[Document], AnnotatedDocument]
 
-AFTER = (0, 3, 5, 10, 20, 50)
-ADD, DECIDE = 4, 1
-"""Keys to add an item (begin, find both ends, label), and to accept or reject one."""
+AFTER = (0, 3, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Result:
         seed: Which abstracts were finished and which scored.
         finished: How many abstracts were finished.
         scores: F1 by layer.
-        keys: Keys for each scored abstract, all layers of the set together.
+        keys: Keys of the desk for each scored abstract, all layers of the set together.
         manual: The same without any suggestions.
         seconds: Processor time of the update.
     """
@@ -213,23 +212,12 @@ class Simulation:
             scores["relations"] = report.relation.boundaries.ordered.f1
         if Layer.COREFERENCE in self.data.layers:
             scores["coreference"] = report.coreference.conll.f1
-        keys = mean(keys_for(*pair) for pair in pairs)
-        manual = mean(ADD * (len(g.entities) + len(g.relations)) for g, _ in pairs)
+        keys = mean(correction_keys(*pair) for pair in pairs)
+        manual = mean(correction_keys(g, Scorable(g.doc_key)) for g in gold)
         rounded = {layer: round(value, 2) for layer, value in scores.items()}
         return Result(
             self.data.name, method, self.seed, finished, rounded, keys, manual, round(seconds, 2)
         )
-
-
-def keys_for(gold: Scorable, predicted: Scorable) -> int:
-    """Keys for entities and relations: one for each suggestion and each other label, four for what is missing."""
-    spans = {each.mention for each in predicted.entities}
-    pairs = {(each.head, each.tail) for each in predicted.relations}
-    entities = (DECIDE if e.mention in spans else ADD for e in gold.entities - predicted.entities)
-    missing = gold.relations - predicted.relations
-    relations = (DECIDE if (e.head, e.tail) in pairs else ADD for e in missing)
-    suggested = len(predicted.entities) + len(predicted.relations)
-    return DECIDE * suggested + sum(entities) + sum(relations)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -263,7 +251,7 @@ def results(path: Path) -> list[Result]:
 
 
 def table(found: Sequence[Result]) -> str:
-    """Means over seeds as a Markdown table."""
+    """Means and standard deviations over seeds as a Markdown table."""
     lines = [
         "| labels | method | layer | " + " | ".join(map(str, AFTER)) + " |",
         "|" + "---|" * (3 + len(AFTER)),
@@ -272,9 +260,16 @@ def table(found: Sequence[Result]) -> str:
         mine = [each for each in found if (each.data, each.method) == (data, method)]
         for name in _values(mine[0]):
             at = ([_values(each)[name] for each in mine if each.finished == n] for n in AFTER)
-            cells = (f"{mean(values):.1f}" if values else "" for values in at)
+            cells = (_with_spread(values) for values in at)
             lines.append(f"| {data} | {method} | {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _with_spread(values: Sequence[float]) -> str:
+    """Mean and standard deviation over seeds."""
+    if len(values) < 2:
+        return "".join(f"{each:.1f}" for each in values)
+    return f"{mean(values):.1f} ± {stdev(values):.1f}"
 
 
 def _values(result: Result) -> dict[str, float]:

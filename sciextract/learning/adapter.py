@@ -39,8 +39,12 @@ from sciextract.store import Layer
 
 ALL_LAYERS = frozenset(Layer)
 
-THRESHOLDS = PerTask(0.3, 0.4, 0.4)
-"""Least probabilities of labels that the bundled model does not know."""
+THRESHOLDS = PerTask(0.15, 0.4, 0.4)
+"""Least probabilities of labels that the bundled model does not know.
+
+That of entities is low because it costs few keys: a wrong suggestion is rejected or moved with one or two, a missed
+entity takes four (docs/learning.md).
+"""
 
 
 FROM_SCRATCH = Training()

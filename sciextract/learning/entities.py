@@ -14,6 +14,8 @@ from sciextract.learning.head import Examples, Head, Training
 from sciextract.learning.spans import (
     COMPONENTS,
     ROLES,
+    SHAPES,
+    SPELLINGS,
     Memory,
     Place,
     Words,
@@ -21,6 +23,7 @@ from sciextract.learning.spans import (
     products,
     projection_of,
     shape_features,
+    spelling_features,
     total,
     wide_features,
 )
@@ -36,7 +39,12 @@ _HARD, _RANDOM, _MOST_WEIGHT = 6, 4, 6.0
 """Negatives for each positive: such that overlap it or that the model considers, and any others; most weight of one."""
 
 _CONSIDERED = np.log(0.02)
+_LEAST = -3.0
+"""Where the weight of a label that the model lacks starts, for spans that are too wide for the model."""
+
 _MEMORY_WEIGHT = 0.5
+_CONSISTENCY = 0.5
+"""How far scores are drawn to the mean of the same surface form in a document, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +133,10 @@ class EntityModel:
         return found
 
 
-_CONSISTENCY = 0.5
-
-
 def _consistent(logits: Floats, words: Words, spans: Ints) -> Floats:
     """Logits drawn towards the mean of all occurrences of the same surface form in the document."""
     numbers: dict[str, int] = {}
-    groups = np.array(
-        [
-            numbers.setdefault(words.surface(first, last), len(numbers))
-            for first, last in spans.tolist()
-        ]
-    )
+    groups = np.array([numbers.setdefault(each, len(numbers)) for each in words.surfaces(spans)])
     counts = np.bincount(groups)
     sums = np.zeros((len(counts), logits.shape[1]), np.float32)
     np.add.at(sums, groups, logits)
@@ -169,11 +169,7 @@ def learn_entities(
     parts = [each for each in parts if len(each)]
     head = Head.untrained(ROLES * COMPONENTS, _first_weights(labels, base), training)
     if parts:
-        joined = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("wide", "narrow", "targets", "weights")
-        )
-        head.train(Examples(*joined), training)
+        head.train(Examples.joined(parts), training)
     return EntityModel(head, memory, labels, projection)
 
 
@@ -207,6 +203,7 @@ def _narrow(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Fl
         model_scores(words, spans),
         memory.features(words, spans, own),
         shape_features(words, spans),
+        spelling_features(words, spans),
     )
     return np.concatenate(parts, axis=1)
 
@@ -224,13 +221,10 @@ def _first_weights(labels: Labels, base: Labels) -> Floats:
         of_model[-1, rest] = _LEAST
     of_memory = np.zeros((2 * classes + 1, classes), np.float32)
     of_memory[:classes] = np.eye(classes) * _MEMORY_WEIGHT
-    shapes = np.zeros((43 + 1, classes), np.float32)
+    shapes = np.zeros((SHAPES + SPELLINGS, classes), np.float32)
     if not known:
         shapes[0, 0] = 3  # without any knowledge a span is no entity
     return np.concatenate([of_model, of_memory, shapes])
-
-
-_LEAST = -3.0
 
 
 def _examples(
@@ -266,15 +260,13 @@ def _negatives(each: Supervised, width: int, random: np.random.Generator) -> tup
     """A sample of the spans that are no entity, with weights that stand for those left out."""
     spans = each.words.all_spans(width)
     free = np.ones(len(spans), np.bool_)
-    edges = {place: row for row, place in enumerate(map(tuple, spans.tolist()))}
     near = np.zeros(len(spans), np.bool_)
     positives = 0
-    for place, number in each.classes.items():
-        if place in edges:
-            free[edges[place]] = False
+    for (first, last), number in each.classes.items():
+        free &= (spans[:, 0] != first) | (spans[:, 1] != last)
         if number > 0:
             positives += 1
-            near |= (spans[:, 0] <= place[1]) & (spans[:, 1] >= place[0])
+            near |= (spans[:, 0] <= last) & (spans[:, 1] >= first)
     scores = model_scores(each.words, spans)
     near |= scores[:, 1:-1].max(axis=1, initial=-99) > _CONSIDERED
     chosen, weights = [], []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,12 @@ class Examples:
 
     def __len__(self) -> int:
         return len(self.weights)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Examples]) -> Examples:
+        """The rows of at least one part, in order."""
+        columns = ((each.wide, each.narrow, each.targets, each.weights) for each in parts)
+        return cls(*map(np.concatenate, zip(*columns, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,6 @@ class Head:
     inner: Floats
     inner_bias: Floats
     outer: Floats
-    _first: tuple[Floats, ...] = field(default=(), repr=False)
 
     @classmethod
     def untrained(cls, wide: int, narrow_weights: Floats, training: Training) -> Head:
@@ -153,17 +158,21 @@ class Head:
         random: np.random.Generator,
     ) -> tuple[Floats, ...]:
         wide, narrow = examples.wide[rows], examples.narrow[rows]
-        keep = np.float32(1 - dropout)
-        wide = wide * (random.random(wide.shape[1], np.float32) < keep) / keep
-        inner = wide @ self.inner + self.inner_bias
+        keep, classes = np.float32(1 - dropout), self.linear.shape[1]
+        seen = (random.random((wide.shape[1], 1), np.float32) < keep) / keep
+        of_wide = np.concatenate([self.linear, self.inner], axis=1) * seen
+        products = np.asarray(wide @ of_wide, dtype=np.float32)
+        linear, inner = products[:, :classes], products[:, classes:] + self.inner_bias
         kept = (random.random(inner.shape, np.float32) < keep) / keep
         hidden = np.maximum(inner, 0) * kept
-        logits = narrow @ self.narrow + wide @ self.linear + hidden @ self.outer
+        logits = narrow @ self.narrow + linear + hidden @ self.outer
         error = _error(logits, examples.targets[rows]) * examples.weights[rows, None]
         error /= np.float32(max(1e-6, float(examples.weights[rows].sum())))
         back = (error @ self.outer.T) * kept * (inner > 0)
-        gradients = (narrow.T @ error, wide.T @ error, wide.T @ back, back.sum(axis=0))
-        return tuple(np.asarray(each, np.float32) for each in (*gradients, hidden.T @ error))
+        by_wide = (wide.T @ np.concatenate([error, back], axis=1)) * seen
+        by_state = by_wide[:, :classes], by_wide[:, classes:]
+        gradients = (narrow.T @ error, *by_state, back.sum(axis=0), hidden.T @ error)
+        return tuple(np.asarray(each, np.float32) for each in gradients)
 
 
 def _error(logits: Floats, targets: Floats) -> Floats:

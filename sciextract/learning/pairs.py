@@ -153,11 +153,7 @@ def learn_relations(
     first = _first_relation_weights(layout, pipeline.labels.relations, len(entity_labels))
     head = Head.untrained(_ROLES * projection.shape[1], first, training)
     if parts:
-        joined = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("wide", "narrow", "targets", "weights")
-        )
-        head.train(Examples(*joined), training)
+        head.train(Examples.joined(parts), training)
     return RelationModel(head, layout, entity_labels, projection)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -76,7 +78,11 @@ _FUNCTION_WORDS = frozenset(
         "via",
     ]
 )
-_FLAGS = 8
+_FLAGS, _MOST_WIDTH = 8, 10
+SHAPES = 1 + 4 * _FLAGS + 1 + _MOST_WIDTH
+"""Columns of :func:`shape_features`; the first one is 1."""
+
+_BUCKETS, _PART_WEIGHT = 128, 0.5
 _COUNT_PRIOR = 0.3
 _LEAST_LOGIT = -16.0
 
@@ -121,6 +127,11 @@ class Words:
     def surface(self, first: int, last: int) -> str:
         """The words from first to last (inclusive) without case and plural, joined by blanks."""
         return " ".join(self.stems[first : last + 1])
+
+    def surfaces(self, spans: Ints) -> list[str]:
+        """The surface form of each span."""
+        stems = self.stems
+        return [" ".join(stems[first : last + 1]) for first, last in spans.tolist()]
 
     def states(self, projection: Floats) -> tuple[Floats, Floats]:
         """Projected states of first and last subwords with a row of zeros before and after."""
@@ -207,17 +218,40 @@ def model_scores(words: Words, spans: Ints) -> Floats:
 
 
 def shape_features(words: Words, spans: Ints) -> Floats:
-    """What the ends of a span and the words around it look like, its width, and whether signs are inside."""
+    """What the ends of a span and the words around it look like, its width, and whether signs are inside.
+
+    Shape: (spans, SHAPES).
+    """
     starts, ends = spans[:, 0] + 1, spans[:, 1] + 1
-    width = np.minimum(ends - starts, 9)
+    width = np.minimum(ends - starts, _MOST_WIDTH - 1)
     flags = words.flags
     signs = np.cumsum(flags[:, 6])
     inside = (signs[ends] - signs[starts - 1] > 0).astype(np.float32)
     parts = (flags[starts], flags[ends], flags[starts - 1], flags[ends + 1])
     one = np.ones((len(spans), 1), np.float32)
     return np.concatenate(
-        [one, *parts, inside[:, None], np.eye(10, dtype=np.float32)[width]], axis=1
+        [one, *parts, inside[:, None], np.eye(_MOST_WIDTH, dtype=np.float32)[width]], axis=1
     )
+
+
+SPELLINGS = 2 * _BUCKETS
+"""Columns of :func:`spelling_features`."""
+
+
+def spelling_features(words: Words, spans: Ints) -> Floats:
+    """How the first and the last word of a span begin and end: hashed prefixes and suffixes. Shape: (spans, SPELLINGS)."""
+    by_word = np.zeros((len(words.stems), _BUCKETS), np.float32)
+    for row, stem in enumerate(words.stems):
+        by_word[row, _buckets(stem)] = _PART_WEIGHT
+    return np.concatenate([by_word[spans[:, 0]], by_word[spans[:, 1]]], axis=1)
+
+
+@lru_cache(maxsize=1 << 15)
+def _buckets(stem: str) -> list[int]:
+    """The columns of a word's prefixes of two and three letters, suffixes of two to four, and of the whole word."""
+    whole = f"<{stem}>"
+    parts = {whole[:3], whole[:4], whole[-3:], whole[-4:], whole[-5:], whole}
+    return [zlib.crc32(part.encode("utf-8", "replace")) % _BUCKETS for part in parts]
 
 
 @dataclass(slots=True)
@@ -246,11 +280,14 @@ class Memory:
                     self._count(self.heads, stem, 0)
 
     def add_absent(
-        self, words: Words, classes: Mapping[Place, int], known: Container[str], max_width: int
+        self, words: Words, classes: Mapping[Place, int], known: AbstractSet[str], max_width: int
     ) -> None:
         """Count where known surface forms stand in a complete abstract without being decided to be anything."""
-        for first, last in words.all_spans(max_width).tolist():
-            surface = words.surface(first, last)
+        spans = words.all_spans(max_width)
+        begins = {surface.partition(" ")[0] for surface in known}
+        possible = np.array([stem in begins for stem in words.stems], np.bool_)
+        spans = spans[possible[spans[:, 0]]]
+        for surface, (first, last) in zip(words.surfaces(spans), spans.tolist(), strict=True):
             if surface in known and (first, last) not in classes:
                 self._count(self.surfaces, surface, 0)
 
@@ -267,7 +304,7 @@ class Memory:
         surfaces = self._rows(
             self.surfaces,
             without.surfaces if without else {},
-            [words.surface(first, last) for first, last in spans.tolist()],
+            words.surfaces(spans),
         )
         heads = self._rows(self.heads, without.heads if without else {}, words.stems)
         both = np.concatenate([surfaces, heads[spans[:, 1]]], axis=1).astype(np.float32)
@@ -277,9 +314,11 @@ class Memory:
     def _rows(
         self, counts: dict[str, Ints], own: dict[str, Ints], keys: Sequence[str]
     ) -> NDArray[np.int64]:
-        none = np.zeros(self.classes, np.int64)
-        found = [counts.get(key, none) - own.get(key, none) for key in keys]
-        return np.array(found, dtype=np.int64).reshape(-1, self.classes)
+        found = np.zeros((len(keys), self.classes), np.int64)
+        for row, key in enumerate(keys):
+            if key in counts:
+                found[row] = counts[key] - own[key] if key in own else counts[key]
+        return found
 
     def _count(self, counts: dict[str, Ints], key: str, number: int) -> None:
         if key not in counts:
