@@ -71,7 +71,8 @@ def undo(
 ) -> None:
     """Undo your latest action; a bulk action, an import or a model run counts as one.
 
-    Undo is unlimited and is itself an event, so redo can reverse it. An action that later actions of others
+    Undo is unlimited and is itself an event, so redo can reverse it. Of suggestions it takes back those that nobody has
+    decided yet. An action that later actions of others
     depend
     on is not undone; the message gives the reason.
 

@@ -143,6 +143,9 @@ def fits(change: Change, current: Mapping[str, Any] | None) -> bool:
     return all(current[name] == value for name, value in change.before.items())
 
 
+SUGGESTIONS = "suggestions"
+"""What the log calls the file of imported suggestions."""
+
 UNDO, REDO, MODEL = "undo", "redo", "model"
 NO_ACTIONS = (UNDO, REDO, MODEL, "schema")
 """Kinds of events that cannot be undone: they change no rows of documents, or are turns of others."""
@@ -180,6 +183,11 @@ class Event:
     target: int | None
     documents: int
     undone: bool
+
+    @property
+    def is_suggestions(self) -> bool:
+        """Whether it put suggestions into the project, which can be taken back after some were decided."""
+        return self.kind == "import" and self.params.get("path") == SUGGESTIONS
 
 
 def append(

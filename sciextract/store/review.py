@@ -172,7 +172,10 @@ def count_decided(connection: sqlite3.Connection) -> int:
 
 
 def acceptance(connection: sqlite3.Connection) -> float | None:
-    """Share of decided items of the model that were right as they stood, ``None`` without any."""
+    """Share of decided suggestions that were right as they stood, ``None`` without any.
+
+    A mention that was suggested without a label is right where its boundaries are.
+    """
     states = dict(
         connection.execute(
             """SELECT state, sum(number) FROM tally
@@ -180,7 +183,16 @@ def acceptance(connection: sqlite3.Connection) -> float | None:
         ).fetchall()
     )
     decided = sum(states.values())
-    return states.get("accepted", 0) / decided if decided else None
+    if not decided:
+        return None
+    labelled = connection.execute(_LABELLED).fetchone()[0] if "edited" in states else 0
+    return float((states.get("accepted", 0) + labelled) / decided)
+
+
+_LABELLED = """SELECT count(*) FROM entity WHERE state = 'edited' AND json_extract(was, '$.label') = ''
+    AND json_extract(was, '$.fragments[0][0]') = char_start
+    AND json_extract(was, '$.fragments[#-1][1]') = char_end"""
+"""Mentions that were suggested without a label and got one where they stood."""
 
 
 @dataclass(frozen=True, slots=True)

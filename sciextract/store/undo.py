@@ -13,7 +13,15 @@ from sciextract.store.consistency import Problem, problems
 from sciextract.store.context import Outcome
 from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, decode, fits
-from sciextract.store.rows import Completeness, Layer, ProgressRow
+from sciextract.store.rows import (
+    ClusterRow,
+    Completeness,
+    EntityRow,
+    Layer,
+    LinkRow,
+    ProgressRow,
+    RelationRow,
+)
 from sciextract.store.state_tables import apply, current_values
 
 if TYPE_CHECKING:
@@ -106,6 +114,8 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
         doc = project.document_state(number)
         first.setdefault(number, doc)
         reverse = [each.reverse for each in reversed(changes)]
+        if event.is_suggestions:
+            reverse = _still_suggested(connection, doc, reverse)
         if len(reverse) > 1:  # else the event is about the layer itself
             reverse = [kept for each in reverse if (kept := _lenient(event, doc, each))]
         _check(connection, event, doc, reverse)
@@ -124,6 +134,38 @@ def _apply_all(project: Project, event: events.Event, own: int, kind: str) -> tu
         state_tables.refresh(connection, doc)
         project.note_saved(doc)
     return len(first), items
+
+
+def _still_suggested(
+    connection: sqlite3.Connection, doc: DocumentState, changes: list[Change]
+) -> list[Change]:
+    """The changes of rows that are as the suggestions left them, and that nothing from elsewhere stands on.
+
+    What a person has decided since stays, and what a later prediction took away is gone already.
+    """
+    number = doc.stored.number
+    kept = [
+        each
+        for each in changes
+        if each.table == ProgressRow.TABLE
+        or fits(each, current_values(connection, number, each.table, each.key))
+    ]
+    going = {(each.table, each.key) for each in kept if each.after is None}
+
+    def is_free(change: Change) -> bool:
+        if change.after is not None:
+            return True
+        if change.table == ClusterRow.TABLE:
+            needed: list[RelationRow | LinkRow] = [
+                link for link in doc.links if (link.cluster_id,) == change.key
+            ]
+        elif change.table == EntityRow.TABLE:
+            needed = [*doc.relations_of(*change.key), *doc.links_of(*change.key)]
+        else:
+            return True
+        return all((each.TABLE, each.key) in going for each in needed)
+
+    return [each for each in kept if is_free(each)]
 
 
 def _lenient(event: events.Event, doc: DocumentState, change: Change) -> Change | None:

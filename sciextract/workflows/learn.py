@@ -50,7 +50,7 @@ class SuggestedByAdapter:
     documents: int
 
 
-def finished_abstracts(project: Project, most: int = MOST_FINISHED) -> list[TrainingDocument]:
+def training_documents(project: Project, most: int = MOST_FINISHED) -> list[TrainingDocument]:
     """The abstracts with decisions, in the order in which they came into the project.
 
     Items that nobody decided, and layers that are not done, say nothing; so do labels that the schema lacks now.
@@ -73,7 +73,7 @@ def learn_from_project(
     The result depends on the decisions, the schema and the encoder alone, so that what a killed process was
     learning is learned again by the next one.
     """
-    return learn(finished_abstracts(project, most), project.schema, states)
+    return learn(training_documents(project, most), project.schema, states)
 
 
 def untouched(project: Project) -> list[int]:
@@ -155,13 +155,7 @@ def suggest_with(
     Raises:
         ProjectError: The project cannot be written; what was predicted before is in it, whole abstracts only.
     """
-    run = Run(
-        project,
-        adapter.model,
-        {"finished": adapter.finished},
-        background=True,
-        keep_suggestions=adapter.finished < FEW_FINISHED,
-    )
+    run = adapter_run(project, adapter.model, adapter.finished)
     left = iter(untouched(project) if numbers is None else numbers)
     while batch := list(islice(left, _BATCH)):
         run.add([(number, _predicted(project, adapter, number)) for number in batch])
@@ -169,6 +163,22 @@ def suggest_with(
             on_progress(run.documents)
     run.finish()
     return SuggestedByAdapter(run.source if run.documents else "", run.documents)
+
+
+def adapter_run(
+    project: Project, model: ModelId, finished: int, layers: Iterable[Layer] = ALL_LAYERS
+) -> Run:
+    """A run of an adapter, which is kept out of the person's own undo.
+
+    Args:
+        project: Open for writing.
+        model: The adapter's name.
+        finished: Abstracts that it was trained on; while they are few, mentions that a person had suggested stay.
+        layers: Those that its suggestions are used for, for the log.
+    """
+    settings = {"finished": finished, "layers": sorted(each.value for each in layers)}
+    few = finished < FEW_FINISHED
+    return Run(project, model, settings, background=True, keep_suggestions=few)
 
 
 def _predicted(project: Project, adapter: Adapter, number: int) -> AnnotatedDocument:

@@ -23,6 +23,7 @@ from sciextract.errors import FormatError, InputMissingError, MissingExtraError,
 from sciextract.formats import BadRecord, read
 from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL, locate_model, open_folder
 from sciextract.store import Layer, Project
+from sciextract.store.events import SUGGESTIONS
 from sciextract.store.ingest import BATCH
 from sciextract.store.rows import Completeness
 from sciextract.text.plurals import singular
@@ -194,7 +195,7 @@ def suggest(
             if on_progress:
                 on_progress(start + len(states), len(numbers))
 
-    import_items(project, "suggestions", suggested(), at_a_time=at_a_time)
+    import_items(project, SUGGESTIONS, suggested(), at_a_time=at_a_time)
     return report
 
 
@@ -222,7 +223,7 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
                     report.items.update(_sources(annotations))
                     yield suggested
 
-    import_items(project, "suggestions", items())
+    import_items(project, SUGGESTIONS, items())
     return report
 
 

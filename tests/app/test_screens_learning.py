@@ -27,10 +27,12 @@ from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learn import Learned, Suggested, untouched
 from sciextract_app.app import DeskApp
+from sciextract_app.messages import LearningEnded
 from sciextract_app.opening import plan
 from sciextract_app.screens.review import ReviewScreen
-from sciextract_app.workers.learning import StartEngine
+from sciextract_app.workers.learning import LearningJob, OpenAbstract, StartEngine
 from sciextract_app.workers.learning_process import EndedError, LearningProcess
+from sciextract_app.workers.predicting import PredictionOrder
 from tests.app.screens_support import SIZE, desk_of, until, until_shown
 
 MODEL = ModelId("fake", "f" * 64, ADAPTER)
@@ -41,6 +43,7 @@ label = "Alloy"
 key = "a"
 colour = "#4e79a7"
 """
+USED = LayerUse(True, "")
 ALLOYS = ("Brass", "Bronze", "Steel", "Nitinol", "Invar", "Solder")
 
 
@@ -53,6 +56,7 @@ class FakeEngine:
     learned: int = 0
     asked: list[int] = field(default_factory=list)
     dies: bool = False
+    use: LayerUse = USED
     closed: bool = False
 
     def learn(self) -> Learned:
@@ -62,7 +66,7 @@ class FakeEngine:
         self.learned += 1
         with open_project(self.path, read=True) as project:
             numbers = tuple(untouched(project))
-        return Learned(MODEL, self.learned, 0.1, {Layer.ENTITIES: LayerUse(True, "")}, numbers)
+        return Learned(MODEL, self.learned, 0.1, {Layer.ENTITIES: self.use}, numbers)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         self.asked += numbers
@@ -192,6 +196,54 @@ async def test_an_engine_that_dies_is_started_again(project: Path) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_layer_that_is_switched_off_is_reported_with_the_reason(project: Path) -> None:
+    turn = threading.Semaphore(9)
+    engine = FakeEngine(project, turn)
+    async with learning_desk(project, lambda *_: engine) as (app, pilot):
+        await pilot.press("v", "1", "D")
+        await until_shown(pilot, "learned from 1")
+        engine.use = LayerUse(False, "off since abstract 5: F1 40.0 with it and 60.0 without it")
+        await pilot.press("v", "1", "D")
+        await until_shown(pilot, "learned entities are off: off since abstract 5: F1 40.0 with it")
+        await until(pilot, lambda: "used for: nothing yet" in desk_of(app).learning.words)
+
+
+def test_two_desks_that_learn_at_once_leave_one_set_of_suggestions(project: Path) -> None:
+    with open_project(project, "ann") as opened:
+        opened.actions.mark_done(1)
+    running = threading.Event()
+    running.set()
+    ended: list[LearningEnded] = []
+
+    def work() -> None:
+        engine = FakeEngine(project, threading.Semaphore(9))
+        for _ in range(3):
+            LearningJob(
+                project, "ann", engine, PredictionOrder(), OpenAbstract(), running, lambda: False,
+                lambda message: ended.append(message) if isinstance(message, LearningEnded) else None,
+            ).run()  # fmt: skip
+
+    desks = [threading.Thread(target=work) for _ in range(2)]
+    for desk in desks:
+        desk.start()
+    for desk in desks:
+        desk.join(60)
+    assert [each.error for each in ended] == [None] * 6
+    assert not errors(project)
+    assert suggested(project).keys() == {2, 3, 4, 5, 6}
+    assert adapter_sets(project) == 5, "what earlier runs predicted is not kept"
+    with open_project(project, read=True) as opened:
+        runs = opened.connection.execute("SELECT id FROM run").fetchall()
+    assert len({each for (each,) in runs}) == 6, "every run has a number of its own"
+
+
+def adapter_sets(project: Path) -> int:
+    with open_project(project, read=True) as opened:
+        query = "SELECT count(*) FROM annotation_set a JOIN source s ON s.id = a.source_id WHERE s.name GLOB 'model:*'"
+        return int(opened.connection.execute(query).fetchone()[0])
+
+
+@pytest.mark.asyncio
 async def test_a_real_process_learns_invented_labels_and_survives_two_desks(project: Path) -> None:
     async with learning_desk(project, LearningProcess) as (app, pilot):
         await pilot.press("v", "1", "D", "v", "1", "D")
@@ -250,6 +302,7 @@ def test_a_kill_while_learning_loses_nothing_and_leaves_no_process(project: Path
         time.sleep(0.1)
     assert not Path(f"/proc/{pid}").exists()
     assert not errors(project)
+    assert adapter_sets(project) <= 4, "the file holds one set for each untouched abstract"
     with open_project(project, "ann") as opened:
         assert len(opened.log()) >= decided
         assert opened.document(1).annotations.entities[0].label == "Alloy"

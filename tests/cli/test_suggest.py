@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from sciextract.documents.annotations import State
+from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, Layer, open_project
+from sciextract.store.ingest import Run
+from sciextract.store.review import acceptance
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
 from tests.cli.projects import write_lines
@@ -71,6 +74,57 @@ def test_decisions_and_done_layers_stand(command: Command, work: Path, project: 
         opened.actions.mark_done(number, (Layer.ENTITIES,))
     (work / "more.tsv").write_text("NITI\tAlloy\n", "utf-8")
     assert json.loads(command("suggest", "--terms", "more.tsv", "--json").out)["skipped"] == 1
+
+
+def test_undo_takes_back_what_is_still_suggested_and_no_decision(
+    command: Command, work: Path, project: Path
+) -> None:
+    (work / "terms.csv").write_text(TERMS, "utf-8")
+    command("suggest", "--terms", "terms.csv")
+    with open_project(project) as opened:
+        [number] = opened.numbers()
+        first, second, third, *_ = opened.document_state(number).entities
+        opened.actions.accept(number, EntityRef(first.id))
+        opened.actions.set_label(number, EntityRef(second.id), "Tool")
+        opened.actions.reject(number, EntityRef(third.id))
+        [suggestions] = [each for each in opened.log() if each.is_suggestions]
+    assert command("undo", "--event", suggestions.id).code == ExitCode.DONE
+    with open_project(project) as opened:
+        left = {each.id: each.state for each in opened.document_state(number).entities}
+    decided = {first.id: State.ACCEPTED, second.id: State.EDITED, third.id: State.REJECTED}
+    assert left == decided
+    assert command("redo").code == ExitCode.DONE
+    assert {text for text, _, _ in entities(project)} >= {"C++", "Theories"}
+
+
+def test_suggestions_are_taken_back_after_an_adapter_has_replaced_some(
+    command: Command, project: Path, fake: RuleExtractor
+) -> None:
+    command("suggest", "--spans")
+    with open_project(project) as opened:
+        [number] = opened.numbers()
+        stored = opened.document_state(number).stored.document
+        run = Run(opened, ModelId("sci", "0" * 64, ADAPTER), {}, background=True)
+        run.add([(number, AnnotatedDocument(stored))])
+        run.finish()
+    assert entities(project) == [], "the adapter proposes nothing"
+    undone = command("undo")
+    assert undone.code == ExitCode.DONE, undone.err
+    assert entities(project) == []
+
+
+def test_spans_that_got_a_label_count_as_accepted(
+    command: Command, project: Path, fake: RuleExtractor
+) -> None:
+    command("suggest", "--spans")
+    with open_project(project) as opened:
+        [number] = opened.numbers()
+        rows = opened.document_state(number).entities
+        assert acceptance(opened.connection) is None
+        opened.actions.set_label(number, EntityRef(rows[0].id), "Alloy")
+        assert acceptance(opened.connection) == 1.0
+        opened.actions.reject(number, EntityRef(rows[1].id))
+        assert acceptance(opened.connection) == 0.5
 
 
 def test_a_model_of_other_labels_suggests_mapped_or_bare_mentions(

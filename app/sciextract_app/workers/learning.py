@@ -14,7 +14,6 @@ from textual.message import Message
 
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
-from sciextract.store.ingest import Run
 from sciextract_app.messages import LearningEnded, LearningProgress, error_line
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.settings import load_learning, save_learning
@@ -88,13 +87,11 @@ class LearningJob:
             self.post(LearningEnded(learned))
 
     def _suggest(self, learned: Learned) -> None:
-        from sciextract.workflows.learn import FEW_FINISHED
+        from sciextract.workflows.learn import adapter_run
 
-        layers = [layer.value for layer, use in learned.use.items() if use.on]
-        settings = {"finished": learned.finished, "layers": layers}
+        layers = [layer for layer, use in learned.use.items() if use.on]
         with open_project(self.path, self.author) as project:
-            few = learned.finished < FEW_FINISHED
-            run = Run(project, learned.model, settings, background=True, keep_suggestions=few)
+            run = adapter_run(project, learned.model, learned.finished, layers)
             wanted = islice(self.order.over(sorted(learned.numbers)), AHEAD)
             while numbers := self._next(wanted):
                 for each in self.engine.predict(numbers):

@@ -151,6 +151,29 @@ def test_labels_that_come_and_go(project: Project, states: EncoderStates) -> Non
 NEW = ("Alloy", "Furnace")
 
 
+def test_contradictory_decisions_are_learned_from_in_the_same_way_each_time(
+    project: Project, states: EncoderStates
+) -> None:
+    finish(project, 1)
+    finish(project, 2)
+    of = project.document_state(3).text
+    for word, label in (("steel", "Heat treatment"), ("annealing", "Alloy")):
+        start = of.index(word)
+        project.actions.add_entity(3, [Span(start, start + len(word))], label)
+    project.actions.mark_done(3)
+    before = len(project.log())
+    first, second = (learn_from_project(project, states) for _ in range(2))
+    document = project.document(4).document
+    found = [each.predict(document).annotations.entities for each in (first, second)]
+    labels = [[(each.span, each.label, each.score) for each in side] for side in found]
+    assert labels[0] == labels[1] and first.finished == 3
+    suggest_with(project, first)
+    assert {each.label for each in project.document(3).annotations.entities} == {
+        "Alloy", "Heat treatment",
+    }  # fmt: skip
+    assert len(project.log()) == before + 1
+
+
 def test_hardly_anything_to_learn_from(project: Project, states: EncoderStates) -> None:
     nothing = learn_from_project(project, states)
     assert suggest_with(project, nothing).documents == len(ALLOYS)
