@@ -216,41 +216,17 @@ class _File:
                 value, number = (ending[1], ending[2]) if ending else (part, "")
                 name = f"{layer_name} [{number}]" if number else f"{layer_name} {unit} {position}"
                 if layer.kind == "CH":
-                    self._add_link(layer, layer_name, unit, position, column, value, cells, place)
-                    continue
+                    link = _link_of(cells[0], position, place)
+                    name = f"{layer_name} link {link[2]}"
+                    chain, index = map(int, link[2].split("-"))
+                    self._chains.setdefault(chain, {})[index] = name
+                    value = link[1] if column == layer.columns[0] else value
                 found = self._found.setdefault((layer_name, name), _Found(layer, unit, begin, end))
                 found.begin, found.end = min(found.begin, begin), max(found.end, end)
                 if column.startswith(_BASE):
                     found.governor = value
                 elif _is_feature(column) and value != _NO_VALUE:
                     found.features[column] = _unescaped(value)
-
-    def _add_link(
-        self,
-        layer: _Layer,
-        layer_name: str,
-        unit: str,
-        position: int,
-        column: str,
-        value: str,
-        cells: list[str],
-        place: Place,
-    ) -> None:
-        """A link of a chain: its first column has ``RELATION->CHAIN-LINK``, its second the type of the mention."""
-        begin, end = self._units[unit]
-        parts = _split(cells[0])
-        link = _LINK.fullmatch(parts[position]) if position < len(parts) else None
-        if link is None:
-            problem = f"{quoted(cells[0])} found, allowed are links such as *->1-2, joined by '|'"
-            raise place.error(problem)
-        chain, index = map(int, link[2].split("-"))
-        name = f"{layer_name} link {link[2]}"
-        found = self._found.setdefault((layer_name, name), _Found(layer, unit, begin, end))
-        found.begin, found.end = min(found.begin, begin), max(found.end, end)
-        self._chains.setdefault(chain, {})[index] = name
-        own = _unescaped(link[1]) if column == layer.columns[0] else _unescaped(value)
-        if own != _NO_VALUE:
-            found.features[column] = own
 
     def _ends(self, found: _Found, place: Place) -> dict[str, str]:
         """The ids of what a relation leads from and to: annotations of the layer it is made on, or tokens."""
@@ -285,6 +261,16 @@ def _layer(kind: str, type_name: str, columns: str) -> _Layer:
             name = ""  # the type of what fills the slot named before
         names.append(name)
     return _Layer(kind, type_name, tuple(names))
+
+
+def _link_of(cell: str, position: int, place: Place) -> re.Match[str]:
+    """A link of a chain, from the chain layer's first column: ``RELATION->CHAIN-LINK``."""
+    parts = _split(cell)
+    link = _LINK.fullmatch(parts[position]) if position < len(parts) else None
+    if link is None:
+        problem = f"{quoted(cell)} found, allowed are links such as *->1-2, joined by '|'"
+        raise place.error(problem)
+    return link
 
 
 def _is_feature(column: str) -> bool:
