@@ -81,6 +81,7 @@ def run_desk(
         app.run()
     finally:
         app.close_project()
+        gc.unfreeze()
     if app.failure is not None:
         raise app.failure
     return app.return_code or 0

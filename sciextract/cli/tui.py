@@ -69,14 +69,20 @@ def tui(
             "in scripts: sciextract annotate, import, export",
         )
     # Looking for garbage among the objects of a long abstract takes longer than most keys may.
+    threshold = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
         from sciextract_app.app import run_desk
+
+        code = run_desk(
+            paths or [], schema=schema, model=model, author=author, predict=not no_predict
+        )
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
             raise MissingExtraError("the review desk", "tui") from error
         raise
-    code = run_desk(paths or [], schema=schema, model=model, author=author, predict=not no_predict)
+    finally:
+        gc.set_threshold(*threshold)
     raise typer.Exit(ExitCode.DONE if code is None else code)
 
 

@@ -51,6 +51,9 @@ def _descriptor(path: Path) -> int:
     status = os.stat(path)
     key = (status.st_dev, status.st_ino)
     if key not in _kept:
+        gone = [known for known, kept in _kept.items() if os.fstat(kept).st_nlink == 0]
+        for known in gone:  # nobody else can open a deleted file, so its locks matter no more
+            os.close(_kept.pop(known))
         _kept[key] = os.open(path, os.O_RDONLY)
     return _kept[key]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,9 @@ def test_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int | None, expected: int
 ) -> None:
     ending(monkeypatch, None, code)
+    frozen = gc.get_freeze_count()
     assert run_desk([str(made_project(tmp_path))], predict=False) == expected
+    assert gc.get_freeze_count() <= frozen
 
 
 def test_a_missing_file_is_told_before_the_screen_is_taken(

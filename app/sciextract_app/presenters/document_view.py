@@ -95,6 +95,7 @@ class DocumentView:
             self._share(before, "homes")
             if not self.moved:
                 self._share(before, "members")
+                self._share(before, "cluster_surfaces")
         return True
 
     @property
@@ -154,6 +155,14 @@ class DocumentView:
         for links in found.values():
             links.sort(key=lambda link: self.place(link.entity_id))
         return dict(sorted(found.items(), key=lambda pair: self.place(pair[1][0].entity_id)))
+
+    @cached_property
+    def cluster_surfaces(self) -> dict[str, tuple[str, ...]]:
+        """Strings of the mentions of every cluster, in text order."""
+        return {
+            cluster_id: tuple([self.surface(link.entity_id) for link in links])
+            for cluster_id, links in self.members.items()
+        }
 
     @cached_property
     def on_fragments(self) -> dict[tuple[Span, ...], list[EntityRow]]:

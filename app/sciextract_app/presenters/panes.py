@@ -170,16 +170,16 @@ def cluster_lines(state: ReviewState) -> tuple[ClusterLine, ...]:
 def _cluster_line(
     view: DocumentView, letters: ClusterLetters, cluster_id: str, focus: ItemRef | None
 ) -> ClusterLine:
-    links = view.members[cluster_id]
-    here = isinstance(focus, LinkRef) and focus.cluster_id == cluster_id
-    ids = [link.entity_id for link in links]
-    wanted = focus.entity_id if isinstance(focus, LinkRef) else ""
+    links, place = view.members[cluster_id], None
+    if isinstance(focus, LinkRef) and focus.cluster_id == cluster_id:
+        ids = [link.entity_id for link in links]
+        place = ids.index(focus.entity_id) if focus.entity_id in ids else None
     return ClusterLine(
         cluster_id=cluster_id,
         letter=letters.of(cluster_id),
-        mentions=tuple(view.surface(each) for each in ids),
-        states=tuple(link.state for link in links),
-        focused=ids.index(wanted) if here and wanted in ids else None,
+        mentions=view.cluster_surfaces[cluster_id],
+        states=tuple([link.state for link in links]),
+        focused=place,
     )
 
 

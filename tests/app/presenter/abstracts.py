@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from weakref import WeakSet
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -57,6 +58,8 @@ RELATIONS = (
 )
 CLUSTERS = (("tagger1", "tagger2", "it", "approach"), ("window", "baseline2"))
 SCIERC = load_schema("scierc")
+MADE: WeakSet[Project] = WeakSet()
+"""Projects of the running test, which closes them."""
 SYMMETRIC = SCIERC.symmetric_labels
 
 Mention = tuple[int, int, str]
@@ -177,6 +180,7 @@ def project_with(
 ) -> Project:
     """A project of the SciERC schema, with a model's predictions on its first abstract."""
     project = create_project(folder / "p.sciextract", SCIERC, "ann")
+    MADE.add(project)
     documents = [document(text, f"d{place}") for place, text in enumerate(texts, start=1)]
     job = Import(project, "import:a.jsonl", {"path": "a.jsonl"})
     job.add([(AnnotatedDocument(each), ()) for each in documents])

@@ -9,7 +9,16 @@ import pytest
 
 from sciextract.store import Project
 from sciextract_app.presenters.desk import Desk
-from tests.app.presenter.abstracts import AGAIN, TEXT, gold, project_with
+from tests.app.presenter.abstracts import AGAIN, MADE, TEXT, gold, project_with
+
+
+@pytest.fixture(autouse=True)
+def closed_projects(tmp_path: Path) -> Iterator[None]:
+    """Close what the test made, so that a session of tests does not run out of file descriptors."""
+    yield
+    for project in list(MADE):
+        project.close()
+        MADE.discard(project)
 
 
 @pytest.fixture

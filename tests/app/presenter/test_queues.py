@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from sciextract.store.search import Query
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_order import DocumentOrder, Listing
 from sciextract_app.presenters.saved_queues import QueueLine, suggested_name
-from tests.app.presenter.abstracts import document, press, project_with
+from tests.app.presenter.abstracts import MADE, document, press, project_with
 from tests.tiers import examples
 
 TEXTS = tuple(f"A {word} tagger is tried." for word in ("red", "green", "blue", "grey", "pink"))
@@ -229,11 +229,11 @@ class TestAbstractsThatGo:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Project:
-    folder = Path(tempfile.mkdtemp())
-    project = project_with(folder, None, TEXTS)
-    project.connection.execute("PRAGMA synchronous = OFF")
-    return project
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    with project_with(tmp_path_factory.mktemp("shared"), None, TEXTS) as project:
+        MADE.discard(project)  # not the test's, but the module's
+        project.connection.execute("PRAGMA synchronous = OFF")
+        yield project
 
 
 @settings(max_examples=examples(60), deadline=None)
