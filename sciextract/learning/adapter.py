@@ -151,8 +151,9 @@ def learn(
 ) -> Adapter:
     """Train an adapter.
 
-    Equal calls give equal adapters on one machine; nothing is written anywhere. Takes up to 1 s for 20 abstracts
-    and 5 s for 100 on one core once their states are known.
+    Equal calls give equal adapters on one machine; nothing is written anywhere. Once the states are known, entities
+    take about 1 s of one core for 20 abstracts and 2 s for 100, and with relations 1.5 s and 3.5 s
+    (docs/learning.md).
 
     Args:
         finished: Abstracts with what a person has decided; what says nothing to a retraining says nothing here
