@@ -1,6 +1,6 @@
 """Files and folders that appear under their name whole or not at all; lines that are appended whole.
 
-What is written goes beside the target first and takes its name at the end of a ``with`` block. Errors stay
+What is written goes next to the target first and takes its name at the end of a ``with`` block. Errors stay
 ``OSError``: the caller knows which message and which next step fit.
 """
 
@@ -25,9 +25,9 @@ _TRIES = 3
 
 @contextmanager
 def replacing(target: Path, *, alone: bool = False, durable: bool = False) -> Iterator[Path]:
-    """A path beside the target to write a file or folder to; it replaces the target when the block ends.
+    """A path next to the target to write a file or folder to; it replaces the target when the block ends.
 
-    A block that fails or writes nothing leaves the target as it was, and nothing beside it.
+    A block that fails or writes nothing leaves the target as it was, and nothing next to it.
 
     Args:
         target: The file or folder.
@@ -57,7 +57,7 @@ def creating(
     durable: bool = False,
     is_broken: Callable[[Path], bool] = lambda _: False,
 ) -> Iterator[Path]:
-    """A path beside the target to write a file or folder to; it gets the target's name unless that is taken.
+    """A path next to the target to write a file or folder to; it gets the target's name unless that is taken.
 
     Of several processes that create the same target one wins.
 
@@ -116,13 +116,13 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def partial_path(target: Path, *, alone: bool = False) -> Path:
-    """A hidden name beside the target; unless the caller is alone a new one each time."""
+    """A hidden name next to the target; unless the caller is alone a new one each time."""
     unique = "" if alone else f".{token_hex(4)}"
     return target.with_name(f".{_short(target.name)}{unique}{_PARTIAL}")
 
 
 def put_in_place(partial: Path, target: Path, *, durable: bool = False) -> None:
-    """Replace the target by a path beside it.
+    """Replace the target by a path next to it.
 
     A file is replaced in one step. A folder that is replaced is whole at every moment, under its name or under
     ``.NAME.replaced``.

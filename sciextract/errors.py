@@ -183,7 +183,7 @@ class ProjectMissingError(ProjectError):
 
 
 class NotAProjectError(ProjectError):
-    """The file is no SQLite file, or an SQLite file of another program."""
+    """The file is not an SQLite file, or an SQLite file of another program."""
 
 
 class ProjectVersionError(ProjectError):

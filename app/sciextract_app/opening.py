@@ -150,7 +150,7 @@ def pasted_project(
 
 
 def projects_folder() -> Path:
-    """Where projects go that cannot lie beside their files."""
+    """Where projects go that cannot lie next to their files."""
     return user_folder("data") / "projects"
 
 
@@ -172,7 +172,7 @@ def _missing_hint(word: str) -> str:
 
 
 def _next_to_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
-    """The project that belongs to files: beside the first, or in the data folder where that takes none."""
+    """The project that belongs to files: next to the first, or in the data folder where that takes none."""
     first = Path(files[0]).resolve()
     folder, name = first.parent, f"{_stem(first)}{SUFFIX}"
     existing = folder / name

@@ -63,7 +63,7 @@ class LastingOutput:
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 ESCAPE, ESCAPE_SECONDS = "\x1b", 0.1
-# Esc and then a key, typed so fast that a line brings them together, is no Alt and a key: the desk has no
+# Esc and then a key, typed so fast that a line brings them together, is not Alt and a key: the desk has no
 # such keys, and Textual makes others of some of them. What begins a sequence is left to it.
 _ESCAPE_AND_KEY = re.compile(r"\x1b(?=[^\[O\]PX^_\\\x1b])")
 _READ_BYTES = 1 << 16
@@ -126,7 +126,7 @@ class PasteParser(XTermParser):
 
 
 def _without_part_of(sign: str, text: str, least: int = 1) -> tuple[str, str]:
-    """A text, and at its end the beginning of a sign that may go on with the next input."""
+    """A text, and at its end the beginning of a sign that may continue with the next input."""
     for length in range(len(sign) - 1, least - 1, -1):
         if text.endswith(sign[:length]):
             return text[:-length], text[-length:]
@@ -159,9 +159,9 @@ def lasting_driver(driver: type[Driver]) -> type[Driver]:
             self._file: Any = LastingOutput(self._file)
 
         def start_application_mode(self) -> None:
-            """Begin, or begin again when the process was stopped and goes on.
+            """Begin, or begin again when the process was stopped and continues.
 
-            A terminal that hangs up says "go on", too. Textual would then start a second reader beside the
+            A terminal that hangs up says "go on", too. Textual would then start a second reader next to the
             first, which nothing ends: the process would outlive its terminal, busy for ever.
             """
             if self._key_thread is not None and self._key_thread.is_alive():
@@ -201,7 +201,7 @@ class TerminalApp(App[None]):
         failure: The error that ended the app, ``None`` where none did.
     """
 
-    CSS_PATH = Path(__file__).with_name("app.tcss")  # a name alone is taken as beside the subclass
+    CSS_PATH = Path(__file__).with_name("app.tcss")  # a name alone is taken as next to the subclass
     TITLE = "sciextract"
     BINDINGS: ClassVar[list[BindingType]] = [QUIT]
 

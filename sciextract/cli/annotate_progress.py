@@ -48,7 +48,7 @@ class AnnotationCounts(Protocol):
 
 
 def interrupted(target: Target, documents: int) -> tuple[str, str]:
-    """What was done before Ctrl-C, and how to go on."""
+    """What was done before Ctrl-C, and how to continue."""
     if target.path is None:
         return f"interrupted after {_plural(documents, 'abstract')}", ""
     return (

@@ -153,7 +153,7 @@ def _end(grid_run: GridRun, order: GridOrder, json_path: Path | None, stopped: b
 
 
 def _refuse_recipes(name: str) -> None:
-    """A training recipe is no grid."""
+    """A training recipe is not a grid."""
     if not name.startswith(_PREFIX) and name in _files():
         raise UsageError(
             f"{name} is a training recipe, not a grid",

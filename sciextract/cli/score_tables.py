@@ -74,7 +74,7 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: st
     Args:
         report: Both models.
         heads: For the first, the second, the difference and the probability.
-        verdict: The verdict in words, empty where the caller tells what came of it.
+        verdict: The verdict in words, empty where the caller reports the outcome.
     """
     _print_compared(f"F1 on {report.documents} documents", report.compared, heads)
     blind = report.blind

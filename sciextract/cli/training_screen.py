@@ -148,7 +148,7 @@ def line_of(event: Event) -> str:
         case events.RunDone():
             return f"learning curves: {event.curves}" if event.curves else ""
         case events.Stopped():
-            return f"{event.message}; go on with: {event.hint}"
+            return f"{event.message}; continue with: {event.hint}"
     return ""  # scores are printed at the end, errors by the outermost frame
 
 

@@ -83,7 +83,7 @@ def _span_problems(spans: Sequence[Span], text_length: int) -> list[str]:
     for index, span in enumerate(spans):
         if not previous_end <= span.char_start < span.char_end <= text_length:
             problems.append(
-                f"token {index} has the range [{span.char_start}, {span.char_end}); allowed are "
+                f"token {index} has the range [{span.char_start}, {span.char_end}); expected "
                 f"non-empty ranges from {previous_end} to {text_length}, ascending"
             )
         previous_end = max(previous_end, span.char_end)

@@ -156,7 +156,7 @@ _Type = TypeVar("_Type", EntityType, RelationType)
 def _named(types: Iterable[_Type], label: str, problem: str) -> _Type:
     by_label = {each.label: each for each in types}
     if label not in by_label:
-        raise SchemaError(f"{problem} {label!r}; allowed: {', '.join(by_label) or 'none'}")
+        raise SchemaError(f"{problem} {label!r}; choose from: {', '.join(by_label) or 'none'}")
     return by_label[label]
 
 
@@ -198,7 +198,7 @@ def _relation_problems(annotations: Annotations, schema: LabelSchema) -> Iterato
                 f"schema {schema.name!r} has {', '.join(schema.relation_labels) or 'none'}"
             )
         elif not {relation.head, relation.tail} <= types.keys():
-            yield f"relation {relation.label} with an argument that is no entity of the document"
+            yield f"relation {relation.label} with an argument that is not an entity of the document"
         else:
             yield from _pair_problem(
                 schema, relation.label, types[relation.head], types[relation.tail]
@@ -208,7 +208,7 @@ def _relation_problems(annotations: Annotations, schema: LabelSchema) -> Iterato
 def _pair_problem(schema: LabelSchema, label: str, head: str, tail: str) -> Iterator[str]:
     """A warning for a pair of known types that the relation does not list."""
     if {head, tail} <= set(schema.entity_labels) and not schema.relation(label).allows(head, tail):
-        yield f"relation {label} from {head} to {tail} is no legal pair of schema {schema.name!r}"
+        yield f"relation {label} from {head} to {tail} is not a legal pair of schema {schema.name!r}"
 
 
 def _times(count: int) -> str:

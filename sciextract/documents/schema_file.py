@@ -77,7 +77,7 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
     top.refuse_unknown(_TOP_KEYS)
     entities = _types(top.tables("entities"), place, "entity", _entity)
     if not entities:
-        raise top.error("entities", "is empty; allowed: at least one entity type")
+        raise top.error("entities", "is empty; expected at least one entity type")
     relations = _types(top.tables("relations", required=False), place, "relation", _relation)
     _check_pairs(relations, entities, place)
     name = top.word("name")
@@ -133,7 +133,7 @@ class _Section:
     def refuse_unknown(self, allowed: Collection[str]) -> None:
         for key in self.data:
             if key not in allowed:
-                raise self.error(key, f"is unknown; allowed: {', '.join(allowed)}")
+                raise self.error(key, f"is unknown; choose from: {', '.join(allowed)}")
 
     def get(self, key: str, kind: type[_Value], default: _Value | None = None) -> _Value:
         """The value of a key; without a default the key must be there."""
@@ -141,26 +141,26 @@ class _Section:
         if value is None:
             raise self.error(key, f"is missing; it must be {_KIND_NAMES[kind]}")
         if not isinstance(value, kind):
-            raise self.error(key, f"is {value!r}; allowed: {_KIND_NAMES[kind]}")
+            raise self.error(key, f"is {value!r}; expected {_KIND_NAMES[kind]}")
         return value
 
     def word(self, key: str) -> str:
         """A name: not empty, printable, without spaces."""
         value = self.get(key, str)
         if not is_label(value) or " " in value:
-            raise self.error(key, f"is {value!r}; allowed: a word without spaces, not empty")
+            raise self.error(key, f"is {value!r}; expected a word without spaces, not empty")
         return value
 
     def tables(self, key: str, *, required: bool = True) -> Sequence[Mapping[str, Any]]:
         values = self.get(key, list, None if required else [])
         if not all(isinstance(value, Mapping) for value in values):
-            raise self.error(key, f"is {values!r}; allowed: tables, written as [[{key}]]")
+            raise self.error(key, f"is {values!r}; expected tables, written as [[{key}]]")
         return values
 
     def strings(self, key: str) -> tuple[str, ...]:
         values = self.get(key, list, [])
         if not all(isinstance(value, str) and value for value in values):
-            raise self.error(key, f"is {values!r}; allowed: a list of strings that are not empty")
+            raise self.error(key, f"is {values!r}; expected a list of strings that are not empty")
         return tuple(values)
 
 
@@ -268,7 +268,7 @@ def _label(section: _Section) -> str:
         raise section.error("label", f"is {ANY_TYPE!r}, which stands for every type in pairs")
     if not is_label(label):
         allowed = "printable characters, not empty, without a blank at either end"
-        raise section.error("label", f"is {label!r}; allowed: {allowed}")
+        raise section.error("label", f"is {label!r}; expected {allowed}")
     return label
 
 
@@ -278,7 +278,7 @@ def _shortcut(section: _Section) -> str:
     if not single or unicodedata.combining(key) or key in RESERVED_KEYS:
         raise section.error(
             "key",
-            f"is {key!r}; allowed: one printable character, none of {' '.join(sorted(RESERVED_KEYS))}",
+            f"is {key!r}; expected one printable character, none of {' '.join(sorted(RESERVED_KEYS))}",
         )
     return key
 
@@ -286,7 +286,7 @@ def _shortcut(section: _Section) -> str:
 def _colour(section: _Section) -> str:
     colour = section.get("colour", str)
     if not _COLOUR.fullmatch(colour):
-        raise section.error("colour", f'is {colour!r}; allowed: "#rrggbb" with hexadecimal digits')
+        raise section.error("colour", f'is {colour!r}; expected "#rrggbb" with hexadecimal digits')
     return colour.lower()
 
 
@@ -294,7 +294,7 @@ def _pairs(section: _Section) -> tuple[tuple[str, str], ...]:
     pairs = section.get("pairs", list, [])
     for pair in pairs:
         if not _is_pair(pair):
-            raise section.error("pairs", f'has {pair!r}; allowed: ["head type", "tail type"]')
+            raise section.error("pairs", f'has {pair!r}; expected ["head type", "tail type"]')
     return tuple([(head, tail) for head, tail in pairs])
 
 
@@ -311,7 +311,7 @@ def _check_pairs(
             if end not in allowed:
                 section = _Section({}, f"{place}: relation {number} ({relation.label})")
                 raise section.error(
-                    "pairs", f"names the unknown type {end!r}; allowed: {', '.join(allowed)}"
+                    "pairs", f"names the unknown type {end!r}; choose from: {', '.join(allowed)}"
                 )
 
 

@@ -17,13 +17,21 @@ __all__ = ["BadRecord", "ReadItem", "Writer", "open_writer", "read"]
 def read(
     paths: Sequence[str | Path], format: str | None = None, fields: FieldChoice | None = None
 ) -> Iterator[ReadItem]:
-    """Read documents from files, folders (all readable files below, sorted), patterns (``papers/*.jsonl``, ``**``
-    for any depth; what exists under that name is meant itself) and ``-`` (standard input).
+    """Read documents one by one, in constant memory.
 
-    Memory stays constant: documents come one by one. Without ``format`` the content and the name of each
-    file decide. An unusable file is an error when it is the only one; among several it becomes a
-    :class:`BadRecord` and the others are read. Of SciERC records that hold gold and predictions the gold is read,
-    unless ``fields`` chooses.
+    >>> [first, *others] = read(["sample_data/library.bib"])
+    >>> first.document.doc_key, len(others)
+    ('cs-01', 25)
+
+    Args:
+        paths: Files, folders (all readable files below, sorted), patterns (``papers/*.jsonl``, ``**`` for any depth)
+            and ``-`` (standard input). A name that exists is not used as a pattern.
+        format: The id of the format; by default the content and the name of each file decide.
+        fields: Which fields of SciERC records with gold and predictions to read; the gold by default.
+
+    Yields:
+        An :class:`AnnotatedDocument` per record, or a :class:`BadRecord` with the error and its place. An unusable
+        file among several is one :class:`BadRecord`.
 
     Raises:
         UsageError: No format has that id.
@@ -34,9 +42,24 @@ def read(
 
 
 def open_writer(format: str, destination: Path | str | TextIO, **options: Any) -> Writer:
-    """A writer of that format to a file, an open text stream or ``-`` (standard output).
+    """Open a writer, which has ``write(document)``, ``close()`` and ``losses``.
 
-    Its ``losses`` count what the format cannot hold, also of what readers kept without interpreting it.
+    >>> import io
+    >>> stream = io.StringIO()
+    >>> writer = open_writer("jsonl", stream)
+    >>> for item in read(["sample_data/text/cs-03.txt"]):
+    ...     writer.write(item)
+    >>> writer.close()
+    >>> stream.getvalue().count("\\n"), writer.losses
+    (1, Counter())
+
+    Args:
+        format: The id of a format that can be written.
+        destination: A file or folder, an open text stream, or ``-`` (standard output).
+        options: Options of the format, such as ``schema``.
+
+    Returns:
+        The writer. ``losses`` counts by kind what the format cannot hold, including fields that readers kept unchanged.
 
     Raises:
         UsageError: No format that can be written has that id.

@@ -34,7 +34,9 @@ def align_tokens(text: str, sentences: list[list[str]], place: Place) -> TokenTa
         for number, token in enumerate(sentence):
             span = _next(text, position, token)
             if span is None:
-                found = f"{quoted(token)} found, but `text` goes on with {quoted(text[position:])}"
+                found = (
+                    f"{quoted(token)} found, but `text` continues with {quoted(text[position:])}"
+                )
                 raise place.error(found, field=f"sentences[{index}][{number}]")
             spans.append(span)
             position = span.char_end
@@ -133,13 +135,13 @@ def given_span(start: object, end: object, mention: object, field: str, place: P
     """A span whose offsets are whole numbers in order.
 
     Raises:
-        FormatError: They are not, or the mention is no string.
+        FormatError: They are not, or the mention is not a string.
     """
     if type(start) is not int or type(end) is not int or not 0 <= start < end:
-        problem = f"start {quoted(start)} and end {quoted(end)} found, allowed are 0 <= start < end"
+        problem = f"start {quoted(start)} and end {quoted(end)} found; expected 0 <= start < end"
         raise place.error(problem, field=field)
     if mention is not None and not isinstance(mention, str):
-        raise place.error(f"{quoted(mention)} found, allowed is the mention's text", field=field)
+        raise place.error(f"{quoted(mention)} found; expected the mention's text", field=field)
     return GivenSpan(start, end, mention, field)
 
 

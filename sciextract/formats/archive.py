@@ -46,7 +46,7 @@ def open_archive(path: str) -> Iterator[Path]:
     All members are checked before the first is written. Nothing is written outside of the folder.
 
     Raises:
-        FormatError: It is no zip archive or a damaged one; a member has an absolute path, a drive letter
+        FormatError: It is not a zip archive or a damaged one; a member has an absolute path, a drive letter
             or ``..``, is a link or a device, is encrypted, has the name of another, or is packed in
             another way than stored or deflated; there are more than ``MAX_MEMBERS`` members, or they
             unpack to more than ``MAX_BYTES`` or than :func:`~sciextract.formats.packing.allowed_bytes`.
@@ -115,7 +115,7 @@ def _extract(path: str, folder: Path) -> None:
 def _checked(infos: Sequence[zipfile.ZipInfo], path: str) -> list[_Member]:
     """The files to unpack, in the archive's order."""
     if len(infos) > MAX_MEMBERS:
-        found = f"the archive has {len(infos):,} members, allowed are {MAX_MEMBERS:,}"
+        found = f"the archive has {len(infos):,} members; the limit is {MAX_MEMBERS:,}"
         raise FormatError(found, path=path, hint="unpack it yourself and give the folder")
     members, total = [], 0
     for info in infos:
@@ -133,7 +133,7 @@ def _safe_parts(info: zipfile.ZipInfo, path: str) -> tuple[str, ...]:
     name = info.orig_filename.replace("\\", "/")
     parts = tuple([part for part in name.split("/") if part not in ("", ".")])
     if name.startswith("/") or _DRIVE.match(name):
-        raise _refused(info, "has an absolute path, allowed are paths inside the archive", path)
+        raise _refused(info, "has an absolute path; expected paths inside the archive", path)
     if ".." in parts or any(_DRIVE.match(part) for part in parts):
         raise _refused(info, "has a path that may lead out of the archive", path)
     if "\x00" in name or not parts:
@@ -145,13 +145,11 @@ def _refuse_kind(info: zipfile.ZipInfo, path: str) -> None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         what = "a symbolic link" if kind == stat.S_IFLNK else "a device"
-        raise _refused(info, f"is {what}, allowed are files and folders", path)
+        raise _refused(info, f"is {what}; expected files and folders", path)
     if info.flag_bits & _ENCRYPTED:
         raise _refused(info, "is encrypted", path, "unpack it yourself and give the folder")
     if info.compress_type not in _METHODS:
-        problem = (
-            f"is packed with method {info.compress_type}, allowed are store (0) and deflate (8)"
-        )
+        problem = f"is packed with method {info.compress_type}; expected store (0) and deflate (8)"
         raise _refused(info, problem, path, "pack it again: zip -r NEW.zip FOLDER")
 
 
@@ -161,7 +159,7 @@ def _refuse_size(info: zipfile.ZipInfo, total: int, path: str) -> None:
         raise _refused(info, problem, path, "unpack it yourself and give the folder")
     if info.file_size > allowed_bytes(info.compress_size):
         ratio = info.file_size // max(1, info.compress_size)
-        problem = f"unpacks to {ratio:,} times its size, allowed is {MAX_RATIO}: a zip bomb?"
+        problem = f"unpacks to {ratio:,} times its size; the limit is {MAX_RATIO} (a zip bomb?)"
         raise _refused(info, problem, path, "unpack it yourself if you trust it")
 
 

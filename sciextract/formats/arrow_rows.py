@@ -212,7 +212,7 @@ def _tokens_of(tokens: object, strings: list[str], place: Place) -> list[str]:
         if 0 <= start < end <= len(strings):
             return strings[start:end]
     allowed = f"[first token, end) with 0 <= first < end <= {len(strings)}"
-    raise place.error(f"{quoted(tokens)} found, allowed is {allowed}", field="sentences")
+    raise place.error(f"{quoted(tokens)} found; expected {allowed}", field="sentences")
 
 
 def _with_pairs(item: object) -> object:
@@ -232,7 +232,7 @@ def _fields(value: object, place: Place) -> dict[str, Any]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
-        raise place.error(f"{quoted(value)} found, allowed is a JSON object", field="fields")
+        raise place.error(f"{quoted(value)} found; expected a JSON object", field="fields")
     return unknown_fields(fields, (), place)
 
 
@@ -283,7 +283,7 @@ def documents_of(
 
 
 def class_features(schema: pa.Schema) -> Mapping[str, Any]:
-    """Hugging Face's description of the columns, which it keeps beside the schema; empty if there is none."""
+    """Hugging Face's description of the columns, which it keeps next to the schema; empty if there is none."""
     try:
         info = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
         features = info["info"]["features"]
@@ -410,7 +410,7 @@ def _check_texts(schema: pa.Schema, columns: dict[str, str], path: str) -> None:
     for field in ("text", "title", "abstract"):
         name = columns.get(field)
         if name is not None and not _is_text(schema.field(name).type):
-            problem = f"column {quoted(name)} holds {schema.field(name).type}, allowed is text"
+            problem = f"column {quoted(name)} holds {schema.field(name).type}; expected text"
             hint = "turn it into a column of strings, or rename it"
             raise FormatError(f"{problem}; columns found: {_listed(schema)}", path=path, hint=hint)
 

@@ -19,7 +19,7 @@ from sciextract.formats.packing import open_bytes, unpacked_name
 
 STDIN = "-"
 MAX_LINE_BYTES = 64 << 20
-"""A longer line is no record: it is skipped, so that one line never fills the memory."""
+"""A longer line is not a record: it is skipped, so that one line never fills the memory."""
 _PIECE_BYTES = 1 << 20
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
@@ -221,7 +221,7 @@ def quoted(value: object) -> str:
 
 
 def leads_outside(path: str | Path, folder: str | Path) -> bool:
-    """Whether a link below a folder leads out of it, or to nothing; never true for what is no link."""
+    """Whether a link below a folder leads out of it, or to nothing; never true for what is not a link."""
     if not os.path.islink(path):
         return False
     meant = Path(os.path.realpath(path))

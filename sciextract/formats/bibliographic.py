@@ -76,7 +76,7 @@ def string_of(record: Mapping[str, Any], name: str, place: Place) -> str:
     """
     value = record.get(name)
     if not isinstance(value, str | None):
-        raise place.error(f"{quoted(value)} found, allowed is a string", field=name)
+        raise place.error(f"{quoted(value)} found; expected a string", field=name)
     return value or ""
 
 
@@ -119,7 +119,7 @@ class TaggedRecord:
         first_line: 1-based line number at which it starts.
         parts: The lines of every value under a tag.
         error: The first error in it.
-        last: The tag of the value that a line without a tag goes on with; empty before the first.
+        last: The tag of the value that a line without a tag continues with; empty before the first.
     """
 
     first_line: int
@@ -197,7 +197,7 @@ def read_tagged(
 def _tagged_records(
     source: Source, lines: Iterable[tuple[int, str | FormatError]], syntax: TagSyntax
 ) -> Iterator[TaggedRecord]:
-    """Lines without a tag go on with the value above them; blank lines are part of no record."""
+    """Lines without a tag continue with the value above them; blank lines are part of no record."""
     record: TaggedRecord | None = None
     gap = False
     for number, line in lines:
@@ -221,7 +221,7 @@ def _tagged_records(
         elif record.last:
             record.parts[record.last][-1].append(line.strip())
         else:
-            problem = f"{quoted(line)} found, allowed is {syntax.allowed}"
+            problem = f"{quoted(line)} found; expected {syntax.allowed}"
             record.error = record.error or Place(source.path, number).error(problem)
     if record:
         yield record

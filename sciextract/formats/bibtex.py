@@ -64,7 +64,7 @@ class Strings:
         if filled > MAX_RATIO * len(value):
             if self._harmless < filled:
                 raise BrokenValueError(
-                    f"{quoted(value)} stands for {filled:,} characters, allowed are {MAX_RATIO} times its own"
+                    f"{quoted(value)} stands for {filled:,} characters; the limit is {MAX_RATIO} times its own length"
                 )
             self._harmless -= filled
         return "".join(piece for piece, _ in pieces)
@@ -230,7 +230,7 @@ def _joined_start(content: str) -> str:
 
 
 def _problem(block: Block) -> str:
-    """What is wrong with a block that is no entry; nothing with comments."""
+    """What is wrong with a block that is not an entry; nothing with comments."""
     raw = (block.raw or "").strip()
     if isinstance(block, ImplicitComment):
         lost = _LOST_ENTRY.match(raw)

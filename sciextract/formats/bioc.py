@@ -43,7 +43,7 @@ def read_bioc_json(source: Source) -> Iterator[ReadItem]:
             record | ({"collection": about} if about else {}), source, number, line
         )
 
-    problem = "no document found, allowed is a BioC collection with `documents`"
+    problem = "no document found; expected a BioC collection with `documents`"
     return read_each(list(objects), read, FormatError(problem, path=source.path))
 
 
@@ -110,7 +110,7 @@ def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
         number += 1
         yield _item(element, source, number, line, about)
     if not number:
-        problem = "no document found, allowed is a BioC collection with `document` elements"
+        problem = "no document found; expected a BioC collection with `document` elements"
         raise FormatError(problem, path=source.path)
 
 

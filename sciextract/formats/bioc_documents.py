@@ -73,7 +73,7 @@ def parse_document(
 
 
 class _Reading:
-    """Reads one document; what is no entity, relation or cluster is kept and counted."""
+    """Reads one document; what is not an entity, relation or cluster is kept and counted."""
 
     def __init__(
         self, record: Record, passages: list[Passage], source: Source, place: Place
@@ -168,7 +168,7 @@ class _Reading:
             elif len(nodes) == 2:
                 self._add_pair(relation, roles, nodes, index)
             else:
-                self._keep("relation that is no pair of mentions", relation)
+                self._keep("relation that is not a pair of mentions", relation)
                 for node, _ in nodes:
                     self._keep_reference(str(node.get("refid", "")), index)
 
@@ -193,7 +193,7 @@ class _Reading:
         entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
         if entity is None:
             known = ", ".join(sorted(self._by_ref)[:8]) or "none"
-            problem = f"{quoted(ref)} found, allowed are ids of annotations: {known}"
+            problem = f"{quoted(ref)} found; expected ids of annotations: {known}"
             raise self._place.error(problem, field=f"{field}.refid")
         return entity
 
@@ -295,7 +295,7 @@ class Collection:
 
 
 def other_fields(document: AnnotatedDocument) -> Record:
-    """What the document's object had beside the fields of BioC."""
+    """What the document's object had next to the fields of BioC."""
     kept = _kept(document.document.fields)
     return {name: value for name, value in kept.items() if name not in _KEPT}
 

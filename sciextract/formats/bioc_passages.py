@@ -104,7 +104,7 @@ def whole_number(value: object, field: str, place: Place) -> int:
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
         value = int(value)
     if type(value) is not int or value < 0:
-        raise place.error(f"{quoted(value)} found, allowed is a whole number", field=field)
+        raise place.error(f"{quoted(value)} found; expected a whole number", field=field)
     return value
 
 
@@ -157,7 +157,7 @@ class BiocText:
         start = whole_number(location.get("offset"), f"{field}.offset", self._place)
         length = whole_number(location.get("length"), f"{field}.length", self._place)
         if length == 0:
-            raise self._place.error("0 found, allowed are lengths from 1", field=f"{field}.length")
+            raise self._place.error("0 found; expected lengths from 1", field=f"{field}.length")
         return Span(self._char(start, field), self._char(start + length, field))
 
     def _char(self, offset: int, field: str) -> int:
@@ -178,7 +178,7 @@ class BiocText:
         found = (
             "starts before the one in front of it ends" if gap < 0 else f"starts {gap} behind it"
         )
-        problem = f"{found}, allowed are gaps of 0 to {_WIDEST_GAP} between passages"
+        problem = f"{found}; expected gaps of 0 to {_WIDEST_GAP} between passages"
         raise self._place.error(problem, field=f"passages[{number}].offset")
 
     def _sentences(self, passages: list[Passage]) -> list[Span]:

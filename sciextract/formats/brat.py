@@ -50,7 +50,7 @@ class Notes:
 
 
 def notes_for(folder: Path) -> Notes:
-    """The notes beside the ``annotation.conf`` that brat uses for a folder; empty where there are none.
+    """The notes next to the ``annotation.conf`` that brat uses for a folder; empty where there are none.
 
     Raises:
         FormatError: The file of notes cannot be read at all.
@@ -320,7 +320,7 @@ def _add_line(lines: AnnLines, line: str, place: Place) -> None:
     elif name == "*":
         words = rest.split()
         if len(words) < 2:
-            raise place.error(f"{quoted(line)} found, allowed is *<tab>KIND T1 T2 ...")
+            raise place.error(f"{quoted(line)} found; expected *<tab>KIND T1 T2 ...")
         lines.groups.append((words[0], tuple(words[1:])))
     else:
         lines.others.append(line)
@@ -336,7 +336,7 @@ def _mention(rest: str, line: str, place: Place) -> Mention:
     match = _MENTION.fullmatch(data)
     if match is None:
         allowed = "T1<tab>LABEL START END[;START END...]<tab>TEXT"
-        raise place.error(f"{quoted(line)} found, allowed is {allowed}")
+        raise place.error(f"{quoted(line)} found; expected {allowed}")
     pairs = [pair.split() for pair in match[2].split(";")]
     fragments = tuple(Span(int(start), int(end)) for start, end in pairs)
     return Mention(match[1], fragments, written if tab else None, place.line)
@@ -346,7 +346,7 @@ def _relation(rest: str, line: str, place: Place) -> Arguments:
     match = _RELATION.fullmatch(rest.split("\t")[0])
     if match is None:
         allowed = "R1<tab>LABEL Arg1:T1 Arg2:T2"
-        raise place.error(f"{quoted(line)} found, allowed is {allowed}")
+        raise place.error(f"{quoted(line)} found; expected {allowed}")
     label, *words = match.groups()
     first, second = (words[0], words[1]), (words[2], words[3])
     reverse = (first[0], second[0]) == ("Arg2", "Arg1")
@@ -356,7 +356,7 @@ def _relation(rest: str, line: str, place: Place) -> Arguments:
 
 _SUFFIXES = (".txt", ".ann")
 _SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
-_SHAPE = "allowed is a folder of .txt and .ann files, or one such file"
+_SHAPE = "expected a folder of .txt and .ann files, or one such file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -524,7 +524,7 @@ class _Importer:
             if not 0 <= span.char_start < span.char_end <= len(self._text):
                 found = f"{span.char_start} {span.char_end} found"
                 allowed = f"START < END <= {len(self._text)} (characters of the text)"
-                raise place.error(f"{found}, allowed is {allowed}", field=name)
+                raise place.error(f"{found}; expected {allowed}", field=name)
         strings = [span.of(self._text) for span in line.fragments]
         if line.written and not any(
             repeats(copy, strings) for copy in (line.written, line.written.rstrip("\t"))

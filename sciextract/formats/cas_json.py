@@ -31,7 +31,7 @@ _STRINGS = "uima.cas.StringArray"
 
 
 def read_cas_json(source: Source) -> Iterator[ReadItem]:
-    """Read the document of a CAS; types come from the file, else from a type system beside it.
+    """Read the document of a CAS; types come from the file, else from a type system next to it.
 
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.

@@ -199,10 +199,10 @@ def _row(line: str, place: Place) -> _Row:
     if "\t" in line and len(cells) > 2 and not cells[-1].strip():
         cells = cells[:-1]
     if len(cells) < 2 or not cells[0]:
-        found = f"{quoted(line)} found, allowed are a token and its tag in two or more columns"
+        found = f"{quoted(line)} found; expected a token and its tag in two or more columns"
         raise place.error(found, hint="separate columns by tabs; an empty line ends a sentence")
     if not TAG.fullmatch(cells[-1]):
-        raise place.error(f"the tag {quoted(cells[-1])} found, allowed are {_ALLOWED_TAGS}")
+        raise place.error(f"the tag {quoted(cells[-1])} found; expected {_ALLOWED_TAGS}")
     return _Row(cells, place.line or 0)
 
 
@@ -235,7 +235,7 @@ def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
 def _check_columns(rows: Sequence[_Row], place: Place) -> None:
     for row in rows:
         if len(row.cells) != len(rows[0].cells):
-            found = f"{len(row.cells)} columns found, allowed are {len(rows[0].cells)}"
+            found = f"{len(row.cells)} columns found; expected {len(rows[0].cells)}"
             problem = f"{found} as in line {rows[0].line}"
             raise Place(place.path, row.line, place.doc_key).error(problem)
 

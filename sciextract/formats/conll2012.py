@@ -94,10 +94,10 @@ def _blocks(source: Source) -> Iterator[_Block]:
 def _add_row(block: _Block, cells: list[str], place: Place) -> None:
     first = next((rows[0][0] for rows in block.sentences if rows), cells)
     if len(cells) < _FEWEST:
-        problem = f"{len(cells)} columns found, allowed are {_FEWEST} or more (document, part, number, token, ..., coreference)"
+        problem = f"{len(cells)} columns found; expected {_FEWEST} or more (document, part, number, token, ..., coreference)"
         block.error = place.error(problem)
     elif len(cells) <= _NAMES + 1 and len(cells) != len(first):
-        block.error = place.error(f"{len(cells)} columns found, allowed are {len(first)} as before")
+        block.error = place.error(f"{len(cells)} columns found; expected {len(first)} as before")
     else:
         block.sentences[-1].append((cells, place.line or 0))
 
@@ -154,7 +154,9 @@ def _clusters(rows: list[tuple[list[str], int]], place: Place) -> dict[int, list
         marks = [_COREFERENCE.fullmatch(part) for part in cells[-1].split("|")]
         for mark in marks:
             if mark is None or not (mark[1] or mark[3]):
-                problem = f"{quoted(cells[-1])} found, allowed are '-', '(1', '1)' and '(1)', joined by '|'"
+                problem = (
+                    f"{quoted(cells[-1])} found; expected '-', '(1', '1)' and '(1)', joined by '|'"
+                )
                 raise Place(place.path, line, place.doc_key).error(problem, field="coreference")
             if mark[1]:
                 waiting[int(mark[2])].append(index)

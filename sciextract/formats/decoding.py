@@ -43,7 +43,7 @@ def decoded_lines(
 ) -> Iterator[tuple[int, str | FormatError]]:
     """Line numbers (from 1) and lines with their ends.
 
-    A line that is not UTF-8, or has more than ``base.MAX_LINE_BYTES``, gives its error; reading goes on
+    A line that is not UTF-8, or has more than ``base.MAX_LINE_BYTES``, gives its error; reading continues
     behind it. With ``long_first``, a first line of any length is taken, since it may be the whole file.
 
     Raises:
@@ -80,7 +80,7 @@ def decoded_content(source: Source) -> str:
 
 
 def refuse_binary(start: bytes, path: str) -> None:
-    """Say so when the first bytes of a file show that it is no UTF-8 text.
+    """Say so when the first bytes of a file show that it is not UTF-8 text.
 
     Raises:
         FormatError: They do.
@@ -88,7 +88,7 @@ def refuse_binary(start: bytes, path: str) -> None:
     for mark, encoding in _OTHER_MARKS.items():
         if start.startswith(mark):
             raise FormatError(
-                f"the text is in {encoding}, allowed is UTF-8",
+                f"the text is in {encoding}; expected UTF-8",
                 path=path,
                 hint=f"iconv -f {encoding} -t utf-8 FILE > NEW",
             )
@@ -97,10 +97,10 @@ def refuse_binary(start: bytes, path: str) -> None:
             hint = _NEXT_STEPS.get(mark, "")
             if mark.startswith(b"PK") and path.lower().endswith(_OFFICE):
                 kind, hint = "an office document", _AS_TEXT
-            raise FormatError(f"this is {kind}, allowed is UTF-8 text", path=path, hint=hint)
+            raise FormatError(f"this is {kind}; expected UTF-8 text", path=path, hint=hint)
     if start.startswith(_TAR_MARK, _TAR_MARK_START):
         hint = "unpack it and give the folder, or pack it as .zip"
-        raise FormatError("this is a tar archive, allowed is UTF-8 text", path=path, hint=hint)
+        raise FormatError("this is a tar archive; expected UTF-8 text", path=path, hint=hint)
 
 
 def _rest(pieces: Iterator[bytes]) -> Iterator[bytes]:

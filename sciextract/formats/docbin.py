@@ -61,7 +61,9 @@ def _unpacked(content: bytes, path: str) -> bytes:
                 raise FormatError(f"the file unpacks to more than {largest} bytes", path=path)
             chunks.append(chunk)
     except zlib.error as error:
-        raise FormatError("this is no DocBin: it is not compressed with zlib", path=path) from error
+        raise FormatError(
+            "this is not a DocBin: it is not compressed with zlib", path=path
+        ) from error
     return b"".join(chunks)
 
 
@@ -85,7 +87,7 @@ class DocBinWriter:
         self._path = Path(destination)
         self._builder: DocBinBuilder | None = DocBinBuilder()
         if self._path.is_dir() or not self._path.parent.is_dir():
-            problem = f"{destination}: is no file in a folder that exists"
+            problem = f"{destination}: is not a file in a folder that exists"
             raise OutputError(problem, "choose another --output")
 
     def write(self, document: AnnotatedDocument) -> None:

@@ -120,7 +120,7 @@ def _holds_spans(value: object) -> bool:
 def _other_columns(record: Record, place: Place) -> FormatError:
     names = ", ".join(map(quoted, list(record)[:12])) or "none"
     problem = (
-        f"no text: the columns are {names}; allowed are 'text', and 'label', 'labels' or 'entities'"
+        f"no text: the columns are {names}; expected 'text', and 'label', 'labels' or 'entities'"
     )
     hint = (
         "name the columns so when exporting, or: jq -c '{text: .OLD_NAME, label: .OTHER_NAME}' FILE"
@@ -156,7 +156,7 @@ class _Reader:
             number = value.get("id")
         else:
             allowed = "[start, end, label], or an object with start_offset, end_offset and label"
-            raise self._place.error(f"{quoted(value)} found, allowed is {allowed}", field=field)
+            raise self._place.error(f"{quoted(value)} found; expected {allowed}", field=field)
         given = given_span(start, end, None, field, self._place)
         self._given.append((given, label_at(label, f"{field} label", self._place), number))
 
@@ -169,7 +169,7 @@ class _Reader:
             if number is None:
                 continue
             if not isinstance(number, int | str) or number in self._by_id:
-                problem = f"{quoted(number)} found, allowed is a number or word of its own"
+                problem = f"{quoted(number)} found; expected a number or word of its own"
                 raise self._place.error(problem, field=f"{given.field}.id")
             self._by_id[number] = entity
 
@@ -183,6 +183,6 @@ class _Reader:
         number = value.get(name)
         known = self._by_id.get(number) if isinstance(number, int | str) else None
         if known is None:
-            problem = f"{quoted(number)} found, allowed is the id of an entity of this record"
+            problem = f"{quoted(number)} found; expected the id of an entity of this record"
             raise self._place.error(problem, field=f"{field}.{name}")
         return known

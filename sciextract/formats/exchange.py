@@ -115,7 +115,7 @@ class _ItemReader:
         where = f"{field}.mention_scores"
         scores = list_at(item.get("mention_scores"), where, self._place)
         if scores and len(scores) != len(mentions):
-            problem = f"{len(scores)} scores found, allowed are {len(mentions)}, one a mention"
+            problem = f"{len(scores)} scores found; expected {len(mentions)}, one a mention"
             raise self._place.error(problem, field=where)
         return Cluster(
             self._new_id(item, field),
@@ -128,7 +128,7 @@ class _ItemReader:
     def _mention_states(self, item: Record, count: int, field: str) -> tuple[State, ...]:
         values = list_at(item.get("mention_states"), field, self._place)
         if values and len(values) != count:
-            problem = f"{len(values)} states found, allowed are {count}, one a mention"
+            problem = f"{len(values)} states found; expected {count}, one a mention"
             raise self._place.error(problem, field=field)
         return tuple([self._state(value, field) for value in values])
 
@@ -142,7 +142,7 @@ class _ItemReader:
 
     def _argument(self, value: object, field: str) -> str:
         if not isinstance(value, str) or value not in self._entities:
-            problem = f"{quoted(value)} found, allowed are ids of this record's entities"
+            problem = f"{quoted(value)} found; expected ids of this record's entities"
             raise self._place.error(problem, field=field)
         return value
 
@@ -151,7 +151,7 @@ class _ItemReader:
         spans = tuple([span_at(each, self._length, field, self._place) for each in listed])
         ascending = all(left.char_end <= right.char_start for left, right in pairwise(spans))
         if not spans or not ascending:
-            problem = f"{quoted(value)} found, allowed are one or more ranges, ascending, apart"
+            problem = f"{quoted(value)} found; expected one or more ranges, ascending, apart"
             raise self._place.error(problem, field=field)
         return spans
 
@@ -165,7 +165,7 @@ class _ItemReader:
 
     def _state(self, value: object, field: str) -> State:
         if not isinstance(value, str) or value not in _STATES:
-            problem = f"{quoted(value)} found, allowed are {', '.join(_STATES)}"
+            problem = f"{quoted(value)} found; expected {', '.join(_STATES)}"
             raise self._place.error(problem, field=field)
         return _STATES[value]
 
@@ -203,7 +203,7 @@ def labels_at(value: object, field: str, place: Place) -> tuple[LabelScore, ...]
     labels = []
     for pair in list_at(value, field, place):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise place.error(f"{quoted(pair)} found, allowed is [label, score]", field=field)
+            raise place.error(f"{quoted(pair)} found; expected [label, score]", field=field)
         labels.append(
             LabelScore(string_at(pair[0], field, place), number_at(pair[1], field, place))
         )

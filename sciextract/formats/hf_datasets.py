@@ -78,7 +78,7 @@ def _saved_parts(source: Source) -> list[_Part]:
     root = Path(source.path)
     if not root.is_dir():
         if root.exists():
-            raise FormatError("this is a file, allowed is a folder", path=source.path)
+            raise FormatError("this is a file; expected a folder", path=source.path)
         raise InputMissingError(f"{source.path}: no such folder")
     parts = [
         _Part(str(folder), split, partial(_saved, folder, root))
@@ -87,7 +87,7 @@ def _saved_parts(source: Source) -> list[_Part]:
         if not leads_outside(folder, root)
     ]
     if not parts:
-        problem = f"no dataset found, allowed is a folder with {_INFO} or {_DICT}"
+        problem = f"no dataset found; expected a folder with {_INFO} or {_DICT}"
         raise FormatError(problem, path=source.path, hint="dataset.save_to_disk(FOLDER) makes one")
     return parts
 
@@ -105,7 +105,7 @@ def _splits(folder: Path) -> list[tuple[Path, str]]:
         return [(folder, "")]
     names = _json(folder / _DICT).get("splits")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        problem = f"{quoted(names)} found, allowed is a list of names"
+        problem = f"{quoted(names)} found; expected a list of names"
         raise FormatError(f"splits: {problem}", path=folder / _DICT)
     return [(folder / Path(name).name, name) for name in names]
 
@@ -123,7 +123,7 @@ def _saved(folder: Path, root: Path) -> datasets.Dataset:
     for each in state["_data_files"]:
         name = str(each["filename"])
         if Path(name).name != name or leads_outside(folder / name, root):
-            problem = f"{quoted(name)} found, allowed are files of this folder"
+            problem = f"{quoted(name)} found; expected files of this folder"
             raise FormatError(f"_data_files: {problem}", path=folder / _STATE)
     return datasets.load_from_disk(str(folder))
 
@@ -161,7 +161,7 @@ def _json(path: Path) -> dict[str, Any]:
     with _explained(str(path)):
         value = json.loads(path.read_bytes())
     if not isinstance(value, dict):
-        raise FormatError(f"{quoted(value)} found, allowed is a JSON object", path=path)
+        raise FormatError(f"{quoted(value)} found; expected a JSON object", path=path)
     return value
 
 

@@ -1,6 +1,6 @@
 """The objects of a JSON file: one a line, spread over lines, the elements of an array, or of a reply with an array in it.
 
-Reading goes on behind a broken object, and objects come one at a time, in constant memory. :func:`read_lines` is for
+Reading continues behind a broken object, and objects come one at a time, in constant memory. :func:`read_lines` is for
 formats that say "one object a line", :func:`read_objects` for those that annotation tools write in any layout, and
 :func:`read_items` for exports of databases, which may wrap their records in an outer object.
 """
@@ -123,7 +123,7 @@ class JsonObjects:
     """Finds where objects start and end by their brackets alone, so that each is decoded by itself.
 
     Attributes:
-        around: What an outer object says beside its list, once it has ended.
+        around: What an outer object says next to its list, once it has ended.
     """
 
     def __init__(self, source: Source, lists: str = "") -> None:
@@ -159,7 +159,7 @@ class JsonObjects:
             if is_blank and (start := line.strip()):
                 is_blank = False
                 if start[0] not in "[{":
-                    problem = f"broken JSON: {quoted(start)} found, allowed are JSON objects"
+                    problem = f"broken JSON: {quoted(start)} found; expected JSON objects"
                     raise FormatError(problem, path=self._path, line=number)
             yield from self._feed(number, line)
         if is_blank:
@@ -330,5 +330,5 @@ class JsonObjects:
         """An error for anything but commas and blanks between objects."""
         stray = text.strip(", \t\r\n")
         if stray:
-            problem = f"{quoted(stray)} found between records, allowed are JSON objects"
+            problem = f"{quoted(stray)} found between records; expected JSON objects"
             yield self._line, FormatError(problem, path=self._path, line=self._line)

@@ -44,7 +44,7 @@ def parse_object(line: str, path: str, number: int) -> Record:
     except ValueError:
         raise FormatError("an integer has too many digits", path=path, line=number) from None
     if not isinstance(value, dict):
-        problem = f"the line holds {quoted(value)}, allowed is a JSON object"
+        problem = f"the line holds {quoted(value)}; expected a JSON object"
         raise FormatError(problem, path=path, line=number, hint=_ONE_A_LINE)
     return value
 
@@ -106,7 +106,7 @@ def refuse_constant(constant: str) -> NoReturn:
     Raises:
         ValueError: The text holds one.
     """
-    raise _UnusableError(f"{constant} is no JSON number")
+    raise _UnusableError(f"{constant} is not a JSON number")
 
 
 _DECODER = json.JSONDecoder(
@@ -151,7 +151,7 @@ def list_at(value: object, field: str, place: Place) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise place.error(f"{quoted(value)} found, allowed is a list", field=field)
+        raise place.error(f"{quoted(value)} found; expected a list", field=field)
     return value
 
 
@@ -162,7 +162,7 @@ def string_at(value: object, field: str, place: Place) -> str:
         FormatError: It is something else.
     """
     if not isinstance(value, str):
-        raise place.error(f"{quoted(value)} found, allowed is a string", field=field)
+        raise place.error(f"{quoted(value)} found; expected a string", field=field)
     return value
 
 
@@ -173,7 +173,7 @@ def label_at(value: object, field: str, place: Place) -> str:
         FormatError: It is something else.
     """
     if not isinstance(value, str) or not value:
-        raise place.error(f"{quoted(value)} found, allowed is a label (a string)", field=field)
+        raise place.error(f"{quoted(value)} found; expected a label (a string)", field=field)
     return value
 
 
@@ -190,7 +190,7 @@ def range_at(start: object, end: object, bounds: Bounds, field: str, place: Plac
     if last < first:
         raise place.error(f"{found}, but {what} has no tokens", field=field)
     allowed = f"token indices from {first} to {last} ({what}), start <= end"
-    raise place.error(f"{found}, allowed are {allowed}", field=field)
+    raise place.error(f"{found}; expected {allowed}", field=field)
 
 
 def span_at(value: object, text_length: int, field: str, place: Place) -> Span:
@@ -204,7 +204,7 @@ def span_at(value: object, text_length: int, field: str, place: Place) -> Span:
         if type(start) is int and type(end) is int and 0 <= start < end <= text_length:
             return Span(start, end)
     allowed = f"[start, end] with 0 <= start < end <= {text_length} (characters of the text)"
-    raise place.error(f"{quoted(value)} found, allowed is {allowed}", field=field)
+    raise place.error(f"{quoted(value)} found; expected {allowed}", field=field)
 
 
 def number_at(value: object, field: str, place: Place) -> float:
@@ -214,7 +214,7 @@ def number_at(value: object, field: str, place: Place) -> float:
         FormatError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise place.error(f"{quoted(value)} found, allowed is a number", field=field)
+        raise place.error(f"{quoted(value)} found; expected a number", field=field)
     return value
 
 
@@ -225,7 +225,7 @@ def object_at(value: object, field: str, place: Place) -> dict[str, Any]:
         FormatError: It is something else.
     """
     if not isinstance(value, dict):
-        raise place.error(f"{quoted(value)} found, allowed is an object", field=field)
+        raise place.error(f"{quoted(value)} found; expected an object", field=field)
     return value
 
 
@@ -261,11 +261,11 @@ def text_of(record: Mapping[str, Any], place: Place) -> RecordText:
     """The record's text: ``text`` where there is one, else ``title`` and ``abstract`` joined. A title stays a field as well.
 
     Raises:
-        FormatError: There is no text, or it is no string.
+        FormatError: There is no text, or it is not a string.
     """
     for name in TEXT_FIELDS:
         if not isinstance(record.get(name), str | None):
-            raise place.error(f"{quoted(record[name])} found, allowed is a string", field=name)
+            raise place.error(f"{quoted(record[name])} found; expected a string", field=name)
     text, title, abstract = (record.get(name) for name in TEXT_FIELDS)
     if text or (text is not None and not title and not abstract):
         return RecordText(text, 0, frozenset({"text"}))
@@ -288,6 +288,6 @@ def key_of(record: Mapping[str, Any], source: Source, line: int) -> tuple[str, s
         if type(value) in (int, float):
             return str(value), name
         if value is not None and value != "":
-            problem = f"{quoted(value)} found, allowed is a string or a number"
+            problem = f"{quoted(value)} found; expected a string or a number"
             raise Place(source.path, line).error(problem, field=name)
     return f"{source.stem}:{line}", ""

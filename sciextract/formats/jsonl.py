@@ -244,7 +244,7 @@ def _is_tokenised(record: Record) -> bool:
 
 
 def _tokenised_text(record: Record, source: Source, line: int) -> AnnotatedDocument:
-    """SciERC fields beside the exact text that their tokens come from."""
+    """SciERC fields next to the exact text that their tokens come from."""
     key, key_field = key_of(record, source, line)
     place = Place(source.path, line, key)
     text = text_of(record, place).text
@@ -280,7 +280,7 @@ def _check_version(version: object, place: Place) -> None:
         hint = "a newer sciextract wrote this file: pip install --upgrade sciextract"
         raise place.error(problem, field="schema_version", hint=hint)
     if version != SCHEMA_VERSION or type(version) is not int:
-        problem = f"{quoted(version)} found, allowed is {SCHEMA_VERSION}"
+        problem = f"{quoted(version)} found; expected {SCHEMA_VERSION}"
         raise place.error(problem, field="schema_version")
 
 

@@ -165,7 +165,7 @@ class ResultReader:
     ) -> tuple[Entity, Entity]:
         direction = result.get("direction") or "right"
         if direction not in _DIRECTIONS:
-            problem = f"{quoted(direction)} found, allowed are {', '.join(_DIRECTIONS)}"
+            problem = f"{quoted(direction)} found; expected {', '.join(_DIRECTIONS)}"
             raise self._place.error(problem, field=f"{field}.direction")
         if direction == "bi":
             self.items.remarks["relation in both directions, read as from its first region"] += 1
@@ -177,13 +177,13 @@ class ResultReader:
         region = result.get(name)
         found = self._by_id.get(str(region), [])
         if not found and all(region != each.get("id") for each in self.unread):
-            problem = f"{quoted(region)} found, allowed is the id of a region of this annotation"
+            problem = f"{quoted(region)} found; expected the id of a region of this annotation"
             raise self._place.error(problem, field=f"{field}.{name}")
         return found
 
 
 def _offsets(result: _Result) -> tuple[object, object] | None:
-    """Start and end in characters; regions of HTML have them beside their XPaths, or not at all."""
+    """Start and end in characters; regions of HTML have them next to their XPaths, or not at all."""
     value = result.get("value")
     if not isinstance(value, dict):
         return None
@@ -309,7 +309,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     remarks = {
         "cancelled annotation is left out": len(given) - len(done),
         "draft is not read": len(layers["drafts"]),
-        "prediction beside an annotation is not read": len(layers["predictions"]) * bool(done),
+        "prediction next to an annotation is not read": len(layers["predictions"]) * bool(done),
     }
     documents = (
         _of_annotations(task, done) if done else _of_predictions(task, layers["predictions"])
@@ -358,7 +358,7 @@ def _text_field(data: Record, layers: list[dict[str, Any]], place: Place) -> str
     strings = [name for name in strings if name != "doc_key" and "://" not in data[name][:20]]
     if len(strings) != 1:
         names = ", ".join(map(quoted, list(data)[:8])) or "none"
-        problem = f"no text: the fields are {names}; allowed is one string, or `text`"
+        problem = f"no text: the fields are {names}; expected one string, or `text`"
         raise place.error(problem, field="data")
     return strings[0]
 
@@ -394,7 +394,7 @@ def _of_predictions(task: _Task, predictions: list[dict[str, Any]]) -> Iterator[
 
 
 def _annotator(completed_by: object) -> str:
-    """The id of who annotated, never the address that exports may hold beside it."""
+    """The id of who annotated, never the address that exports may hold next to it."""
     number = completed_by.get("id") if isinstance(completed_by, Mapping) else completed_by
     return str(number) if isinstance(number, int | str) else ""
 

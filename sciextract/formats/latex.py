@@ -1,4 +1,4 @@
-"""LaTeX of bibliography files to plain Unicode text, without losing a character that is no markup.
+"""LaTeX of bibliography files to plain Unicode text, without losing a character that is not markup.
 
 Abstracts in BibTeX files are LaTeX only in part: publishers paste ``5%`` and ``C:\\temp`` unescaped. A LaTeX
 parser (``pylatexenc``) takes the rest of such a line for a comment and drops commands it does not know, so this
@@ -49,7 +49,7 @@ def _greek() -> dict[str, str]:
     return found
 
 
-#: Letters of words: the space behind such a command is no space of the text.
+#: Letters of words: the space behind such a command is not a space of the text.
 _LETTERS = _table("""
     ss ß ae æ AE Æ oe œ OE Œ o ø O Ø aa å AA Å l ł L Ł i ı j ȷ dh ð DH Ð th þ TH Þ dj đ DJ Đ ng ŋ NG Ŋ
 """)
@@ -176,7 +176,7 @@ def decode_latex(text: str) -> str:
 
 
 def _replaced(found: re.Match[str], text: str) -> tuple[str, int]:
-    """What stands for a token, and where to go on."""
+    """What stands for a token, and where to continue."""
     kind = found.lastgroup
     if found["math"]:
         return _formula(found["math"]), found.end()

@@ -368,7 +368,7 @@ def entities_in_text(annotated: AnnotatedDocument) -> list[Entity]:
             if not 0 <= span.char_start < span.char_end <= length:
                 found = f"[{span.char_start}, {span.char_end}) found"
                 key = quoted(annotated.document.doc_key)
-                problem = f"{found}, allowed are ranges from 0 to {length} that are not empty"
+                problem = f"{found}; expected ranges from 0 to {length} that are not empty"
                 raise OutputError(f"doc_key {key}: entity {entity.id}: {problem}")
     return entities
 

@@ -34,7 +34,7 @@ class _Packing:
         name: What messages call it, and the command that packs, and checks a file with ``-t``.
         unpack: The command that unpacks a file.
         open: Unpacks what is read from a file.
-        errors: What damaged data raises, beside ``EOFError``.
+        errors: What damaged data raises, in addition to ``EOFError``.
     """
 
     name: str
@@ -129,8 +129,8 @@ class _Unpacked(io.RawIOBase):
         self._count += len(data)
         if self._count > allowed_bytes(self._packed.count):
             problem = (
-                f"{self._packed.count:,} bytes unpack to {self._count:,} and more, "
-                f"allowed is {MAX_RATIO} times their number: a bomb?"
+                f"{self._packed.count:,} bytes unpack to {self._count:,} and more; "
+                f"the limit is {MAX_RATIO} times their number (a zip bomb?)"
             )
             trusted = as_command(*self._packing.unpack.split(), self._path)
             raise FormatError(problem, path=self._path, hint=f"if you trust it: {trusted}")

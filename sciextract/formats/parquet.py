@@ -34,7 +34,7 @@ def read_parquet(source: Source) -> Iterator[ReadItem]:
     """Read our own Parquet files, and those of others with text, tagged tokens or SciERC fields.
 
     Raises:
-        FormatError: The file is no Parquet file, is damaged, or no column holds text.
+        FormatError: The file is not a Parquet file, is damaged, or no column holds text.
         InputMissingError: It does not exist.
     """
     with _place(source) as place, _opened(place, source) as file:
@@ -61,7 +61,7 @@ def _opened(place: str | pa.NativeFile, source: Source) -> pq.ParquetFile:
     except FileNotFoundError:
         raise InputMissingError(f"{source.path}: no such file") from None
     except ARROW_ERRORS as error:
-        raise FormatError(f"this is no Parquet file: {error}", path=source.path) from error
+        raise FormatError(f"this is not a Parquet file: {error}", path=source.path) from error
 
 
 def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
@@ -154,7 +154,7 @@ def parquet_part(lines: bytes) -> ParquetPart:
         lines: Exchange records, each ended by a line feed.
 
     Raises:
-        FormatError: A line is no exchange record.
+        FormatError: A line is not an exchange record.
     """
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, SCHEMA, compression="zstd") as file:

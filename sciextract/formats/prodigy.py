@@ -240,7 +240,7 @@ def _state_of(answer: object, place: Place) -> State | None:
         return None
     if not isinstance(answer, str) or answer not in _STATES:
         allowed = ", ".join(ANSWERS)
-        raise place.error(f"{quoted(answer)} found, allowed are {allowed}", field="answer")
+        raise place.error(f"{quoted(answer)} found; expected {allowed}", field="answer")
     return _STATES[answer]
 
 
@@ -355,7 +355,7 @@ class _Task:
         if self._tokens is None or index is None:
             count = len(self._tokens.spans) if self._tokens else 0
             allowed = f"the id of one of the {count} tokens of the task"
-            raise self._place.error(f"{quoted(number)} found, allowed is {allowed}", field=field)
+            raise self._place.error(f"{quoted(number)} found; expected {allowed}", field=field)
         token = self._tokens.spans[index]
         around = [each for each in self.items.entities if each.span.contains(token)]
         ending = [each for each in around if each.span.char_end == token.char_end]

@@ -211,7 +211,7 @@ def _add(
             raise content
         key = passage[1] if passage else content.split("\t")[0]
         if not block.passages and not passage:
-            problem = f"{quoted(content)} found, allowed is a title line such as 123|t|Title"
+            problem = f"{quoted(content)} found; expected a title line such as 123|t|Title"
             raise place.error(problem)
         block.doc_key = block.doc_key or key
         if key != block.doc_key:
@@ -231,7 +231,7 @@ def _document(block: _Block, _: int, source: Source) -> AnnotatedDocument:
     place = Place(source.path, block.first_line, block.doc_key)
     title, abstract = block.passages.get("t"), block.passages.get("a", "")
     if title is None:
-        raise place.error(f"no title line, allowed is {block.doc_key}|t|Title (it may be empty)")
+        raise place.error(f"no title line; expected {block.doc_key}|t|Title (it may be empty)")
     text = f"{title}\n{abstract}" if abstract else title
     content = _Content(text, block, source)
     items = content.items
@@ -289,7 +289,7 @@ class _Content:
         columns = row[1:]
         if len(columns) < 3 or not all(columns[:3]):
             found = quoted("\t".join(row))
-            raise place.error(f"{found} found, allowed are {_ALLOWED}")
+            raise place.error(f"{found} found; expected {_ALLOWED}")
         is_own = columns[1].startswith(OWN) and columns[2].startswith(OWN)
         pair = nearest_pair(self._mentions, columns[1], columns[2])
         if pair:
@@ -321,7 +321,7 @@ def _mention(row: list[str], text: str, place: Place) -> Mention:
     span = Span(int(start), int(end))
     if not span.char_start < span.char_end <= len(text):
         allowed = f"START < END <= {len(text)} (characters of title, line end and abstract)"
-        raise place.error(f"{start} {end} found, allowed is {allowed}")
+        raise place.error(f"{start} {end} found; expected {allowed}")
     if not repeats(written, [span.of(text)]):
         expected = f"the text there is {quoted(span.of(text))}"
         raise place.error(f"the mention {quoted(written)} found, but {expected}")

@@ -193,7 +193,7 @@ FORMATS: list[FormatSpec] = [
         (".xml", ".nxml"), reader=".jats:read_jats",
         opening=r"\s*(?=<)"
         + _inside(r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b")),
-    FormatSpec("xmi", "UIMA CAS XMI, one document a file, with its type system beside it",
+    FormatSpec("xmi", "UIMA CAS XMI, one document a file, with its type system next to it",
         (".xmi",), reader=".xmi:read_xmi", writer=".xmi_writer:XmiWriter",
         opening=r"\s*(?=<)" + _inside(r"<xmi:XMI\b", r"<typeSystemDescription\b"),
         output="folder", extra="formats"),
@@ -273,7 +273,7 @@ FORMATS: list[FormatSpec] = [
 ]
 # fmt: on
 
-#: What people have beside the formats above, and would otherwise become one abstract of markup.
+#: What people have next to the formats above, and would otherwise become one abstract of markup.
 UNREAD: list[UnreadSpec] = [
     UnreadSpec(
         "a CoNLL-U treebank",

@@ -43,7 +43,7 @@ _NAMES = {**{tag: tag for tag in TAG_KEY_MAPPING}, _UNKNOWN: _UNKNOWN}
 
 
 def read_ris(source: Source) -> Iterator[ReadItem]:
-    """Read the records one after the other; what stands before the first ``TY`` is no part of any, nor are tags
+    """Read the records one after the other; what stands before the first ``TY`` is not part of any, nor are tags
     between records without a title or an abstract (Ovid's ``NL`` and ``C1``).
 
     Raises:

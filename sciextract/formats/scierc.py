@@ -37,7 +37,7 @@ from sciextract.formats.sink import LineWriter
 from sciextract.text.tokenizer import from_token_lists
 
 LAYERS = ("ner", "relations", "clusters")
-#: By layer the fields of predictions: of DyGIE++ and PURE; of HGERE; of PL-Marker's relations beside their texts.
+#: By layer the fields of predictions: of DyGIE++ and PURE; of HGERE; of PL-Marker's relations next to their texts.
 PREDICTED = {
     "ner": ("predicted_ner",),
     "relations": ("predicted_relations", "predicted_rel", "predicted_re"),
@@ -126,11 +126,11 @@ def sentences_at(value: object, place: Place) -> list[list[str]]:
     sentences = list_at(value, "sentences", place)
     for index, sentence in enumerate(sentences):
         if not isinstance(sentence, list):
-            problem = f"{quoted(sentence)} found, allowed is a list of tokens"
+            problem = f"{quoted(sentence)} found; expected a list of tokens"
             raise place.error(problem, field=f"sentences[{index}]")
         for number, token in enumerate(sentence):
             if not isinstance(token, str) or not token:
-                problem = f"{quoted(token)} found, allowed is a non-empty string"
+                problem = f"{quoted(token)} found; expected a non-empty string"
                 raise place.error(problem, field=f"sentences[{index}][{number}]")
     return sentences
 
@@ -194,7 +194,7 @@ class _Importer:
             where = f"{field}[{number}]"
             index, relations, *_ = self._values(item, 2, where)
             if type(index) is not int or not 0 <= index < len(found):
-                problem = f"{quoted(index)} found, allowed is a sentence from 0 to {len(found) - 1}"
+                problem = f"{quoted(index)} found; expected a sentence from 0 to {len(found) - 1}"
                 raise self._place.error(problem, field=where)
             for each in list_at(relations, where, self._place):
                 head, tail, label, *_ = self._values(each, 3, where)
@@ -205,9 +205,7 @@ class _Importer:
     def _per_sentence(self, value: object, field: str) -> list[list[Any]]:
         lists = list_at(value, field, self._place)
         if value is not None and len(lists) != len(self._sentences):
-            problem = (
-                f"{len(lists)} lists found, allowed are {len(self._sentences)}, one a sentence"
-            )
+            problem = f"{len(lists)} lists found; expected {len(self._sentences)}, one a sentence"
             raise self._place.error(problem, field=field)
         return [list_at(item, f"{field}[{index}]", self._place) for index, item in enumerate(lists)]
 
@@ -243,7 +241,7 @@ class _Importer:
 
     def _values(self, value: object, count: int, field: str) -> list[Any]:
         if not isinstance(value, list) or len(value) < count:
-            problem = f"{quoted(value)} found, allowed is a list of {count} values"
+            problem = f"{quoted(value)} found; expected a list of {count} values"
             raise self._place.error(problem, field=field)
         return value
 
@@ -251,7 +249,7 @@ class _Importer:
         return self._tokens.char_span(range_at(start, end, bounds, field, self._place))
 
     def _mention(self, span: Span) -> Entity:
-        """The first entity on a span; a mention that is no entity gets one without a label."""
+        """The first entity on a span; a mention that is not an entity gets one without a label."""
         return self._first_on.get(span) or self._entity(span, "", None)
 
     def _entity(self, span: Span, label: str, score: float | None) -> Entity:

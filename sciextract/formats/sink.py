@@ -295,7 +295,7 @@ class CountingWriter:
 def unheld(fields: Mapping[str, Any], held: Container[str]) -> Iterator[tuple[str, int]]:
     """Kinds and counts of what lies in a document's fields and has no place among the fields ``held``.
 
-    What describes the paper is left out: fields with bibliographic data, and beside them all values but lists
+    What describes the paper is left out: fields with bibliographic data, and next to them all values but lists
     with numbers in them, which refer to the text.
     """
     is_record = "keywords" in fields or "url" in fields or bibliography_of(fields) != Bibliography()

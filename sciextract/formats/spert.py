@@ -70,7 +70,7 @@ def _range_at(entity: Record, count: int, field: str, place: Place) -> TokenRang
     if type(start) is int and type(end) is int and 0 <= start < end <= count:
         return TokenRange(start, end)
     allowed = f"0 <= start < end <= {count} (tokens of the record, end exclusive)"
-    problem = f"start {quoted(start)} and end {quoted(end)} found, allowed are {allowed}"
+    problem = f"start {quoted(start)} and end {quoted(end)} found; expected {allowed}"
     raise place.error(problem, field=field)
 
 
@@ -81,7 +81,7 @@ def _entity_at(
     if type(number) is int and 0 <= number < len(entities):
         return entities[number]
     problem = (
-        f"{quoted(number)} found, allowed is the position of one of the {len(entities)} entities"
+        f"{quoted(number)} found; expected the position of one of the {len(entities)} entities"
     )
     raise place.error(problem, field=f"{field}.{name}")
 

@@ -293,7 +293,7 @@ def read_table(source: Source) -> Iterator[ReadItem]:
 
 
 class _Lines:
-    """Decoded lines for the CSV parser; it goes on after the line that raised an error."""
+    """Decoded lines for the CSV parser; it continues after the line that raised an error."""
 
     def __init__(self, source: Source) -> None:
         self.number = 0

@@ -65,7 +65,7 @@ def tags_of(length: int, ranges: Sequence[TaggedRange]) -> list[str]:
 def flat(
     sentence: Sequence[tuple[TokenRange, Entity]], losses: Counter[str]
 ) -> list[tuple[TokenRange, Entity]]:
-    """The entities of a sentence that can stand beside each other, the longest first; the others are counted."""
+    """The entities of a sentence that can stand next to each other, the longest first; the others are counted."""
     chosen: list[tuple[TokenRange, Entity]] = []
     taken: set[int] = set()
     for tokens, entity in sorted(sentence, key=_longest_first):
@@ -94,7 +94,7 @@ _NAMES_FILE = "labels.txt"
 
 
 def read_tagged_tokens(source: Source) -> Iterator[ReadItem]:
-    """Read rows with ``tokens`` and a list of tags: strings, or numbers that ``labels.txt`` beside the file names.
+    """Read rows with ``tokens`` and a list of tags: strings, or numbers that ``labels.txt`` next to the file names.
 
     Raises:
         FormatError: The file is empty or not UTF-8 text at all.
@@ -106,7 +106,7 @@ def _parse(record: Record, source: Source, line: int) -> AnnotatedDocument:
     column = next((name for name in TAG_COLUMNS if record.get(name) is not None), "")
     if not column or record.get("tokens") is None:
         found = ", ".join(map(quoted, list(record)[:8])) or "none"
-        problem = f"no text: the fields are {found}; allowed are 'tokens' and 'ner_tags'"
+        problem = f"no text: the fields are {found}; expected 'tokens' and 'ner_tags'"
         raise Place(source.path, line).error(problem)
     is_named = source.path == STDIN or any(isinstance(each, str) for each in record[column])
     names = None if is_named else _names_of_labels_file(source.path)
@@ -143,7 +143,7 @@ def tagged_document(
     text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
     tags = [_tag(value, names, column, place) for value in record.get(column) or []]
     if len(tags) != len(tokens):
-        problem = f"{len(tags)} tags found, allowed are {len(tokens)}, one a token"
+        problem = f"{len(tags)} tags found; expected {len(tokens)}, one a token"
         raise place.error(problem, field=column)
     items = CorpusItems(key, source.provenance)
     for mention, label in tagged_ranges([_with_prefix(tag) for tag in tags]):
@@ -156,12 +156,12 @@ def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) 
     if isinstance(value, str):
         return value
     if type(value) is int and names is None:
-        hint = "save the tags as strings, or with ClassLabel names; beside JSON lines a file labels.txt may list them, one tag a line"
+        hint = "save the tags as strings, or with ClassLabel names; next to JSON lines a file labels.txt may list them, one tag a line"
         raise place.error(f"the class {value} has no name", field=column, hint=hint)
     if type(value) is int and names and value < len(names):
         return names[value] if value >= 0 else OUTSIDE
     raise place.error(
-        f"{quoted(value)} found, allowed are tags such as 'B-Task' or their numbers", field=column
+        f"{quoted(value)} found; expected tags such as 'B-Task' or their numbers", field=column
     )
 
 

@@ -44,7 +44,7 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
 
 
 def _begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
-    """Whether a line begins what is no part of the record: another one, or lines of the file."""
+    """Whether a line begins what is not part of the record: another one, or lines of the file."""
     return "ER" in record.parts or tag in ("PT", "EF", "FN")
 
 

@@ -47,7 +47,7 @@ _PEEK_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class TypeSystem:
-    """Types that are declared beside a file.
+    """Types that are declared next to a file.
 
     Attributes:
         supertypes: Of each type the type it is made from.
@@ -152,7 +152,7 @@ def read_type_system(root: Element, path: str) -> TypeSystem:
         FormatError: The file is something else.
     """
     if local_name(root) != _ROOT:
-        raise FormatError(f"<{local_name(root)}> found, allowed is <{_ROOT}>", path=path)
+        raise FormatError(f"<{local_name(root)}> found; expected <{_ROOT}>", path=path)
     supertypes, features = {}, {}
     for element in root.iter():
         if local_name(element) == "typeDescription":
@@ -268,12 +268,12 @@ class FeatureStructures:
         span = Span(self._char(begin, f"{field}.begin"), self._char(end, f"{field}.end"))
         if span.char_end < span.char_start:
             problem = f"begin {begin} and end {end} found"
-            raise self._place.error(f"{problem}, allowed is begin <= end", field=field)
+            raise self._place.error(f"{problem}; expected begin <= end", field=field)
         return span
 
     def _char(self, value: str, field: str) -> int:
         if not value.isascii() or not value.isdigit() or len(value) > 15:
-            problem = f"{quoted(value)} found, allowed is a whole number"
+            problem = f"{quoted(value)} found; expected a whole number"
             raise self._place.error(problem, field=field)
         try:
             return self._offsets.from_utf16(int(value))
@@ -291,7 +291,7 @@ class Xmi(FeatureStructures):
             FormatError: There is no text, an id occurs twice, or an annotation lies outside the text.
         """
         if root.tag != f"{_XMI}XMI":
-            problem = f"the outermost element {quoted(local_name(root))} found, allowed is xmi:XMI"
+            problem = f"the outermost element {quoted(local_name(root))} found; expected xmi:XMI"
             raise place.error(problem)
         sofa = _initial_sofa(root, place)
         super().__init__(sofa.get("sofaString", ""), place)
@@ -362,7 +362,7 @@ def _refuse_lone_type_system(source: Source) -> None:
 
 
 class CasReading:
-    """Reads one CAS; what is no mention, relation or cluster is counted, and kept where it is about one."""
+    """Reads one CAS; what is not a mention, relation or cluster is counted, and kept where it is about one."""
 
     def __init__(
         self, xmi: FeatureStructures, types: TypeSystem, source: Source, place: Place

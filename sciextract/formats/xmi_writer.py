@@ -36,7 +36,7 @@ Safe = Callable[[str, Counter[str]], str]
 
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"
-#: What DKPro Core says about a document beside its id; kept from a file that had it.
+#: What DKPro Core says about a document next to its id; kept from a file that had it.
 _ABOUT = ("documentTitle", "documentUri", "collectionId", "documentBaseUri")
 _TYPES: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
     (

@@ -141,7 +141,7 @@ class CorpusAcronym:
 
     Attributes:
         expansions: What it stands for and in how many abstracts, the most frequent first; wordings of the same
-            thing, such as "convolution" beside "convolutional neural network", are counted together.
+            thing, such as "convolution" next to "convolutional neural network", are counted together.
     """
 
     expansions: tuple[tuple[int, int], ...]

@@ -69,9 +69,7 @@ def _write(
 ) -> None:
     kind = output.suffix.lower()
     if kind not in writers:
-        problem = (
-            f"{output}: the name ends in {kind or 'nothing'}, allowed are {', '.join(writers)}"
-        )
+        problem = f"{output}: the name ends in {kind or 'nothing'}; expected {', '.join(writers)}"
         raise UsageError(problem, "choose another --output")
     check_target(output, force=force, kept=[graph])
     # The byte order mark tells spreadsheets that this is UTF-8; readers of references take it for text.

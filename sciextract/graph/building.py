@@ -96,7 +96,7 @@ class Listener:
     """Functions that a build calls.
 
     Attributes:
-        bad_record: Called with the error of a record that could not be read; the build goes on.
+        bad_record: Called with the error of a record that could not be read; the build continues.
         progress: Called with the number of abstracts read.
         kept: Called with the number of abstracts that are on disk or were known: a killed build keeps them.
         deriving: Called when everything is read; nodes and edges follow.
@@ -114,9 +114,9 @@ def build_graph(
     derive_settings: DeriveSettings | None = None,
     listener: Listener | None = None,
 ) -> BuildReport:
-    """Bring abstracts into a graph; it is made where there is none.
+    """Add abstracts to a graph file, which is created if it does not exist.
 
-    A build that was killed is gone on with by the next one: whatever was kept is known to it.
+    After a build that was killed, the next one continues with what was kept.
 
     Args:
         graph: The file.
@@ -128,7 +128,7 @@ def build_graph(
         GraphError: The file cannot be used, or the disk is full.
         InputMissingError: An input does not exist.
         FormatError: The only input is unusable.
-        UsageError: The graph was built with other generic labels, or another least score.
+        UsageError: The graph was built with other generic labels, or another minimum score.
     """
     with open_graph(graph, write=True) as connection:
         how = derive_settings or DeriveSettings()

@@ -107,7 +107,7 @@ def in_processes(work: Work, bundles: Iterable[Bundle], processes: int) -> Itera
     Args:
         work: A picklable callable.
         bundles: Numbered lines.
-        processes: How many work beside this one.
+        processes: How many work next to this one.
     """
     with ExitStack() as stack:
         idle = deque([stack.enter_context(_process(work)) for _ in range(processes)])
@@ -171,7 +171,7 @@ class Reading:
         counted: What counts of an abstract.
         years: Years by document key, for abstracts that say none.
         undecided: Whether what nobody has decided in a project counts.
-        workers: Processes beside this one; 0 reads here.
+        workers: Processes next to this one; 0 reads here.
     """
 
     inputs: Sequence[str]
@@ -324,7 +324,7 @@ def read_years(path: Path) -> dict[str, int]:
     for line, record in _records(path):
         key = next((record[name] for name in _KEYS if record.get(name) not in (None, "")), None)
         if not isinstance(key, str | int):
-            problem = f"{quoted(key)} found as key, allowed is a `doc_key` or `id` in each record"
+            problem = f"{quoted(key)} found as key; expected a `doc_key` or `id` in each record"
             raise FormatError(problem, path=path, line=line)
         year = bibliography_of(record).year
         if year is not None:

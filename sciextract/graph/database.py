@@ -177,7 +177,7 @@ def open_graph(path: Path | str, *, write: bool = False) -> Iterator[sqlite3.Con
 
     Raises:
         GraphMissingError: There is no such file.
-        GraphError: It is no graph, of a newer version, unfinished, damaged, locked or on a full disk.
+        GraphError: It is not a graph, of a newer version, unfinished, damaged, locked or on a full disk.
     """
     file = Path(path)
     _check_place(file, write=write)
@@ -290,7 +290,7 @@ def _open_error(path: Path, code: int, words: str) -> tuple[str, str]:
         sqlite3.SQLITE_BUSY: ("another process writes to the graph", "wait until it has ended"),
         sqlite3.SQLITE_READONLY: ("cannot be written: read-only", "name another file with --graph"),
         sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check its permissions and its folder"),
-        sqlite3.SQLITE_NOTADB: ("is no graph", "name a graph, or a new file, with --graph"),
+        sqlite3.SQLITE_NOTADB: ("is not a graph", "name a graph, or a new file, with --graph"),
         sqlite3.SQLITE_CORRUPT: ("is damaged", "build the graph again, into another file"),
     }
     problem, hint = known.get(code, (f"cannot be used: {words}", ""))

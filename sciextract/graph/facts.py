@@ -21,7 +21,7 @@ class Numbers:
         connection: The graph.
         table: ``name``, ``form``, ``label`` or ``model``.
         column: Where the string stands.
-        beside: The column that :meth:`add` fills beside the string, if there is one.
+        beside: The column that :meth:`add` fills next to the string, if there is one.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Numbers:
         return self._known[string]
 
     def add(self, strings: Mapping[str, object | None]) -> None:
-        """Give numbers to the strings (with what stands beside each), so that they can be asked for."""
+        """Give numbers to the strings (with what stands next to each), so that they can be asked for."""
         wanted = sorted(strings.keys() - self._known.keys())
         self._look_up(wanted)
         fresh = [each for each in wanted if each not in self._known]

@@ -64,7 +64,7 @@ def _bare(word: str) -> str:
 
 
 def words_of(text: str) -> Words:
-    """The words of a text, with a break where no name goes on.
+    """The words of a text, with a break where no name continues.
 
     >>> words_of("Neural-network models. We").haystack.split("\\x1f")
     ['', 'neural', 'network', 'model', '\\x1e', 'we', '']
@@ -247,7 +247,7 @@ class _Matcher:
 
 
 def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:
-    """What is hardly ever extracted where it stands is no name there, or none within longer names."""
+    """What is hardly ever extracted where it stands is not a name there, or none within longer names."""
     totals = connection.execute(
         "SELECT pattern, sum(matched), sum(nested) FROM place GROUP BY pattern"
     )

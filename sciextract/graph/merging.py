@@ -278,7 +278,7 @@ class _Merger:
         )
 
     def _shorter(self, words: Words, head: str, name: Name) -> int | None:
-        """The name of these words, where it is named often enough beside the longer one."""
+        """The name of these words, where it is named often enough next to the longer one."""
         last = words[-1].casefold()
         if last in ADJECTIVES or (len(words) == 1 and (last in GENERIC_WORDS or len(last) == 1)):
             return None
@@ -287,13 +287,13 @@ class _Merger:
             return None
         base = self._names.get(number)
         if head in _ANY_HEAD and base and base.documents and base.label not in self._method_labels:
-            return None  # a "latent variable model" is no latent variable
+            return None  # a "latent variable model" is not a latent variable
         least = max(_LEAST_DOCUMENTS, _LEAST_SHARE * self._documents[name.id])
         alone = self._documents[self._end(number).node]
         compound = self._called((last, head)) if head else None
         longer = 0 if compound in (None, name.id) else self._documents[compound]
         if last.endswith(_ADJECTIVE_ENDINGS) or longer > alone:
-            # "cross-lingual" or "masked language" is no name by itself; "information retrieval" is.
+            # "cross-lingual" or "masked language" is not a name by itself; "information retrieval" is.
             least = max(_OFTEN, 2.0 * self._documents[name.id])
         return number if alone >= least else None
 

@@ -86,7 +86,7 @@ class _Axes:
 
 
 def _round_step(least: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, 50 ... times a power of ten that is no smaller.
+    """The smallest of 1, 2, 5, 10, 20, 50 ... times a power of ten that is not smaller.
 
     >>> _round_step(0.013), _round_step(0.0002)
     (0.02, 0.0002)
@@ -218,9 +218,7 @@ def draw_trends(trends: Sequence[Trend], graph: Path, output: Path, *, force: bo
 def _kind(output: Path, allowed: Sequence[str]) -> str:
     kind = output.suffix.lower()
     if kind not in allowed:
-        problem = (
-            f"{output}: the name ends in {kind or 'nothing'}, allowed are {', '.join(allowed)}"
-        )
+        problem = f"{output}: the name ends in {kind or 'nothing'}; expected {', '.join(allowed)}"
         raise UsageError(problem, "choose another --output")
     return kind
 

@@ -194,7 +194,7 @@ def _verdict(cell: str | None, path: Path, line: int) -> bool | None:
     if word in _NO:
         return False
     if word:
-        problem = f"{quoted(cell)} found as `{CORRECT}`, allowed are yes, no and nothing"
+        problem = f"{quoted(cell)} found as `{CORRECT}`; expected yes, no or an empty cell"
         raise FormatError(problem, path=path, line=line)
     return None
 

@@ -76,7 +76,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
     elif suffix == ".tsv":
         terms = _tsv(text, path)
     else:
-        raise FormatError(f"{suffix or 'no ending'} found, allowed are {_ALLOWED}", path=path)
+        raise FormatError(f"{suffix or 'no ending'} found; expected {_ALLOWED}", path=path)
     found = [
         Term(clean(each.identifier.strip()), clean(each.name.strip()), each.preferred)
         for each in terms

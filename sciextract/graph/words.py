@@ -28,7 +28,7 @@ ADJECTIVES = frozenset(
     ("art", "aware", "based", "box", "domain", "driven", "end", "free", "language", "level", "resource", "scale",
      "shot", "source", "space", "specific", "step", "target", "time", "trained", "wise")
 )  # fmt: skip
-"""Last words of what describes a thing, such as "sentence-level" or "low-resource", and is no thing itself."""
+"""Last words of what describes a thing, such as "sentence-level" or "low-resource", and is not a thing itself."""
 
 EMPTY_MODIFIERS = frozenset(
     ("conventional", "current", "different", "existing", "many", "new", "novel", "popular", "powerful",

@@ -258,7 +258,12 @@ class Extractor:
         candidates: bool = False,
         only: Collection[str] = (),
     ) -> Extractor:
-        """The same model with other thresholds (task to probability), with candidates, or for some entity labels only.
+        """The same loaded model with other settings; the extractor itself does not change.
+
+        Args:
+            thresholds: Minimum scores, 0 to 1, by task (``entity``, ``relation``, ``coreference``); other tasks keep theirs.
+            candidates: Whether results list the labels considered for each span and pair, with probabilities.
+            only: Entity labels to predict; all when empty.
 
         Raises:
             UsageError: A task is unknown or a threshold lies outside 0 to 1.
@@ -280,9 +285,13 @@ class Extractor:
         return other
 
     def __call__(self, texts: str | Document | Iterable[str | Document]) -> list[AnnotatedDocument]:
-        """Predicts texts, or documents; texts are named by their place: ``0``, ``1``...
+        """Predicts texts or documents; a text gets its position as ``doc_key``: ``0``, ``1``...
 
-        One string is one text: the list then has one result.
+        Args:
+            texts: One or several texts or documents. A single string is one text, not a series of letters.
+
+        Returns:
+            One result per input, in order. Offsets of items count Unicode characters; scores lie between 0 and 1.
 
         Raises:
             UsageError: Something is neither, or the model predicts no entities.
@@ -290,11 +299,18 @@ class Extractor:
         return list(self.stream(texts))
 
     def annotate(self, document: Document | str) -> AnnotatedDocument:
-        """Predicts one document; its sentences are used as they are, and so are its tokens by most models."""
+        """Predicts one document or text. Tokens and sentences of a document are kept (models that split words do so internally).
+
+        Raises:
+            UsageError: It is neither a text nor a document, or the model predicts no entities.
+        """
         return self.annotate_batch([document])[0]
 
     def annotate_batch(self, texts: Sequence[str | Document]) -> list[AnnotatedDocument]:
-        """Predicts some documents, or texts as in :meth:`__call__`.
+        """Predicts a list of texts or documents in the calling thread, in as few encoder calls as the batching allows.
+
+        Args:
+            texts: Texts or documents, as in :meth:`__call__`.
 
         Raises:
             UsageError: Something is neither, or the model predicts no entities.
@@ -321,20 +337,21 @@ class Extractor:
         return with_cut_words(document) if self.config.cuts_words else document
 
     def annotate_given(self, annotated: AnnotatedDocument) -> AnnotatedDocument:
-        """Predicts relations, and clusters where the model links mentions, between a document's entities.
+        """Predicts relations, and coreference if the model does, between the entities of a document.
 
-        The entities stay as they are; relations and clusters that came with them are not looked at.
+        Args:
+            annotated: A document with entities. They are kept; its relations and clusters are ignored.
         """
         seen = replace(annotated, document=self._seen(annotated.document))
         found = annotate_given(self.pipeline, seen, self.settings, self.model)
         return replace(found, document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
-        """The same for many documents: in order and in constant memory."""
+        """:meth:`annotate_given` for many documents, in order and in constant memory."""
         yield from in_order(self.annotate_given, items, self.workers)
 
     def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
-        """What the encoder makes of each document as a whole: :meth:`Pipeline.vector`, in order."""
+        """One vector per document, in order: the mean encoder state. *Shape:* (hidden size,)."""
         yield from in_order(self.pipeline.vector, map(self._seen, documents), self.workers)
 
     def word_states(self, document: Document) -> tuple[Document, WordStates]:
@@ -345,7 +362,10 @@ class Extractor:
     def stream(
         self, texts: str | Document | Iterable[str | Document]
     ) -> Iterator[AnnotatedDocument]:
-        """Predicts texts or documents in order and in constant memory, some of them ahead of the last one.
+        """Predicts texts or documents in order and in constant memory; reads a few inputs ahead.
+
+        Args:
+            texts: As in :meth:`__call__`; may be a generator.
 
         Raises:
             UsageError: Something is neither, or the model predicts no entities.
@@ -369,7 +389,7 @@ class Extractor:
 
 
 def _documents(texts: str | Document | Iterable[str | Document]) -> Iterator[Document]:
-    """Documents as they are, texts as documents named by their place; one text is no series of letters.
+    """Documents as they are, texts as documents named by their place; one text is not a series of letters.
 
     Raises:
         UsageError: Something is neither a text nor a document.
@@ -381,7 +401,7 @@ def _documents(texts: str | Document | Iterable[str | Document]) -> Iterator[Doc
             yield make_document(str(row), each)
         else:
             raise UsageError(
-                f"item {row} is {type(each).__name__}; allowed: str and Document",
+                f"item {row} is {type(each).__name__}; expected str or Document",
                 "what sciextract.formats.read gives has its document in .document, unless it is a BadRecord",
             )
 

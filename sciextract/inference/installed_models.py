@@ -84,7 +84,11 @@ def _installed(name: str, found: Sequence[EntryPoint], reserved: Sequence[str]) 
         problem = f"{distributions[0]} calls its model {name!r}, which no model of a distribution may be called"
         hint = f"{uninstall} removes it"
     elif folder is None or not folder.is_dir():
-        place = f", {folder} is no folder" if folder else ", which is no installed PACKAGE:FOLDER"
+        place = (
+            f", {folder} is not a folder"
+            if folder
+            else ", which is not an installed PACKAGE:FOLDER"
+        )
         problem = f"{distributions[0]} says that model {name!r} is {found[0].value!r}{place}"
     return InstalledModel(name, distributions, folder or Path(found[0].value), problem, hint)
 

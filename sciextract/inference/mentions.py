@@ -119,7 +119,7 @@ def _resolved(mentions: Mentions, settings: DecodeSettings, word_count: int) -> 
 
 
 def conflicts(spans: Ints, index: int, nesting: bool) -> NDArray[np.bool_]:
-    """Which spans may not stand beside the one at ``index``."""
+    """Which spans may not stand next to the one at ``index``."""
     first, last = spans[index]
     overlap = (spans[:, 0] <= last) & (spans[:, 1] >= first)
     if nesting:

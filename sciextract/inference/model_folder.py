@@ -129,7 +129,7 @@ def _verify(folder: Path, name: str, expected: dict[str, Any], hashes: bool) -> 
     file = folder / name
     if Path(name).name != name:
         raise ModelDamagedError(
-            f"{folder / MANIFEST}: {name!r} leaves the folder; allowed are names of files in it",
+            f"{folder / MANIFEST}: {name!r} leaves the folder; expected names of files in it",
             "do not use this model",
         )
     if not file.is_file():
@@ -302,7 +302,7 @@ def bundled_names() -> list[str]:
 def _called(name: str) -> Path:
     if name == AUTO:
         raise UsageError(
-            f"{AUTO!r} is no model: it chooses a model by the words of a text",
+            f"{AUTO!r} is not a model: it chooses a model by the words of a text",
             f"it works with annotate, evaluate and tui; choose a model here: {', '.join(known_words())}",
         )
     found = folders_called(name)
@@ -340,7 +340,7 @@ def _with_heads(folder: Path, name: str) -> Path:
                 "dev.jsonl",
             ),
         )
-    raise ModelNotFoundError(f"{name} is no model folder: it has no {MANIFEST}", _known())
+    raise ModelNotFoundError(f"{name} is not a model folder: it has no {MANIFEST}", _known())
 
 
 def _from_hub(hub_id: str) -> Path:

@@ -31,7 +31,7 @@ def check_device(name: str) -> None:
         UsageError: Says which there are.
     """
     if name not in DEVICES:
-        raise UsageError(f"--device {name} is not possible", f"allowed: {', '.join(DEVICES)}")
+        raise UsageError(f"--device {name} is not possible", f"choose from: {', '.join(DEVICES)}")
 
 
 def prepare(device: str, onnxruntime: Any) -> list[str]:
@@ -57,7 +57,7 @@ def prepare(device: str, onnxruntime: Any) -> list[str]:
 
 
 def check_session(session: Any, device: str, graph: Path) -> None:
-    """Refuse a session that runs elsewhere: without CUDA's libraries ONNX Runtime goes on with the processor.
+    """Refuse a session that runs elsewhere: without CUDA's libraries ONNX Runtime falls back to the CPU.
 
     Raises:
         DeviceError: It does; names what it took.

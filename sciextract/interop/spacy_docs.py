@@ -257,7 +257,7 @@ class StoredDocs:
         message: The DocBin, decompressed.
 
     Raises:
-        FormatError: It is no DocBin.
+        FormatError: It is not a DocBin.
     """
 
     def __init__(self, message: bytes) -> None:
@@ -267,7 +267,7 @@ class StoredDocs:
             for string in self._bin.strings:
                 self._vocab.strings.add(string)
         except _DAMAGE as error:
-            raise FormatError(f"this is no DocBin: {_first_line(error)}") from error
+            raise FormatError(f"this is not a DocBin: {_first_line(error)}") from error
         self._bin.strings = set()
 
     def __len__(self) -> int:

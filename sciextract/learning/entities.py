@@ -69,7 +69,7 @@ class Supervised:
 
     @property
     def complete(self) -> bool:
-        """Whether every span that was not decided is no entity."""
+        """Whether every span that was not decided is not an entity."""
         return Layer.ENTITIES in self.layers
 
 
@@ -223,7 +223,7 @@ def _first_weights(labels: Labels, base: Labels) -> Floats:
     of_memory[:classes] = np.eye(classes) * _MEMORY_WEIGHT
     shapes = np.zeros((SHAPES + SPELLINGS, classes), np.float32)
     if not known:
-        shapes[0, 0] = 3  # without any knowledge a span is no entity
+        shapes[0, 0] = 3  # without any knowledge a span is not an entity
     return np.concatenate([of_model, of_memory, shapes])
 
 

@@ -16,7 +16,7 @@ _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """Matrix products run on one core here: learning goes on beside a person's work, and results do not depend on cores."""
+    """Matrix products run on one core here: learning runs alongside a person's work, and results do not depend on cores."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1, "blas"):

@@ -234,7 +234,7 @@ def _relation_features(
 def _first_relation_weights(
     layout: RelationLayout, base: RelationLayout, entity_labels: int
 ) -> Floats:
-    """Scores of labels that the bundled model knows count once; without any a pair is no relation."""
+    """Scores of labels that the bundled model knows count once; without any a pair is not a relation."""
     of_model = np.zeros((base.class_count if base.labels else 1, layout.class_count), np.float32)
     known = [label for label in layout.labels if label in base.labels]
     for label in known:

@@ -195,7 +195,7 @@ TOLERANCES: Mapping[str, float] = {"entity": 1.5, "relation": 3.0, "coreference"
 """F1 that each task may lose at the lower end of its interval.
 
 Twice the standard error that fifty documents leave in the difference (0.8, 1.5 and 2.5 F1 between two models on
-SciERC dev): with less, chance alone would keep out a model that is no worse.
+SciERC dev): with less, chance alone would keep out a model that is not worse.
 """
 
 FAVOURS = "documents that were corrected from a model's suggestions favour that model: annotators keep many suggestions unchanged"

@@ -22,7 +22,7 @@ class Drawn:
     """The result of drawing.
 
     Attributes:
-        figure: The PNG, ``None`` where none could be drawn; the SVG lies beside it.
+        figure: The PNG, ``None`` where none could be drawn; the SVG lies next to it.
         problem: Why not, in a sentence; empty where it was.
     """
 
@@ -90,7 +90,7 @@ def run_named(model: str | None, folder: str | None) -> Run:
         raise UsageError("a model or --run DIR is needed", "name one of them, not both")
     if folder is not None:
         if not any((Path(folder) / name).is_file() for name in (RUN, METRICS)):
-            raise InputMissingError(f"{folder} is no run folder", f"one holds {RUN}")
+            raise InputMissingError(f"{folder} is not a run folder", f"one holds {RUN}")
         return Run(Path(folder))
     known = find_model(str(model))
     run = _run_of(known)
@@ -102,7 +102,7 @@ def run_named(model: str | None, folder: str | None) -> Run:
 
 
 def _run_of(model: KnownModel) -> Run | None:
-    """The newest retraining that made it, else the run folder beside a folder trained from files."""
+    """The newest retraining that made it, else the run folder next to a folder trained from files."""
     for file in sorted(runs_folder().glob(f"*/{RUN}"), reverse=True):
         run = Run(file.parent)
         result = run.run().get("result")

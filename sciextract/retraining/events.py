@@ -58,7 +58,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(Event):
-    """A retraining begins, or goes on.
+    """A retraining begins, or continues.
 
     Attributes:
         run: Name of the run.
@@ -86,7 +86,7 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesStarted(Event):
-    """A training from files begins, or goes on; ``bf16`` as in :class:`RunStarted`."""
+    """A training from files begins, or continues; ``bf16`` as in :class:`RunStarted`."""
 
     kind = "start"
 
@@ -121,7 +121,7 @@ class DataRead(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Warned(Event):
-    """Something to mind; the training goes on."""
+    """Something to mind; the training continues."""
 
     kind = "warning"
 
@@ -151,7 +151,7 @@ class ForgettingMethod(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed(Event):
-    """The training goes on after an epoch, perhaps after some steps of the next one."""
+    """The training continues after an epoch, perhaps after some steps of the next one."""
 
     kind = "resumed"
     omitted = frozenset({"steps"})
@@ -238,7 +238,7 @@ class SeedStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedScored(Event):
-    """F1 of one of several seeds by task, beside the other keys in JSON."""
+    """F1 of one of several seeds by task, next to the other keys in JSON."""
 
     kind = "seed_scores"
 
@@ -252,7 +252,7 @@ class SeedScored(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateScored(Event):
-    """Both models on the held-out abstracts; JSON has the keys of the report beside the kind."""
+    """Both models on the held-out abstracts; JSON has the keys of the report next to the kind."""
 
     kind = "gate"
 
@@ -311,7 +311,7 @@ class Failed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stopped(Event):
-    """Somebody interrupted the training, or watching it; ``hint`` goes on."""
+    """The user interrupted the training, or watching it; ``hint`` names the command that continues."""
 
     kind = "stopped"
 
@@ -330,7 +330,7 @@ class CellEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStarted(CellEvent):
-    """The training of a cell begins, or goes on."""
+    """The training of a cell begins, or continues."""
 
     kind = "cell"
 
@@ -346,7 +346,7 @@ class CellTaken(CellEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellFailed(CellEvent):
-    """The loss of a cell is no number; the others go on."""
+    """The loss of a cell is not a number; the others go on."""
 
     kind = "failed"
 
@@ -383,7 +383,7 @@ def parse_event(values: Mapping[str, Any]) -> Event:
     of_kind = next((each for each in JOB_EVENTS if each.kind == kind), None)
     if of_kind is None:
         kinds = ", ".join(each.kind for each in JOB_EVENTS)
-        raise ValueError(f"{quoted(kind)} found, allowed are {kinds}")
+        raise ValueError(f"{quoted(kind)} found; expected {kinds}")
     try:
         json.dumps(values, allow_nan=False)
     except ValueError:
@@ -428,7 +428,7 @@ def _checked(cls: Any, values: Mapping[str, Any], prefix: str) -> dict[str, Any]
         if not (of_type and usable):
             words = " or ".join(each.__name__ for each in kinds if each is not type(None))
             start = "" if prefix else f"{getattr(cls, 'kind', '')}: "
-            raise ValueError(f"{start}{prefix}{name} is {quoted(value)}, allowed is {words}")
+            raise ValueError(f"{start}{prefix}{name} is {quoted(value)}; expected {words}")
         checked[name] = nested(**_checked(nested, value, f"{name} ")) if nested else value
     return checked
 

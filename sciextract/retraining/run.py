@@ -60,11 +60,11 @@ class Trainer(ABC):
         """Train and export into the run folder, unless an earlier process has done it.
 
         Returns:
-            Whether the model is there now; else the training goes on elsewhere.
+            Whether the model is there now; else the training continues elsewhere.
         """
 
     def interruption(self, run: Run) -> tuple[str, str]:
-        """What an interrupt means, and the command that goes on after it."""
+        """What an interrupt means, and the command that continues after it."""
         return stopped_here(run)
 
     def finish(self, run: Run) -> None:  # noqa: B027
@@ -83,7 +83,7 @@ def retrain(
         listener: Gets every event.
 
     Returns:
-        The result, or the run where its training goes on elsewhere.
+        The result, or the run where its training continues elsewhere.
 
     Raises:
         UsageError: The run was begun with something else, or another process works on it.

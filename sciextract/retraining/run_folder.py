@@ -1,6 +1,6 @@
 """Run folders of trainings: written by the trainer, read by whoever watches, also while they grow.
 
-A run folder holds ``run.json`` (what was asked and what came of it), ``status.json`` (where it is now,
+A run folder holds ``run.json`` (what was asked and the outcome), ``status.json`` (where it is now,
 always whole), ``metrics.jsonl`` (one event a line), ``log``, ``snapshot/``, ``model/`` and checkpoints.
 """
 

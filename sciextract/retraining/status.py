@@ -62,7 +62,7 @@ class StatusWriter:
         """Write how the block ended, whichever way it does.
 
         Args:
-            interruption: What an interrupt means, and the command that goes on after it; when ``None``, a training
+            interruption: What an interrupt means, and the command that continues after it; when ``None``, a training
                 on this machine stops.
             first: What is done first.
         """
@@ -151,7 +151,7 @@ class StatusWriter:
 
 
 def stopped_here(run: Run) -> tuple[str, str]:
-    """What an interrupt means for a training on this machine, and the command that goes on."""
+    """What an interrupt means for a training on this machine, and the command that continues."""
     return "stopped; finished stages are kept", go_on_command(run)
 
 

@@ -57,7 +57,7 @@ _FIELD = "quarantine"
 
 
 def quarantine_line(problem: Problem, key: ChunkKey) -> bytes:
-    """The record with the reason: input that ``annotate`` reads, which keeps the reason beside its results."""
+    """The record with the reason: input that ``annotate`` reads, which keeps the reason next to its results."""
     why = {"reason": problem.message, "chunk": list(key), "digest": problem.digest}
     record = {name: value for name, value in problem.record.items() if name != _FIELD}
     return f"{dump_line({**record, _FIELD: why})}\n".encode()

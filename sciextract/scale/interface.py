@@ -1,7 +1,7 @@
 """The interface of engines: shards of the input, chunks of a shard, results of a chunk.
 
 The inputs alone decide shards and chunks, so that their keys are the same for every engine and any number
-of workers: a run that one engine began, another can go on with.
+of workers: a run that one engine began, another can continue with.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Manifest:
             return None
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             raise OutputError(
-                f"{path}: this is no manifest of a folder of parts", "choose another folder"
+                f"{path}: this is not a manifest of a folder of parts", "choose another folder"
             ) from None
         raise OutputError(
             f"{path}: version {version} of the folder, this program knows {FORMAT_VERSION}",
@@ -121,7 +121,7 @@ class Manifest:
         }
 
     def check(self, earlier: Manifest, folder: Path | str) -> None:
-        """Refuse to go on with a folder that holds results of something else.
+        """Refuse to continue with a folder that holds results of something else.
 
         Args:
             earlier: The manifest of the folder.

@@ -96,7 +96,7 @@ class ObjectStoreParts(PartsFolder):
         store: The folder.
         mirror: A folder of this machine: the journal, and for every part an empty file of its size.
         manifest: Of this run.
-        earlier: Of the run that it goes on with, if there was one.
+        earlier: Of the run that it continues with, if there was one.
     """
 
     HAS_PLACEHOLDERS = True
@@ -174,7 +174,7 @@ def _mirrored(store: ObjectStoreFolder, mirror: Path) -> Manifest | None:
     sizes = store.sizes()
     if sizes and MANIFEST not in sizes:
         raise OutputError(
-            f"{store.url} has files in it and is no folder of parts: {min(sizes)}",
+            f"{store.url} has files in it and is not a folder of parts: {min(sizes)}",
             "choose a new or an empty folder",
         )
     for name, size in sizes.items():

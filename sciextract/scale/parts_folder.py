@@ -1,4 +1,4 @@
-"""A folder of parts: opened, filled chunk by chunk, finished; another run goes on where one was killed."""
+"""A folder of parts: opened, filled chunk by chunk, finished; another run continues where one was killed."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class PartsFolder:
     Args:
         path: The folder.
         manifest: Of this run.
-        earlier: Of the run that it goes on with, if there was one.
+        earlier: Of the run that it continues with, if there was one.
 
     Attributes:
         path: The folder.
@@ -314,6 +314,6 @@ def _check_empty(path: Path) -> None:
     strange = [each.name for each in path.iterdir() if each.name != LOCK]
     if any(not name.endswith(".partial") for name in strange):
         raise OutputError(
-            f"{path} has files in it and is no folder of parts: {min(strange)}",
+            f"{path} has files in it and is not a folder of parts: {min(strange)}",
             "choose a new or an empty folder",
         )

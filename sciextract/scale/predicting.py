@@ -149,7 +149,7 @@ def _warning(document: AnnotatedDocument) -> str:
 
 
 LONG_TEXT = 100_000
-"""Characters of a text that is no abstract: books may take longer."""
+"""Characters of a text that is not an abstract: books may take longer."""
 
 
 @dataclass(slots=True)

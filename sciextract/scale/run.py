@@ -1,4 +1,4 @@
-"""Runs over many abstracts: into a folder of parts, where the same call goes on, or into a stream of lines."""
+"""Runs over many abstracts: into a folder of parts, where the same call continues, or into a stream of lines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def annotate_into_parts(
 
     Raises:
         SciextractError: Nothing could be done, or the run cannot go on; the folder is whole, and the same call
-            goes on.
+            continues.
     """
     if request.choice.candidates and export != "jsonl":
         raise UsageError("--candidates needs a format that holds them", "add --export jsonl")
@@ -184,8 +184,8 @@ def _fitted(engine: Engine, rest: _Rest | None, records_a_call: int) -> tuple[En
         through = engine.through if rest is None else rest
         return replace(engine, through=through), records_a_call
     if rest is not None:
-        problem = "this engine cannot go on with a file"
-        raise UsageError(problem, "--parts FOLDER goes on by itself: the same command again")
+        problem = "this engine cannot continue with a file"
+        raise UsageError(problem, "--parts FOLDER continues by itself: the same command again")
     return engine, CHUNK_SIZE
 
 
@@ -228,7 +228,7 @@ class _Rest:
 
 
 class _Quarantine:
-    """The file of quarantined records beside an output file; on standard output there is none.
+    """The file of quarantined records next to an output file; on standard output there is none.
 
     Attributes:
         earlier: Digests of what an earlier run has put there.

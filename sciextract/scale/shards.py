@@ -88,7 +88,7 @@ def fingerprint(items: Iterable[LazyItem]) -> str:
 
 
 def _sources(path: str, format_id: str | None, alone: bool) -> list[str]:
-    """A folder whose files cannot be told is left to the reader, which says so in its turn."""
+    """A folder whose files cannot be listed is left to the reader, which reports it."""
     try:
         return single_sources(path, format_id)
     except FormatError:

@@ -20,7 +20,7 @@ MOST_STARTS = 3
 """Workers in a row, of all together, that may end before their model is loaded."""
 
 MOST_FAILURES = 20
-"""Attempts in a row, of all workers together, that may fail: more poison than that is no poison of single records."""
+"""Attempts in a row, of all workers together, that may fail: more poison than that is not the fault of single records."""
 
 
 class FailureLimits:
@@ -317,7 +317,7 @@ class Pool:
             self._note(result)
 
     def finished(self) -> bool:
-        """Whether :meth:`take` need not wait, as far as that can be told."""
+        """Whether :meth:`take` need not wait, as far as that is known."""
         return not self._results.empty()
 
     def _watch(self) -> None:

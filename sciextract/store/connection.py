@@ -128,7 +128,7 @@ def is_wal(path: Path) -> bool:
 
 
 def has_log(path: Path) -> bool:
-    """Whether a write-ahead log beside the file holds something that is not in the file yet."""
+    """Whether a write-ahead log next to the file holds something that is not in the file yet."""
     log = path.with_name(path.name + "-wal")
     return log.exists() and log.stat().st_size > 0
 
@@ -174,9 +174,9 @@ def is_replaced(connection: Connection, path: Path) -> bool:
 
 
 def part_with(connection: Connection) -> None:
-    """Leave no log beside a file that has taken the place of the connection's own.
+    """Leave no log next to a file that has taken the place of the connection's own.
 
-    SQLite finds logs by their names and would bring this one into the other file. The connection goes on
+    SQLite finds logs by their names and would bring this one into the other file. The connection continues
     reading its own file, which has no name any more.
     """
     with suppress(sqlite3.Error):
@@ -225,7 +225,7 @@ def _file_id(path: Path) -> FileId | None:
 
 
 def _log_path(path: Path, end: str) -> Path:
-    """A log's name: beside the file itself, also where the path is a link."""
+    """A log's name: next to the file itself, also where the path is a link."""
     file = path.resolve()
     return file.with_name(file.name + end)
 
@@ -316,7 +316,7 @@ def check_header(path: Path) -> int:
 
     Raises:
         ProjectMissingError: There is no such file.
-        NotAProjectError: It is no SQLite file, or one of another program.
+        NotAProjectError: It is not an SQLite file, or one of another program.
         ProjectVersionError: A newer sciextract wrote it.
         ProjectDamagedError: It was cut off.
         ProjectReadOnlyError: It cannot be read.
@@ -382,7 +382,7 @@ def _missing(path: Path) -> ProjectMissingError:
 
 
 def _check_size(path: Path, header: Header) -> None:
-    """A file that was cut off is found at once, unless a log beside it makes it whole."""
+    """A file that was cut off is found at once, unless a log next to it makes it whole."""
     logs = (path.with_name(path.name + end) for end in ("-wal", "-journal"))
     if path.stat().st_size < header.bytes and not any(log.exists() for log in logs):
         size = path.stat().st_size

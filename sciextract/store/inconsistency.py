@@ -49,9 +49,9 @@ class Finding:
 
 
 LONG_WORDS = 8
-"""Words from which on a mention counts as long: about the longest 1 % of the mentions of SciERC."""
+"""Minimum number of words of a long mention: about the longest 1 % of the mentions of SciERC."""
 SURE = 0.8
-"""Score from which on the model counts as sure."""
+"""Minimum score of an undecided item that counts as sure."""
 _STATES = ", ".join(f"'{state.value}'" for state in sorted(IN_VIEW))
 
 
@@ -149,7 +149,7 @@ def _by_document(connection: sqlite3.Connection) -> Iterator[tuple[int, list[_Me
 
 
 def _missed(project: Project) -> Iterator[Finding]:
-    """Sure predictions and candidates beside what was decided: nothing overlaps them, nobody has rejected them."""
+    """Sure predictions and candidates besides what was decided: nothing overlaps them, nobody has rejected them."""
     connection = project.connection
     taken: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
     rows = connection.execute(

@@ -267,7 +267,7 @@ def _forget_earlier(connection: sqlite3.Connection, number: int, source_id: int)
 def keep(
     connection: sqlite3.Connection, stored: Stored, annotations: Annotations, context: Context
 ) -> None:
-    """Keep what a source said about a document, as it said it; the same thing is kept once."""
+    """Keep the annotations of a document by a source unchanged; equal ones are kept once."""
     body = encode_annotations(annotations)
     connection.execute(
         "INSERT OR IGNORE INTO annotation_set VALUES (NULL, ?, ?, ?, ?, ?)",
@@ -278,7 +278,7 @@ def keep(
 def annotations_of_source(
     connection: sqlite3.Connection, number: int, source_id: int
 ) -> Annotations | None:
-    """What a source said about a document, the last time that it said something."""
+    """The latest annotations of a document by a source."""
     row = connection.execute(
         """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?
         ORDER BY id DESC LIMIT 1""",

@@ -67,7 +67,7 @@ def open_project(path: str | Path, author: str | None = None, *, read: bool = Fa
 
     Raises:
         ProjectMissingError: There is no such file.
-        NotAProjectError: It is no project.
+        NotAProjectError: It is not a project.
         ProjectVersionError: A newer sciextract wrote it.
         ProjectDamagedError: It is damaged.
         ProjectReadOnlyError: It is of an earlier version and cannot be written.

@@ -136,7 +136,7 @@ class Project:
 
         Raises:
             ProjectReplacedError: Another file has taken the project's place; what was written into the one
-                that was open is saved beside it now, unless it was before.
+                that was open is saved next to it now, unless it was before.
             ProjectError: The disk does not take it; nothing is lost, the next opening finishes it.
         """
         if self._closed:
@@ -168,7 +168,7 @@ class Project:
         return self._parted
 
     def save_copy(self) -> Path:
-        """Save everything that was open, once it was replaced by another file, as a project beside that one.
+        """Save everything that was open, once it was replaced by another file, as a project next to that one.
 
         Returns:
             The new project; ``sciextract merge`` brings what is in it into another one.
@@ -253,16 +253,21 @@ class Project:
             return self._kept.read(self.connection, number, for_good=for_good)
 
     def document(self, number: int, states: frozenset[State] = IN_VIEW) -> AnnotatedDocument:
-        """A document with its items of certain states: the current view, unless others are asked for."""
+        """A document with its items.
+
+        Args:
+            number: The document's number: see :meth:`numbers`.
+            states: States of the items to include; by default imported, accepted, edited and added ones.
+        """
         return views.annotated(self.document_state(number), self.sources, states)
 
     def numbers(self) -> list[int]:
-        """Numbers of all documents, in the order in which they came."""
+        """Numbers of all documents, in the order of import."""
         with translated(self.path):
             return documents.numbers(self.connection)
 
     def stream(self, states: frozenset[State] = IN_VIEW) -> Iterator[AnnotatedDocument]:
-        """All documents, one by one, in constant memory."""
+        """All documents as :meth:`document` gives them, one by one, in constant memory."""
         last = 0
         while page := documents.numbers(self.connection, last, 256):
             for last in page:

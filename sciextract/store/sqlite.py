@@ -100,7 +100,9 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
         case sqlite3.SQLITE_CANTOPEN:
             return _cannot_open(path)
         case sqlite3.SQLITE_NOTADB:
-            return NotAProjectError(f"{path} is no SQLite file", "name the project with --project")
+            return NotAProjectError(
+                f"{path} is not an SQLite file", "name the project with --project"
+            )
         case sqlite3.SQLITE_CORRUPT:
             return damaged(path, str(error))
         case _:

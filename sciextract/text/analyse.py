@@ -42,7 +42,18 @@ def make_document(
     *,
     title_length: int = 0,
 ) -> Document:
-    """A document whose tokens and sentences are derived from its text (see :func:`analyse`)."""
+    """A document with tokens and sentences derived from its text (see :func:`analyse`).
+
+    >>> document = make_document("a", "We parse graphs. It works.", {"year": 2024})
+    >>> len(document.tokens.spans), len(document.tokens.sentences)
+    (7, 2)
+
+    Args:
+        doc_key: Its name in results and exports.
+        text: The text, kept exactly.
+        fields: Metadata such as ``title``, ``year`` or ``doi``.
+        title_length: Characters of the title at the start of the text, which is then a sentence; 0 without one.
+    """
     return Document(doc_key, text, analyse(text, title_length=title_length), fields or {})
 
 

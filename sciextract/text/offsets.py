@@ -92,6 +92,6 @@ def _inverse(table: array[int], offset: int, unit: str) -> int:
 
 def _outside(offset: int, length: int, unit: str) -> FormatError:
     return FormatError(
-        f"{unit} {offset} lies outside the text; allowed are 0 to {length}",
+        f"{unit} {offset} lies outside the text; expected 0 to {length}",
         hint="check that the offsets belong to this text, and which unit they count",
     )

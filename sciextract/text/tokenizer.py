@@ -252,7 +252,7 @@ def _check(sentences: Sequence[Sequence[str]]) -> None:
             if not isinstance(token, str) or not token:
                 raise FormatError(
                     f"token {token_index} of sentence {sentence_index} is {token!r}; "
-                    "allowed are non-empty strings",
+                    "expected non-empty strings",
                     hint="remove the token and renumber the spans behind it",
                 )
 

@@ -1,4 +1,4 @@
-"""Deciding where two sources differ: what holds in the project against what another source said."""
+"""Deciding where two sources differ: what holds in the project against the annotations of another source."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Decided:
     Attributes:
         outcome: What the decision did.
         doc: The document.
-        compared: It beside what each source said, by the source's number.
+        compared: It and the annotations of each source, by the source's number.
     """
 
     outcome: Outcome
@@ -231,13 +231,13 @@ def follow(project: Project, turned: Event, decisions: Decisions | None = None) 
 def waiting(
     project: Project, doc: DocumentState, source_id: int, decided: Collection[str]
 ) -> list[Dispute]:
-    """What is undecided between a document as it is, or would be, and what a source said about it."""
+    """What is undecided between a document as it is, or would be, and a source's annotations of it."""
     both = compare_with_source(project, doc, source_id)
     return both.waiting(decided) if both else []
 
 
 def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:
-    """Numbers of the documents about which one of these sources has said something."""
+    """Numbers of the documents that one of these sources has annotated."""
     marks = ", ".join("?" * len(source_ids))
     with translated(project.path):
         rows = project.connection.execute(
@@ -249,7 +249,7 @@ def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:
 
 
 def sources(project: Project, wanted: str) -> dict[str, int]:
-    """Names and numbers of the sources that begin like that and have said something.
+    """Names and numbers of the sources that begin like that and have annotations.
 
     Raises:
         UsageError: There is none.

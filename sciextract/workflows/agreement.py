@@ -217,14 +217,14 @@ def sides(project: Project) -> list[Side]:
 def agree_with(
     project: Project, side: Side, on_progress: Callable[[int, int], bool] = lambda done, of: True
 ) -> WithSource:
-    """Compare what holds in the project with what a source said last.
+    """Compare what holds in the project with the latest annotations of a source.
 
     Of abstracts that came with a file, those are left out about which nobody has decided anything here: they
     would agree with themselves.
 
     Args:
         side: The source.
-        on_progress: Told how many abstracts are read, of how many; gives whether to go on.
+        on_progress: Called with how many abstracts are read, of how many; gives whether to continue.
 
     Raises:
         Cancelled: ``on_progress`` said no.

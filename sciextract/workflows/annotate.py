@@ -86,7 +86,7 @@ class Listener:
     """Hears what happens during a run; override what is of interest."""
 
     def bad_record(self, error: FormatError) -> None:
-        """A record could not be read; the run goes on."""
+        """A record could not be read; the run continues."""
 
     def note(self, message: str) -> None:
         """Something that the user may want to know."""

@@ -53,7 +53,7 @@ class Target:
     Attributes:
         export: A format; ``None`` for the readable view.
         path: A file; ``None`` for standard output.
-        resume: Whether to go on where the file ends.
+        resume: Whether to continue where the file ends.
         force: Whether to overwrite the file.
     """
 
@@ -94,13 +94,13 @@ class Target:
     def _check_format(self, spec: FormatSpec) -> None:
         if self.resume and spec.id not in RESUMABLE:
             raise UsageError(
-                f"--resume cannot go on with {spec.id}", f"it can with {', '.join(RESUMABLE)}"
+                f"--resume cannot continue with {spec.id}", f"it can with {', '.join(RESUMABLE)}"
             )
         if self.path is None:
             refuse_standard_output(spec, "--export")
 
     def earlier(self, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
-        """The run to go on with, if there is one."""
+        """The run to continue with, if there is one."""
         if not self.resume or self.path is None or self.export is None:
             return None
         return EarlierRun.open(self.path, self.export, model_of)
@@ -180,7 +180,7 @@ class AnnotateJob:
         input_format: Format of the inputs; their content decides when ``None``.
         schema: Name or file of a label schema.
         given: Whether the input's entities stay, and only relations between them are predicted.
-        keep_gold: Whether the input's annotations are written as gold, and the predictions beside them.
+        keep_gold: Whether the input's annotations are written as gold, and the predictions next to them.
     """
 
     inputs: list[str]
@@ -242,7 +242,7 @@ class AnnotateJob:
                 "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
             )
         if self.target.resume and self.target.export == "scierc":
-            listener.note(f"scierc files do not name their model; {extractor.model} goes on")
+            listener.note(f"scierc files do not name their model; {extractor.model} continues")
         return extractor
 
     def _writer(
@@ -344,7 +344,7 @@ class ProjectJob:
         Args:
             listener: Hears of the import.
             on_progress: Called with documents predicted and documents in all.
-            on_model: Told which model predicts, when somebody chose another than the default.
+            on_model: Called with the model that predicts, if it is not the default.
 
         Raises:
             SciextractError: A step cannot be done.

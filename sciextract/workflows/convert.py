@@ -168,7 +168,7 @@ def rename_of(words: str) -> dict[str, str]:
     {'Method': 'Technique', 'Task': 'Problem'}
 
     Raises:
-        UsageError: A part is no pair, or a label is to get two new names.
+        UsageError: A part is not a pair, or a label is to get two new names.
     """
     pairs = [part.partition("=") for part in words.split(",") if part.strip()]
     labels: dict[str, str] = {}
@@ -176,7 +176,7 @@ def rename_of(words: str) -> dict[str, str]:
         old, new = part[0].strip(), part[2].strip()
         if not old or not new or "=" in new:
             raise UsageError(
-                f"--rename has {''.join(part).strip()!r}, allowed is OLD=NEW",
+                f"--rename has {''.join(part).strip()!r}; expected OLD=NEW",
                 "several are separated by commas: --rename Method=Technique,Task=Problem",
             )
         if labels.setdefault(old, new) != new:

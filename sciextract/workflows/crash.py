@@ -14,7 +14,7 @@ from sciextract import __version__
 
 
 def write_report(error: BaseException) -> Path:
-    """Write a report beside earlier ones and return its path.
+    """Write a report next to earlier ones and return its path.
 
     Raises:
         OSError: The folder or the file cannot be written.

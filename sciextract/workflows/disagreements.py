@@ -81,7 +81,7 @@ class DocumentComparison:
 def compare_with_source(
     project: Project, doc: DocumentState, source_id: int
 ) -> DocumentComparison | None:
-    """Hold a document against what a source said about it; ``None`` when there is nothing to compare.
+    """Hold a document against a source's annotations of it; ``None`` when there is nothing to compare.
 
     Args:
         project: The open project.
@@ -324,7 +324,7 @@ def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow
             return row
     text = " ".join(each.of(doc.text) for each in item.fragments[place])
     raise ActionRefusedError(
-        f"{text!r} is no entity here", "decide the differences of the entities first"
+        f"{text!r} is not an entity here", "decide the differences of the entities first"
     )
 
 

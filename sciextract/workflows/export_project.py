@@ -76,11 +76,11 @@ class ExportJob:
         format: The format's id.
         output: File or folder; ``None`` or ``-`` for standard output.
         strict: Whether a loss is a failure.
-        undecided: Whether items that nobody has decided go along.
-        source: Export what this source said, not the current view.
+        undecided: Whether items that nobody has decided are included.
+        source: Export the annotations of this source, not the current view.
         force: Whether to replace what is at the output.
         base: Gold that the project's abstracts are added to, for a training set of both.
-        predicted: Whether predictions are written beside the current view: those of ``source``, else the
+        predicted: Whether predictions are written next to the current view: those of ``source``, else the
             latest ones of a model; abstracts without predictions are left out.
     """
 

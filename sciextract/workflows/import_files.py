@@ -39,7 +39,9 @@ def layers_named(words: str) -> tuple[Layer, ...]:
     known = [layer.value for layer in Layer]
     for name in names:
         if name not in known:
-            raise UsageError(f"--done {name!r} is no layer", f"layers: {', '.join(known)}, or all")
+            raise UsageError(
+                f"--done {name!r} is not a layer", f"layers: {', '.join(known)}, or all"
+            )
     return tuple(map(Layer, names))
 
 
@@ -52,7 +54,7 @@ class ImportListener:
     """Who hears of what happens during an import or a conversion.
 
     Attributes:
-        bad_record: Called with the error of a record that could not be read; the import goes on.
+        bad_record: Called with the error of a record that could not be read; the import continues.
         warned: Called with the key of a document and the remarks about it.
         progress: Called with the number of documents behind us.
         note: Called with which fields of a file with gold and predictions were read, and which were left.

@@ -32,7 +32,7 @@ MOST_FINISHED = 200
 """Abstracts that an adapter is trained on at most: those that were decided last."""
 
 FEW_FINISHED = 10
-"""Finished abstracts below which mentions that a person had suggested by another model stay beside the adapter's."""
+"""Finished abstracts below which mentions that a person had suggested by another model stay next to the adapter's."""
 
 _BATCH = 8
 

@@ -280,9 +280,9 @@ ASKED_TEXTS = 200
 
 
 def fitting_schema(model: str | None, texts: Iterable[str]) -> str:
-    """The bundled schema whose labels a model predicts; the default one where that cannot be told.
+    """The bundled schema whose labels a model predicts; the default one where that is not known.
 
-    A model that is missing or damaged is no failure here: whoever loads it says so.
+    A model that is missing or damaged is not a failure here: whoever loads it says so.
 
     Args:
         model: What the user named; ``None`` is the model that the user chose before, or the default one.

@@ -177,7 +177,7 @@ def _pair(text: str, whole: str) -> tuple[str, str]:
     head, arrow, tail = text.partition(">")
     if not arrow or not head.strip() or not tail.strip():
         raise UsageError(
-            f"{whole!r}: {text.strip()!r} is no pair of types",
+            f"{whole!r}: {text.strip()!r} is not a pair of types",
             f'write LABEL=HEAD>TAIL,HEAD>TAIL, e.g. "HAS=Alloy>Property"; {ANY_TYPE} is every type',
         )
     return head.strip(), tail.strip()

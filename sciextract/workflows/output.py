@@ -32,7 +32,7 @@ class OutputFile(io.TextIOBase):
 
     Args:
         path: The file.
-        byte_start: Where to go on in an existing file, whose rest is cut off; ``None`` starts it anew.
+        byte_start: Where to continue in an existing file, whose rest is cut off; ``None`` starts it anew.
     """
 
     def __init__(self, path: str, byte_start: int | None = None) -> None:
@@ -201,7 +201,7 @@ def check_output(path: str, inputs: Sequence[str], *, overwrite: bool) -> None:
 
 
 def refuse_standard_output(spec: FormatSpec, option: str) -> None:
-    """Refuse standard output for a format that is no stream of text.
+    """Refuse standard output for a format that is not a stream of text.
 
     Raises:
         UsageError: It is none; names the format as ``option`` does.
@@ -308,7 +308,7 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
 
 @contextmanager
 def whole_output(target: Path) -> Iterator[Path]:
-    """A path beside the target to write to; it takes the target's place when the block ends well.
+    """A path next to the target to write to; it takes the target's place when the block ends well.
 
     Raises:
         OutputError: The target cannot be replaced.

@@ -109,7 +109,7 @@ class EarlierRun:
         own = isinstance(record, dict) and ("schema_version" in record) == (self.export == "jsonl")
         if not isinstance(record, dict) or not own:
             raise OutputError(
-                f"{self.path}:{self.documents}: this is no line of --export {self.export}",
+                f"{self.path}:{self.documents}: this is not a line of --export {self.export}",
                 "choose another --output",
             )
         return record

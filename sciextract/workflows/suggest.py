@@ -336,7 +336,7 @@ class Patterns:
     Raises:
         MissingExtraError: spaCy is not installed.
         InputMissingError: The file does not exist.
-        FormatError: A line is no pattern, or has an unknown attribute or operator.
+        FormatError: A line is not a pattern, or has an unknown attribute or operator.
         UsageError: A label is not in the schema.
     """
 
@@ -474,12 +474,12 @@ def label_map(words: str) -> dict[str, str]:
     {'Method': 'Technique', 'Material': 'Substance'}
 
     Raises:
-        UsageError: A part is no pair.
+        UsageError: A part is not a pair.
     """
     pairs = [part.partition("=") for part in words.split(",") if part.strip()]
     for old, equals, new in pairs:
         if not (old.strip() and equals and new.strip()):
-            problem = f"--map: {old + equals + new!r} is no pair of labels"
+            problem = f"--map: {old + equals + new!r} is not a pair of labels"
             raise UsageError(problem, "write OLD=NEW,OLD=NEW, e.g. Method=Technique")
     return {old.strip(): new.strip() for old, _, new in pairs}
 

@@ -117,7 +117,7 @@ class TestReplacedFile:
         async with opened(project) as (app, pilot):
             await pilot.press("enter")
             os.replace(other, project)
-            await until_shown(pilot, "Enter saves it beside")
+            await until_shown(pilot, "Enter saves it next to")
             await pilot.press("enter")
             await until_shown(pilot, "p.replaced.sciextract")
             await until(pilot, lambda: app.project and "replaced" in app.project.path.name)
@@ -133,10 +133,10 @@ class TestReplacedFile:
             async with opened(project) as (_, pilot):
                 await pilot.press("enter")
                 os.replace(other, project)
-                await until_shown(pilot, "Enter saves it beside")
+                await until_shown(pilot, "Enter saves it next to")
                 await pilot.press("escape", "enter")
                 await until_shown(pilot, "it was replaced by another file")
-                await until_shown(pilot, "Enter saves it beside")
+                await until_shown(pilot, "Enter saves it next to")
                 await pilot.press("escape")
         assert "accepted" not in states(project)
         assert states(project.with_name("p.replaced.sciextract")).count("accepted") == 1

@@ -181,7 +181,7 @@ def test_relations_as_hgere_and_pl_marker_name_them(
     assert json.loads(result.stdout)["relation"]["strict"]["ordered"]["f1"] == 100
     broken = record | {"predicted_rel": None, "predicted_re": [[2, []]]}
     error = run(runner, gold, written(tmp_path / "broken.jsonl", broken)).stderr
-    assert "predicted_re[0]: 2 found, allowed is a sentence from 0 to 1" in error
+    assert "predicted_re[0]: 2 found; expected a sentence from 0 to 1" in error
 
 
 def test_documents_without_keys_are_matched_by_text(runner: CliRunner, tmp_path: Path) -> None:

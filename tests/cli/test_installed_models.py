@@ -95,10 +95,10 @@ def test_the_desk_prefers_it_until_somebody_chooses(base: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "wrong"),
     [
-        ("sci-base = sciextract_sci_base:nothing", "nothing is no folder"),
-        ("sci-base = never_installed:model", "which is no installed PACKAGE:FOLDER"),
-        ("sci-base = sciextract_sci_base", "which is no installed PACKAGE:FOLDER"),
-        ("sci-base = os.path:../../etc", "which is no installed PACKAGE:FOLDER"),
+        ("sci-base = sciextract_sci_base:nothing", "nothing is not a folder"),
+        ("sci-base = never_installed:model", "which is not an installed PACKAGE:FOLDER"),
+        ("sci-base = sciextract_sci_base", "which is not an installed PACKAGE:FOLDER"),
+        ("sci-base = os.path:../../etc", "which is not an installed PACKAGE:FOLDER"),
     ],
 )
 def test_an_entry_point_to_nothing(base: Path, site: Path, entry: str, wrong: str) -> None:

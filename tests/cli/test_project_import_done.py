@@ -72,6 +72,8 @@ def test_a_layer_that_is_none_is_refused_before_anything_happens(
     write_lines(work / "more.jsonl", GOLD)
     result = command("import", "more.jsonl", "--project", "new.sciextract", "--done", "names")
     assert result.code == ExitCode.USAGE
-    assert "'names' is no layer" in result.err and "entities, relations, coreference" in result.err
+    assert (
+        "'names' is not a layer" in result.err and "entities, relations, coreference" in result.err
+    )
     status = json.loads(command("status", "--project", "new.sciextract", "--json").out)
     assert status["documents"] == 0

@@ -79,7 +79,7 @@ def test_mistakes_name_what_is_allowed(command: Command) -> None:
             "A",
             "--relation",
             "R=A>B",
-        ): "unknown type 'B'; allowed: A, *",
+        ): "unknown type 'B'; choose from: A, *",
         ("new", "a.toml", "--entity", "A", "--entity", "A"): "a second time",
         ("new", "a.toml", "--entity", "A", "--symmetric", "R"): "no such relation",
         ("show", "nope"): "scierc",

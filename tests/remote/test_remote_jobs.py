@@ -273,9 +273,9 @@ def test_events_without_end_are_refused(
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"event": "run this"}', "'run this' found, allowed are start, step"),
-        ("no JSON", "None found, allowed are"),
-        ('{"event": "start", "epochs": "9", "device": "cpu"}', "epochs is '9', allowed is int"),
+        ('{"event": "run this"}', "'run this' found; expected start, step"),
+        ("no JSON", "None found; expected"),
+        ('{"event": "start", "epochs": "9", "device": "cpu"}', "epochs is '9'; expected int"),
         (json.dumps({**STEP, "loss": {}}), "loss entity is None"),
         (json.dumps(STEP).replace("0.5", "1e999"), "a number that JSON does not have"),
         ('{"event": "dev", "epoch": 1, "entity": 1e99}', "entity is 1e+99"),

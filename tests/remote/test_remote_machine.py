@@ -65,7 +65,7 @@ def test_a_python_that_is_not_there(server: Server) -> None:
     ],
 )
 def test_hosts_with_shell_characters_never_reach_a_command(host: str) -> None:
-    with pytest.raises(UsageError, match="no host name"):
+    with pytest.raises(UsageError, match="not a host name"):
         check_host(host)
 
 

@@ -70,9 +70,9 @@ def trainable(network: nn.Module) -> dict[str, Tensor]:
 
 
 def save_checkpoint(folder: Path, state: TrainingState) -> None:
-    """Writes the state beside the old one and renames it into place.
+    """Writes the state next to the old one and renames it into place.
 
-    Within an epoch the random numbers go along, so that dropout goes on as it would have.
+    Within an epoch the random numbers are included, so that dropout continues as it would have.
 
     Raises:
         OutputError: The disk is full; the old checkpoint is kept.
@@ -141,7 +141,7 @@ def load_weights(path: Path, network: nn.Module) -> None:
     except (RuntimeError, OSError, SafetensorError) as error:
         raise _of_another(path, str(error)) from error
     if unknown:
-        raise _of_another(path, f"{unknown[0]} is no weight of the network")
+        raise _of_another(path, f"{unknown[0]} is not a weight of the network")
 
 
 def _of_another(path: Path, problem: str) -> ModelDamagedError:
@@ -152,7 +152,7 @@ def _of_another(path: Path, problem: str) -> ModelDamagedError:
 
 
 def _same_settings(found: dict[str, Any], wanted: dict[str, Any], path: Path) -> None:
-    """Refuses to go on with other settings, which would bend the schedule unnoticed."""
+    """Refuses to continue with other settings, which would bend the schedule unnoticed."""
     before = {"processes": 1, **with_later_settings(found)}
     changed = [
         f"{key} was {before.get(key)!r}, is {wanted.get(key)!r}"
@@ -162,7 +162,7 @@ def _same_settings(found: dict[str, Any], wanted: dict[str, Any], path: Path) ->
     if changed:
         raise UsageError(
             f"{path}: a training with other settings stopped here: {'; '.join(changed)}",
-            "give its settings again to go on, or another run folder to start anew",
+            "give its settings again to continue, or another run folder to start anew",
         )
 
 

@@ -154,7 +154,7 @@ class TrainConfig:
         negatives_per_word: Most likely non-gold spans per word that join the pair heads.
         evaluate_every: Epochs between evaluations on dev.
         select_by: Dev F1 that the kept epoch is chosen by: one task's, or ``mean`` of those learned.
-        patience: Evaluations without a better score after which a training ends; 0 goes on to the end.
+        patience: Evaluations without a better score after which a training ends; 0 continues to the end.
         rehearsal: Documents against forgetting per training document and epoch, where there are any.
         rehearsal_limit: Most documents against forgetting in one epoch.
         pull: Strength of the pull back to the weights that a warm start began with; 0 is none.

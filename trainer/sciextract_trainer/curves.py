@@ -41,7 +41,7 @@ _SCORES: Mapping[str, _Style] = {
     "mean": ("mean of the tasks", "#000000", ":", "D"),
 }
 _STYLE = {
-    "text.parse_math": False,  # a name with $ or _ is no formula
+    "text.parse_math": False,  # a name with $ or _ is not a formula
     "svg.fonttype": "none",
     "svg.hashsalt": "sciextract",
     "font.size": 9,
@@ -71,7 +71,7 @@ class Curves:
 
     @classmethod
     def of(cls, events: Iterable[Mapping[str, Any]]) -> Curves:
-        """The curves in a run's events; what is no number is left out, and an epoch that began anew counts once."""
+        """The curves in a run's events; what is not a number is left out, and an epoch that began anew counts once."""
         curves = cls()
         for event in events:
             match event.get("event"):

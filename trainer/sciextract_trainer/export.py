@@ -275,7 +275,7 @@ def assert_parity(
         worst = max(worst, *(_gap(mine, theirs, name) for name in PAIR_OUTPUTS))
     if worst > PARITY:
         raise ModelMismatchError(
-            f"torch and ONNX Runtime differ by {worst:.1e} in a logit; allowed is {PARITY:.0e}",
+            f"torch and ONNX Runtime differ by {worst:.1e} in a logit; the limit is {PARITY:.0e}",
             "the export is not used; check the versions of torch, onnx and onnxruntime",
         )
     return worst

@@ -163,7 +163,7 @@ _CANNOT_GROW = {**NO_ROOM, errno.EROFS: "the file system is read-only"}
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file or folder to write beside ``path``, which takes its place when the block is done.
+    """A file or folder to write next to ``path``, which takes its place when the block is done.
 
     Raises:
         OutputError: The disk is full; ``path`` is as it was before.
@@ -174,7 +174,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turns a full disk into an error that says how to go on.
+    """Turns a full disk into an error that says how to continue.
 
     Raises:
         OutputError: The disk is full while something is written to ``path``.

@@ -85,7 +85,7 @@ def train(
     group: Group = ALONE,
     until: float = float("inf"),
 ) -> nn.Module:
-    """Trains a network, or goes on where ``folder`` left off, and returns the best one.
+    """Trains a network, or continues where ``folder`` left off, and returns the best one.
 
     Args:
         config: The recipe.
@@ -100,7 +100,7 @@ def train(
         until: ``time.monotonic()`` at which to stop; several processes stop after an epoch, one after a step.
 
     Raises:
-        TimeIsUp: It is later than ``until``; the same call goes on from there.
+        TimeIsUp: It is later than ``until``; the same call continues from there.
         LossError: The loss is not a number; the best weights so far stay in ``folder``.
         UsageError: ``folder`` holds an unfinished training with other settings, or the encoder cannot do
             what the recipe asks.
@@ -204,7 +204,7 @@ def _part_of(config: TrainConfig, examples: Sequence[Sized], epoch: int) -> Sequ
 
 
 def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> str:
-    """Why to stop: dev has not improved for as many evaluations as the recipe waits for; empty to go on.
+    """Why to stop: dev has not improved for as many evaluations as the recipe waits for; empty to continue.
 
     Where dev is too small to choose by, chance alone keeps it from rising: it must not have moved at all.
     """

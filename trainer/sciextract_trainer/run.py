@@ -46,7 +46,7 @@ class TrainingJob:
         schema: Label schema of data and model.
         data: Training documents, or a folder with such a split.
         dev: Documents for selection, thresholds and the stated scores, or a folder with such a split.
-        run_folder: Checkpoint, best weights and metrics; an interrupted job goes on from here.
+        run_folder: Checkpoint, best weights and metrics; an interrupted job continues from here.
         output: The finished model folder.
         name: The model's name.
         device: Where to train.
@@ -82,7 +82,7 @@ def make_job(
         data: Training documents.
         dev: Dev documents.
         output: The finished model folder; its name is the model's name.
-        run_folder: Resumable state; ``OUTPUT.run`` beside the output when ``None``.
+        run_folder: Resumable state; ``OUTPUT.run`` next to the output when ``None``.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
 
     Raises:
@@ -173,7 +173,7 @@ def _train(job: TrainingJob, listener: Listener, group: Group) -> dict[str, Any]
 
 
 def _keeping(run: Run, listener: Listener) -> Listener:
-    """Passes events on, and keeps the losses at the end of each epoch beside the dev scores."""
+    """Passes events on, and keeps the losses at the end of each epoch with the dev scores."""
 
     def keep(event: Event) -> None:
         if isinstance(event, Step) and event.documents == event.of:

@@ -76,7 +76,7 @@ def run_seeds(job: TrainingJob, seeds: Sequence[int], listener: Listener) -> See
     """Trains a recipe once with each seed.
 
     Each seed has a folder ``seed-N`` of its own in the job's output and in its run folder. A seed that is finished is
-    not trained again, one that was stopped goes on. The scores are those of the network in full precision, with the
+    not trained again, one that was stopped continues. The scores are those of the network in full precision, with the
     thresholds that go with it.
 
     Args:

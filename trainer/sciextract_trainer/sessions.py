@@ -22,7 +22,7 @@ CHECKPOINT_SECONDS = 300.0
 
 
 class TimeIsUp(Exception):
-    """The time of a call is over; what is finished is kept, and the same call goes on."""
+    """The time of a call is over; what is finished is kept, and the same call continues."""
 
 
 def deadline(minutes: float) -> float:

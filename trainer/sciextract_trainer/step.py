@@ -1,4 +1,4 @@
-"""One optimiser step: in parts where memory is short, by several processes, stopped where a loss is no number."""
+"""One optimiser step: in parts where memory is short, by several processes, stopped where a loss is not a number."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Stepper:
             except CompileFailure as error:
                 torch.set_rng_state(drawn)
                 self.compilation.give_up()
-                message = f"the encoder cannot be compiled, going on without: {reason_of(error)}"
+                message = f"the encoder cannot be compiled, continuing without: {reason_of(error)}"
                 self.listener(Warned(message=message))
             except (RuntimeError, MemoryError) as error:
                 if not _is_out_of_memory(error):

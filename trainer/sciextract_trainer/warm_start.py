@@ -193,7 +193,7 @@ def open_start_model(folder: ModelFolder) -> StartModel:
 
 
 def save_weights(network: nn.Module, folder: Path) -> None:
-    """Writes architecture and weights of a network beside its graphs, weights in half precision."""
+    """Writes architecture and weights of a network next to its graphs, weights in half precision."""
     halves = {
         name: parameter.detach().cpu().numpy().astype(np.float16)
         for name, parameter in network.named_parameters()

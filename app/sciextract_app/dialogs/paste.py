@@ -28,7 +28,7 @@ class PasteArea(TextArea):
     """Shows what is pasted into it with symbols for control characters; the first text goes to the dialog."""
 
     def on_paste(self, event: events.Paste) -> None:
-        """Insert a text beside others; one that is alone or long is taken as a whole."""
+        """Insert a text next to others; one that is alone or long is taken as a whole."""
         event.prevent_default()
         if self.text and not self.read_only and len(event.text) <= MOST_SHOWN:
             event.stop()

@@ -144,7 +144,7 @@ def _below(value: str, labels: Collection[str]) -> dict[str, Any]:
     try:
         return {"score_below": float(value)}
     except ValueError:
-        raise UsageError(f"below:{value} is no number", "for example below:0.5") from None
+        raise UsageError(f"below:{value} is not a number", "for example below:0.5") from None
 
 
 def _is(value: str, labels: Collection[str]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class ComparedAbstract:
 def read_abstract(
     project: Project, number: int, sides: Iterable[OtherSource], decisions: Decisions
 ) -> ComparedAbstract | None:
-    """An abstract beside what others said about it; ``None`` when it is not in the project."""
+    """An abstract and the annotations of others; ``None`` when it is not in the project."""
     try:
         document = project.document_state(number)
     except KeyError:

@@ -176,7 +176,7 @@ def next_abstract(desk: Adjudication, action: Action | None = None) -> Feedback:
         found = desk.backlog.next_waiting(desk.number)
     except ComparisonPending:
         known = f"{desk.backlog.counted:,} of {len(desk.backlog.numbers):,}"
-        return Feedback(f"{known} abstracts are compared, without a difference so far; D goes on")
+        return Feedback(f"{known} abstracts are compared, without a difference so far; D continues")
     if found is None:
         return Feedback(ALL_DECIDED)
     if found == desk.number:
@@ -207,7 +207,7 @@ def _undo_or_redo(
     event = events.read_event(desk.project.connection, latest) if latest else None
     if event is not None and event.kind != KIND:
         return problem(
-            f"Your last action was {event.kind!r}, which is no decision between two sides: Esc, and the same key at the desk"
+            f"Your last action was {event.kind!r}, which is not a decision between two sides: Esc, and the same key at the desk"
         )
     event, _ = turn()
     before = desk.number

@@ -1,4 +1,4 @@
-"""One decision for the whole project: asked for by a key, counted and done elsewhere while the person goes on.
+"""One decision for the whole project: asked for by a key, counted and done elsewhere while the person continues.
 
 The desk only knows how far it is. Whoever counts tells it through :class:`BulkApply`, and the question comes
 when the count is there: at once for a person who waits, behind ``&`` for one who went on meanwhile.
@@ -206,7 +206,7 @@ def _repeat_question(state: ReviewState, decision: BulkDecision) -> Feedback:
 
 
 def _enter_counting(state: ReviewState) -> None:
-    """The person waits for the count: Enter decides nothing else meanwhile, every other key goes on."""
+    """The person waits for the count: Enter decides nothing else meanwhile, every other key continues."""
     _enter(state, Mode.COUNTING, None)
 
 

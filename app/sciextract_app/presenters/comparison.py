@@ -153,7 +153,7 @@ _PASSED_ON = frozenset({"guideline", "help", "palette", "quit"})
 
 
 class Comparison:
-    """What a model said about an abstract beside what holds there now.
+    """The predictions of a model for an abstract and its current annotations.
 
     Args:
         project: The open project.
@@ -298,7 +298,7 @@ class Comparison:
 def compare(
     project: Project, number: int, keys: Mapping[str, str] | None = None
 ) -> Comparison | None:
-    """The newest model run on an abstract beside what holds; ``None`` when no model has seen it."""
+    """The newest model run on an abstract and the current annotations; ``None`` when no model has seen it."""
     with translated(project.path):
         newest = review.newest_prediction(project.connection, number)
         said = annotations_of_source(project.connection, number, newest[1]) if newest else None

@@ -150,7 +150,7 @@ _RECENT = 10
 
 @dataclass(frozen=True, slots=True)
 class ProgressPage:
-    """How the work goes on.
+    """How the work continues.
 
     Attributes:
         summary: Lines of words.
@@ -353,7 +353,7 @@ Page = ProgressPage | AcceptancePage | CalibrationPage | TimePage | LabelsPage |
 
 
 def gather(project: Project) -> Iterator[tuple[str, Page]]:
-    """Names and pages; in a large project some take seconds, so they are gathered beside the keys."""
+    """Names and pages; in a large project some take seconds, so they are gathered in the background."""
     known = totals(project.connection)
     yield "progress", progress_page(known.done, known.documents, done_by_day(project))
     yield "time", time_page(seconds_of_done(project))

@@ -147,12 +147,12 @@ def apply_label(state: ReviewState, label: str) -> Feedback:
 
 
 def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> Feedback:
-    """The item is decided with it, whether it was before or not, and the desk goes on.
+    """The item is decided with it, whether it was before or not, and the desk continues.
 
     The focus stays where it is a cluster link that is still undecided: its mention has the type then.
     """
     if isinstance(item, RelationRef) and label not in state.open_view.schema.relation_labels:
-        return problem(f"{label} is no type of relations")
+        return problem(f"{label} is not a type of relations")
     position = state.position()
     set_label = partial(state.project.actions.set_label, state.number, item, label)
     outcome = legally(state, ("label", item.id, label), set_label)

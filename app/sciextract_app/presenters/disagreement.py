@@ -33,7 +33,7 @@ class Votes:
 
     Attributes:
         voters: How many sources have anything of a kind. One that has nothing in a whole layer may never
-            have looked at it, which is no disagreement.
+            have looked at it, which is not a disagreement.
         counts: How many sources have a mention or a relation.
         clusters: The cluster of every mention that has one, by source.
         symmetric: Relation labels without direction.

@@ -75,7 +75,7 @@ ALONG: Mapping[str, Callable[[ReviewState, DocumentOrder, Action], Feedback]] = 
     "previous-finding": navigation.step_finding,
     "done": navigation.done,
 }
-"""Those that go along the order of the abstracts."""
+"""Those that follow the order of the abstracts."""
 _WITHOUT_ABSTRACT = frozenset({"undo", "redo", *ALONG} - {"done"})
 
 
@@ -104,7 +104,7 @@ def _press(
     if state.mode is Mode.REVIEW and not spreads:
         state.alike = None
     if state.mode is Mode.COUNTING and key not in _WAITING:
-        state.leave_mode()  # the person does not wait: the count goes on beside
+        state.leave_mode()  # the person does not wait: the count runs alongside
     if state.mode is not Mode.REVIEW:
         return _in_mode(state, documents, key, action)
     asked, state.asked_done = state.asked_done, False

@@ -138,7 +138,7 @@ def press_relation_type(state: ReviewState, key: str, action: Action | None) -> 
         label = document_view.by_letter(state.open_view.schema.relations, key)
     if label is None:
         allowed = ", ".join(legal_types(state)) or "none; press a type twice to keep it anyway"
-        return problem(f"{key_label(key)} is no relation type; allowed between these: {allowed}")
+        return problem(f"{key_label(key)} is not a relation type; allowed between these: {allowed}")
     return _add(state, label)
 
 

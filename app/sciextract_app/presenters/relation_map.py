@@ -42,7 +42,7 @@ class MapRow:
     Attributes:
         words: A heading, or a mention of the map; empty on a line with a relation.
         label: The mention's type, empty for headings.
-        margin: The arcs beside the line, as they are drawn.
+        margin: The arcs next to the line, as they are drawn.
         relation: The relation on the line, ``None`` for none.
     """
 
@@ -199,7 +199,7 @@ def _heading(view: DocumentView, sentence: int) -> MapRow:
 
 
 MOST_LANES = 12
-"""Arcs beside each other; where more overlap they share the last lane."""
+"""Arcs next to each other; where more overlap they share the last lane."""
 
 
 def _map(view: DocumentView, lines: dict[str, RelationLine]) -> tuple[MapRow, ...]:

@@ -93,7 +93,7 @@ def problem_of_machine(host: str, python: str = PYTHON) -> str:
 
 
 def problem_of_epochs(typed: str) -> str:
-    """Why that is no number of epochs; empty where it is."""
+    """Why that is not a number of epochs; empty where it is."""
     try:
         read_epochs(typed)
     except UsageError as error:
@@ -117,7 +117,7 @@ def read_epochs(typed: str) -> int | None:
     if digits.isascii() and digits.isdigit() and len(digits) < 10 and least <= int(digits) <= most:
         return int(digits)
     raise UsageError(
-        f"{typed!r} is no number of epochs", f"{least} to {most:,}; empty for the recipe's"
+        f"{typed!r} is not a number of epochs", f"{least} to {most:,}; empty for the recipe's"
     )
 
 
@@ -143,7 +143,7 @@ class TrainingData:
 
 
 def training_data(project: Project) -> TrainingData:
-    """Count; takes time with the abstracts of the project, so it is done beside the keys."""
+    """Count; takes time with the abstracts of the project, so it is done in the background."""
     done = totals(project.connection).done
     with translated(project.path):
         decisions = review.count_decided(project.connection)

@@ -178,7 +178,7 @@ class RunReader:
                 self._error = (str(event.get("message") or ""), str(event.get("hint") or ""))
 
     def _note(self, words: str) -> None:
-        if words and words not in self._notes:  # a run that goes on says it again
+        if words and words not in self._notes:  # a run that continues says it again
             self._notes.append(words)
 
     def _add_losses(self, loss: Any) -> None:

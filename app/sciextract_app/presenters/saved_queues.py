@@ -119,7 +119,7 @@ class Queues:
         self._follow(DocumentOrder(self._state.project.connection))
         if left.kind == CHECK:
             return Feedback(f"left the check {left.progress}; K checks again")
-        return Feedback(f"closed the queue {left.progress}; F3 goes on with it")
+        return Feedback(f"closed the queue {left.progress}; F3 continues it")
 
     def check(self, check: Check, found: Sequence[Finding]) -> DocumentOrder:
         """Work on the abstracts in which a check has found something, until the queue is left."""
@@ -153,7 +153,7 @@ class Queues:
         if first != before:
             self._state.load(first)
         order.visit(first)
-        return Feedback(f"queue {order.progress}; n, p and D go along it", moved=first != before)
+        return Feedback(f"queue {order.progress}; n, p and D follow it", moved=first != before)
 
     def _take(self, queue: SavedQueue) -> DocumentOrder:
         self._state.findings = None

@@ -121,7 +121,7 @@ class Totals:
 
 
 MANY = 5_000
-"""Abstracts from which on the decisions are counted beside the keys: a quarter of a second at 100,000."""
+"""Abstracts from which on the decisions are counted in the background: a quarter of a second at 100,000."""
 
 
 def totals(connection: sqlite3.Connection, before: Totals | None = None) -> Totals:

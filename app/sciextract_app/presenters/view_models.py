@@ -97,7 +97,7 @@ class Passage:
         cursor: The token under the cursor.
         selection: The selected characters, ``None`` for none.
         hints: Jump letters by the character that they are drawn over.
-        candidate: A span that the model offers and that is no item (yet), ``None`` for none.
+        candidate: A span that the model offers and that is not an item (yet), ``None`` for none.
         hits: Where the words that were searched for stand, in order.
     """
 

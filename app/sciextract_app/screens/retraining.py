@@ -49,7 +49,7 @@ class RetrainingScreen(TrainingSetup):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,f8", "app.pop_screen", "back", id="retrain.leave"),
         Binding("enter", "go", "start, or use the new model", id="retrain.go"),
-        Binding("g", "resume", "go on with a stopped training", id="retrain.resume"),
+        Binding("g", "resume", "continue a stopped training", id="retrain.resume"),
         Binding("x", "stop", "stop", id="retrain.stop"),
         Binding("n", "plan", "a new training", id="retrain.new"),
         Binding("l", "last", "the result of the last training", id="retrain.last"),
@@ -266,7 +266,7 @@ def _stopping(live: RunProgress) -> KeyedDialog:
 
 
 def _resuming(live: RunProgress) -> tuple[Hint, ...]:
-    """Keys that go on with what ended before its time."""
+    """Keys that continue with what ended before its time."""
     if live.unwatched:
         return Hint("g", "watch it again"), Hint("x", "cancel the job there")
-    return (Hint("g", "go on with it"),) if live.state == "stopped" else ()
+    return (Hint("g", "continue it"),) if live.state == "stopped" else ()

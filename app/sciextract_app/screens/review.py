@@ -1,4 +1,4 @@
-"""The review screen: abstracts beside the passage, over relations, clusters and the inspector.
+"""The review screen: abstracts next to the passage, over relations, clusters and the inspector.
 
 The presenter (:class:`~sciextract_app.presenters.desk.Desk`) decides what each key means. This screen owns the panels, which
 draw what it gives; the services, which work in the background; and the dialogs.
@@ -141,7 +141,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         what: str
 
     class SaveBeside(Message):
-        """Another file has taken the project's place; what is open shall go on in a file beside it."""
+        """Another file has taken the project's place; what is open shall go on in a file next to it."""
 
     def __init__(
         self, project: Project, keys: Mapping[str, str], options: ReviewOptions | None = None
@@ -304,7 +304,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._draw_messages()
 
     def show_notice(self, feedback: Feedback, *, passing: bool = False) -> None:
-        """Show what no key asked for, beside the result of the last key.
+        """Show what no key asked for, next to the result of the last key.
 
         Args:
             feedback: The message.
@@ -389,7 +389,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.show_notice(feedback)
 
     def offer_to_save_copy(self) -> None:
-        """Ask whether to go on in a file beside the one that has taken the project's place."""
+        """Ask whether to continue in a file next to the one that has taken the project's place."""
         self._offered_to_save = True
         self.dialogs.save_copy()
 
@@ -471,7 +471,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Show the next of the lower panes."""
         self.query_one(LowerPanes).show_next()
 
-    # Keys that work beside the presenter's
+    # Keys that work next to the presenter's
 
     def action_bring_in(self) -> None:
         """Ask for files, then import them."""

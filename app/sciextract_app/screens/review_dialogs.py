@@ -121,12 +121,12 @@ class ReviewDialogs:
         self._screen.app.push_screen(MessagesDialog(self._screen.messages.history))
 
     def save_copy(self) -> None:
-        """Ask whether to go on in a file beside the one that has taken the project's place."""
+        """Ask whether to continue in a file next to the one that has taken the project's place."""
         screen = self._screen
         error = replaced(screen.project.path)
         explained = (
             f"{error.message}. Nothing can be saved into it from here.\n\n"
-            "What is open, with all decisions until then, can be saved as a project beside it."
+            "What is open, with all decisions until then, can be saved as a project next to it."
         )
         title = "The project file was replaced"
 
@@ -134,7 +134,9 @@ class ReviewDialogs:
             if yes:
                 screen.post_message(screen.SaveBeside())
 
-        screen.app.push_screen(QuestionDialog(title, explained, "saves it beside"), answered)
+        screen.app.push_screen(
+            QuestionDialog(title, explained, "saves it next to that file"), answered
+        )
 
     def menu(self) -> None:
         """Offer what can be done now: the live keys of the footer, and the types."""
@@ -167,7 +169,7 @@ class ReviewDialogs:
         screen.app.push_screen(NoteDialog(progress.note), keep)
 
     def places(self) -> None:
-        """List the places of a decision for the whole project, and ask whether to go on."""
+        """List the places of a decision for the whole project, and ask whether to continue."""
         screen, decision = self._screen, self._screen.desk.bulk.pending
         if decision is None or decision.count is None:
             return

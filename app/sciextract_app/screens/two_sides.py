@@ -1,4 +1,4 @@
-"""Two sides of an abstract: beside each other where there is room, one above the other elsewhere."""
+"""Two sides of an abstract: next to each other where there is room, one above the other elsewhere."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ def _legend_part(hint: Hint, colours: Mapping[str, Style], longest: int) -> Text
 
 _BETWEEN = "   │"
 _LEAST_NEWS = 16
-"""Cells below which news are left out beside an answer: nobody could make sense of them."""
+"""Cells below which news are left out next to an answer: nobody could make sense of them."""
 
 
 class MessageBar(LineBar):

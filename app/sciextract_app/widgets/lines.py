@@ -254,7 +254,7 @@ def _grown(glyph: Glyph, char_end: int, more: str) -> Glyph:
 
 
 def _is_picture(character: str) -> bool:
-    """Whether a joiner beside it makes one emoji; between letters terminals draw it in no uniform way."""
+    """Whether a joiner next to it makes one emoji; between letters terminals draw it in no uniform way."""
     return "\u2190" <= character <= "\u2bff" or "\U0001f000" <= character <= "\U0001faff"
 
 
@@ -295,7 +295,7 @@ HelpRow = tuple[str, str, str]
 
 
 class HelpTable(Static):
-    """Draws keys beside their words, under the names of their groups.
+    """Draws keys next to their words, under the names of their groups.
 
     Args:
         rows: Key, words and group of every action, groups together.

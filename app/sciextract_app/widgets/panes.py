@@ -170,7 +170,7 @@ class ClustersPane(LinesPane):
         return cluster_text(self._rows[y], width)[0] if self._rows else Text("  none", "dim")
 
     def click(self, y: int, x: int, width: int) -> None:
-        """Tell which mention was clicked; beside all of them the first one."""
+        """Tell which mention was clicked; next to all of them the first one."""
         if not 0 <= y < len(self._rows):
             return
         row = self._rows[y]
@@ -263,7 +263,7 @@ class InspectorPane(LinesPane):
 
 
 def inspector_lines(item: Inspector, width: int) -> list[Text]:
-    """An item in lines of so many cells: values stand beside their names and wrap below themselves."""
+    """An item in lines of so many cells: values stand next to their names and wrap below themselves."""
     lines = _wrapped(Text(visible(item.title), "bold"), width) if item.title else []
     for name, value in item.lines:
         column = NAMES if name else 0

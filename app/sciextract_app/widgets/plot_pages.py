@@ -312,7 +312,7 @@ def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
 
 
 def outcome_lines(outcome: TrainingResult, width: int) -> list[Text]:
-    """The verdict, then both models beside each other, per task and label."""
+    """The verdict, then both models next to each other, per task and label."""
     lines = word_lines([outcome.words], width, "bold")
     lines += word_lines([f"· {each}" for each in outcome.reasons], width)
     if not outcome.rows:

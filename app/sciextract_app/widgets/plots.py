@@ -118,7 +118,7 @@ class Scale:
         return None if value is None else (value - self.low) / (self.high - self.low)
 
     def words(self, value: float) -> str:
-        """A value beside the scale."""
+        """A value next to the scale."""
         return f"{value:,.{self.digits}f}"
 
 

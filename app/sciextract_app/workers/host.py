@@ -59,7 +59,7 @@ class ReviewHost(Protocol):
         ...
 
     def show_notice(self, feedback: Feedback, *, passing: bool = False) -> None:
-        """Show news of a worker beside the result of the last key; not kept if only passing."""
+        """Show news of a worker next to the result of the last key; not kept if only passing."""
         ...
 
     def open_dialog(self, request: str) -> None:

@@ -24,7 +24,7 @@ MOST_SHOWN = 200
 AT_A_TIME = 25
 """Abstracts a transaction: a key that decides something waits for it, so it is short."""
 BREATH_SECONDS = 0.002
-"""Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is no queue."""
+"""Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is not a queue."""
 PROGRESS_SECONDS = 0.3
 """Between two messages of progress; the screen reads its lists anew at each."""
 _LOOK_SECONDS = 0.2

@@ -61,7 +61,7 @@ class PredictionOrder:
     def over(self, needed: Sequence[int]) -> Iterator[int]:
         """Every one of the abstracts once: the open one, what is behind it on the way, what is before it.
 
-        Where the person goes elsewhere it goes on from there.
+        Where the person goes elsewhere it continues from there.
 
         Args:
             needed: Numbers of abstracts, ascending.

@@ -30,7 +30,7 @@ from sciextract_app.workers.host import IsCancelled, ReviewHost
 PROGRESS_SECONDS = 0.2
 """Between two messages of progress."""
 BREATH_SECONDS = 0.002
-"""Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is no queue."""
+"""Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is not a queue."""
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ def _why(error: SciextractError | KeyError) -> str:
 
 
 class BulkService:
-    """Counts one decision in the whole project and does it, while the person goes on.
+    """Counts one decision in the whole project and does it, while the person continues.
 
     Args:
         host: The screen.

@@ -1,4 +1,4 @@
-"""A training as a process of its own, which goes on when the desk is left."""
+"""A training as a process of its own, which continues when the desk is left."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class TrainingWatch:
         self._take(Training(run))
 
     def forget(self) -> None:
-        """Look at none any more; one that works goes on."""
+        """Look at none any more; one that works continues."""
         self._training = self._reader = self.live = None
 
     def stop(self) -> bool:

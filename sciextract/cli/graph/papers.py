@@ -124,7 +124,7 @@ def _years(text: str | None) -> Years:
         or "" < last < first
     ):
         raise UsageError(
-            f"--year {text!r} found, allowed are a year and a range of years",
+            f"--year {text!r} found; expected a year and a range of years",
             "such as 2020, 2015-2020, 2015- or -2020",
         )
     return Years(*[int(each) if each else None for each in ends])

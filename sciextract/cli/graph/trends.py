@@ -154,7 +154,7 @@ def _refuse(given: dict[str, object], types: list[str], most: int) -> None:
         if value is not None:
             raise UsageError(f"{name} is not available for this question", "leave it out")
     if len(types) > most:
-        raise UsageError(f"--type is given {len(types)} times, allowed are {most}", "")
+        raise UsageError(f"--type is given {len(types)} times; at most {most} are possible", "")
 
 
 def _trend_lines(answer: Trends) -> Iterator[str]:

@@ -81,7 +81,7 @@ def new_location(
     """The location of a new job; its folder on the other machine has the run's name, as far as no shell reads it as more than a word.
 
     Raises:
-        UsageError: The host is no host.
+        UsageError: The host name is not valid.
     """
     ssh = Ssh(host, python)
     location = JobLocation(

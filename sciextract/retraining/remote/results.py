@@ -37,7 +37,7 @@ def follow(
     """Copy the job's events into a folder of this machine until the job ends; gives how it ended.
 
     The local file of events holds exactly the bytes that have come, so that whoever follows next, after a broken
-    line or a closed laptop, goes on behind them.
+    line or a closed laptop, continues behind them.
 
     Args:
         run: The folder, which nothing else writes to.

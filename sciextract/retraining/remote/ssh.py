@@ -36,7 +36,7 @@ def check_host(host: str) -> str:
     """
     if not _HOST.fullmatch(host):
         raise UsageError(
-            f"--remote {host!r} is no host name",
+            f"--remote {host!r} is not a host name",
             "give HOST or USER@HOST as ssh takes it: letters, digits and . _ - + only; "
             "an IPv6 address in brackets, as in [::1]",
         )
@@ -56,7 +56,7 @@ class Ssh:
     python: str = "python3"
 
     def __post_init__(self) -> None:
-        """Refuses what is no host, and a Python with characters that a shell would read.
+        """Refuses what is not a host, and a Python with characters that a shell would read.
 
         Raises:
             UsageError: Either cannot be used.
@@ -64,7 +64,7 @@ class Ssh:
         check_host(self.host)
         if not _PYTHON.fullmatch(self.python):
             raise UsageError(
-                f"--remote-python {self.python!r} is no path without spaces or quotes",
+                f"--remote-python {self.python!r} is not a path without spaces or quotes",
                 "for example --remote-python ~/env/bin/python",
             )
 

@@ -235,7 +235,7 @@ def inspected(host: str, python: str, *, gpu: bool, slurm: bool) -> Machine:
     """Look at a machine before any work: it answers, and has what a training needs.
 
     Raises:
-        UsageError: The host is no host.
+        UsageError: The host name is not valid.
         RemoteError: It cannot be reached within 15 seconds, or lacks something.
     """
     ssh = Ssh(host, python)

@@ -55,7 +55,7 @@ class RemoteTarget:
         """What the machine has.
 
         Raises:
-            UsageError: The host is no host.
+            UsageError: The host name is not valid.
             RemoteError: It cannot be reached, or lacks something.
         """
         return inspected(self.host, self.python, gpu=self.device == "cuda", slurm=self.slurm)
@@ -86,7 +86,7 @@ class RemoteTrainer(Trainer):
         A run folder that was made for the run (by the desk) keeps the reason where the machine cannot be used.
 
         Raises:
-            UsageError: The host is no host.
+            UsageError: The host name is not valid.
             RemoteError: The machine cannot be reached or lacks something.
         """
         if folder is None or not folder.is_dir() or is_begun(folder):
@@ -109,7 +109,7 @@ class RemoteTrainer(Trainer):
         return True
 
     def interruption(self, run: Run) -> tuple[str, str]:
-        """A job that runs goes on, nothing else does."""
+        """A job that runs continues, nothing else does."""
         location = jobs.location_of(run)
         if location is not None and location.state == "started":
             message = f"no longer following the job; it keeps running on {location.host}"
@@ -194,7 +194,7 @@ def attach(run: Run, listener: Listener, *, again: bool = False) -> RetrainResul
     """
     location = jobs.location_of(run)
     if location is None:
-        raise UsageError(f"{run.name} is no job on another machine", "sciextract jobs list")
+        raise UsageError(f"{run.name} is not a job on another machine", "sciextract jobs list")
     return complete(run, stored_request(run), _AttachedTrainer(location, again=again), listener)
 
 
@@ -319,8 +319,8 @@ class EventRelay:
             self._seen += 1
 
     def connection_lost(self, why: str, seconds: float) -> None:
-        """The connection is down for a while; the job goes on."""
-        message = f"{why}; next try in {seconds:g} seconds, the job goes on"
+        """The connection is down for a while; the job continues."""
+        message = f"{why}; next try in {seconds:g} seconds, the job continues"
         self._status.connection_lost(message)
 
     def _is_known(self, event: Event) -> bool:

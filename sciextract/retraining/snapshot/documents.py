@@ -95,7 +95,7 @@ def split_of(text_sha256: str) -> Split:
 
 
 TRAINING = "training"
-"""The field beside those of the exchange format: ``{"complete": [LAYER, ...], "origin": ORIGIN}``."""
+"""The field next to those of the exchange format: ``{"complete": [LAYER, ...], "origin": ORIGIN}``."""
 
 
 def to_line(document: TrainingDocument) -> str:

@@ -143,7 +143,7 @@ def read_snapshot(folder: Path) -> Snapshot:
     """All splits of a snapshot, after its files were held against their hashes.
 
     Raises:
-        TrainingDataError: It is no snapshot, or a file is missing or not as it was written.
+        TrainingDataError: It is not a snapshot, or a file is missing or not as it was written.
     """
     manifest = read_manifest(folder)
     verify(folder, manifest)

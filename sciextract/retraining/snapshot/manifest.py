@@ -170,7 +170,7 @@ def read_manifest(folder: Path) -> Manifest:
             raise _of_another_version(path, values["format_version"])
         return _from_json(values)
     except FileNotFoundError as error:
-        raise TrainingDataError(f"{folder} is no snapshot: it has no {MANIFEST_FILE}") from error
+        raise TrainingDataError(f"{folder} is not a snapshot: it has no {MANIFEST_FILE}") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise TrainingDataError(f"{path} is damaged: {error!r}", _AGAIN) from error
 
@@ -179,7 +179,7 @@ _AGAIN = "sciextract retrain --project DB makes a new snapshot"
 
 
 def _of_another_version(path: Path, version: object) -> TrainingDataError:
-    problem = f"{path}: format_version {version!r} found, allowed is {FORMAT_VERSION}"
+    problem = f"{path}: format_version {version!r} found; expected {FORMAT_VERSION}"
     return TrainingDataError(problem, _AGAIN)
 
 

@@ -8,7 +8,7 @@ The rules, for items of any layer:
 - what went with a rejected entity is negative, too, unless another entity stands on the same characters:
   then nobody has judged the pair that is there now, and it is masked where the layer is not done.
 
-Whatever is no item is negative where its layer is in ``TrainingDocument.complete``, and masked elsewhere.
+Whatever is not an item is negative where its layer is in ``TrainingDocument.complete``, and masked elsewhere.
 """
 
 from __future__ import annotations

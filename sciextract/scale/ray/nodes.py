@@ -199,7 +199,7 @@ def _is_same(folder: Path, wanted: str) -> bool:
 
 
 def _fetched(shipped: ShippedModel) -> Path:
-    """The folder of the files, put in place as a whole, so that an actor beside this one finds all or nothing."""
+    """The folder of the files, put in place as a whole, so that an actor next to this one finds all or nothing."""
     import ray
 
     place = Path(tempfile.gettempdir()) / f"sciextract-models-{os.getuid()}"

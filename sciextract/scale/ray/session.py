@@ -133,7 +133,7 @@ def _check_address(address: str) -> None:
         problem = f"--address {address!r} is one for Ray Client, which does not support Ray Data"
         raise UsageError(problem, f"run this on a machine of the cluster: {_ALLOWED}")
     if "://" in address:
-        raise UsageError(f"--address {address!r} is no address of a Ray cluster", _ALLOWED)
+        raise UsageError(f"--address {address!r} is not an address of a Ray cluster", _ALLOWED)
 
 
 def _check_answers(address: str) -> None:

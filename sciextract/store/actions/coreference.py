@@ -46,7 +46,7 @@ def reject_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
 
 
 def drop_link(doc: DocumentState, context: Context, link: LinkRow) -> None:
-    """Take a link out without a trace: its mention goes on in another cluster."""
+    """Take a link out without a trace: its mention moves to another cluster."""
     doc.drop(link)
     context.items += 1
 
@@ -274,7 +274,7 @@ def _move(doc: DocumentState, context: Context, link: LinkRow, cluster: ClusterR
 
 
 def _settle_all(doc: DocumentState, context: Context, cluster: ClusterRow) -> None:
-    """A cluster that a person has worked on is no guess any more; its anchor is accepted with it."""
+    """A cluster that a person has worked on is not a guess any more; its anchor is accepted with it."""
     members = doc.members(cluster.id)
     anchor = members[0] if members else None
     if anchor is not None and anchor.state is State.UNDECIDED:

@@ -108,7 +108,7 @@ def move_edge(
         ActionRefusedError: The entity would be empty or leave the text.
     """
     if edge not in (START, END):
-        raise ActionRefusedError(f"there is no edge {edge!r}; allowed: {START}, {END}")
+        raise ActionRefusedError(f"unknown edge {edge!r}; choose from: {START}, {END}")
     row = entity_of(doc, entity_id)
     fragment = row.fragments[0] if edge == START else row.fragments[-1]
     place = fragment.char_start if edge == START else fragment.char_end
@@ -183,7 +183,7 @@ def _warn_of_illegal(doc: DocumentState, context: Context, entity_id: str) -> No
             continue
         if not context.schema.relation(relation.label).allows(head.label, tail.label):
             context.warnings.append(
-                f"{relation.label} from {head.label} to {tail.label} is no legal pair any more"
+                f"{relation.label} from {head.label} to {tail.label} is not a legal pair any more"
             )
 
 

@@ -84,7 +84,7 @@ def gone(kind: str, item_id: str) -> ActionRefusedError:
 
 
 def check_entity_label(schema: LabelSchema, label: str) -> None:
-    """Refuse a label that is no entity type.
+    """Refuse a label that is not an entity type.
 
     Raises:
         ActionRefusedError: It is none.
@@ -103,7 +103,7 @@ def check_fragments(doc: DocumentState, fragments: tuple[Span, ...]) -> None:
     for each in fragments:
         if not end <= each.char_start < each.char_end <= len(doc.text):
             raise ActionRefusedError(
-                f"the span [{each.char_start}, {each.char_end}) is no part of the text; allowed are "
+                f"the span [{each.char_start}, {each.char_end}) is not part of the text; expected "
                 f"non-empty ranges from {end} to {len(doc.text)}, ascending"
             )
         end = each.char_end
@@ -203,5 +203,5 @@ def _existing(row: Row | None, kind: str, item_id: str) -> Row:
 
 def _unknown(kind: str, label: str, allowed: tuple[str, ...]) -> ActionRefusedError:
     return ActionRefusedError(
-        f"the schema has no {kind} {label!r}; allowed: {', '.join(allowed) or 'none'}"
+        f"the schema has no {kind} {label!r}; choose from: {', '.join(allowed) or 'none'}"
     )

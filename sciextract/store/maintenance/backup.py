@@ -1,4 +1,4 @@
-"""Dated backups beside the project, through SQLite's backup API."""
+"""Dated backups next to the project, through SQLite's backup API."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Backup:
 
 
 def folder_of(project: Path) -> Path:
-    """Where a project's backups lie: a folder beside it."""
+    """Where a project's backups lie: a folder next to it."""
     return project.with_name(project.name + "-backups")
 
 
@@ -118,7 +118,7 @@ def newest_sound(project: Path) -> Backup | None:
 
 
 def save_copy(connection: sqlite3.Connection, project: Path) -> Path:
-    """Save what a connection still reads as a project of its own beside the one whose place was taken.
+    """Save what a connection still reads as a project of its own next to the one whose place was taken.
 
     Returns:
         The new project.
@@ -135,7 +135,7 @@ def save_copy(connection: sqlite3.Connection, project: Path) -> Path:
 def restore(backup: Path, project: Path) -> Path | None:
     """Put a backup in the project's place; the present file is kept under another name.
 
-    The copy is made and checked beside the project and then takes its name in one step: whenever the process
+    The copy is made and checked next to the project and then takes its name in one step: whenever the process
     is killed, the name belongs to a whole file, the present one or the copy.
 
     Returns:
@@ -144,7 +144,7 @@ def restore(backup: Path, project: Path) -> Path | None:
     Raises:
         ProjectMissingError: There is no such backup.
         ProjectDamagedError: The backup is damaged.
-        ProjectError: The backup is no project or the project itself, or the project is open elsewhere.
+        ProjectError: The backup is not a project or the project itself, or the project is open elsewhere.
     """
     if not backup.exists():
         raise ProjectMissingError(
@@ -194,7 +194,7 @@ def _clear_log(project: Path) -> None:
 
 
 def _keep(project: Path) -> Path | None:
-    """Give the present file, if there is one, a second name beside the first one.
+    """Give the present file, if there is one, a second name next to the first one.
 
     A log that it still needs goes with it: SQLite would take it for the log of the file that comes.
     """

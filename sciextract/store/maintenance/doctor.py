@@ -127,7 +127,7 @@ class Repaired:
         counted: Documents whose counts were made anew.
         indexed: Whether the search indexes were made anew.
         forgotten: Marks of processes that had not closed the project.
-        salvaged: What a damaged file still gave, in a new project beside it.
+        salvaged: What a damaged file still gave, in a new project next to it.
         sound_backup: For a damaged file its newest backup that is sound.
     """
 
@@ -260,11 +260,11 @@ def examine(path: str | Path, progress: checks.Progress | None = None) -> Findin
 
     Args:
         path: The project.
-        progress: Told how many documents were looked at, and how many there are.
+        progress: Called with how many documents were looked at, and how many there are.
 
     Raises:
         ProjectMissingError: There is no such file.
-        NotAProjectError: It is no project.
+        NotAProjectError: It is not a project.
         ProjectVersionError: A newer sciextract wrote it.
         ProjectReadOnlyError: It cannot be read.
     """

@@ -1,4 +1,4 @@
-"""What a damaged project still gives: documents and their current annotations, in a new project beside it."""
+"""What a damaged project still gives: documents and their current annotations, in a new project next to it."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ class Salvaged:
 
 
 def salvage(file: Path, author: str | None = None) -> Salvaged:
-    """Read what can be read of a damaged project, row by row, into a new project beside it.
+    """Read what can be read of a damaged project, row by row, into a new project next to it.
 
     The log cannot be carried over: the new project's log begins with one event that holds everything.
 

@@ -64,7 +64,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
 
     Raises:
         InputMissingError: There is no such file or folder.
-        FormatError: It is no archive, is damaged, or has a member that is a link, a device, or leads out of
+        FormatError: It is not an archive, is damaged, or has a member that is a link, a device, or leads out of
             it.
         ModelDamagedError: It holds no model, or a changed one.
         ModelVersionError: It needs a newer version of the program.
@@ -108,7 +108,7 @@ def _unpacked(path: Path) -> Iterator[Path]:
     """A temporary folder with what an archive holds, after every member was found harmless.
 
     Raises:
-        FormatError: It is no archive, is damaged, or has a member that could do harm.
+        FormatError: It is not an archive, is damaged, or has a member that could do harm.
     """
     if zipfile.is_zipfile(path):
         with open_archive(str(path)) as folder:
@@ -151,7 +151,7 @@ def _harm(member: tarfile.TarInfo) -> str:
     """What speaks against a member; nothing for files and folders inside of the archive."""
     parts = member.name.replace("\\", "/").split("/")
     if not (member.isreg() or member.isdir()) or member.issparse():
-        return "is a link, a device or a sparse file, allowed are plain files and folders"
+        return "is a link, a device or a sparse file; expected plain files and folders"
     if parts[0] == "" or ".." in parts or ":" in member.name or "\x00" in member.name:
         return "has a path that may lead out of the archive"
     return ""

@@ -223,7 +223,7 @@ def checked_name(name: str) -> str:
     """
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"{name!r} is no name for a model; allowed are up to 64 letters, digits, dots, hyphens and "
+            f"{name!r} is not a model name; use up to 64 letters, digits, dots, hyphens and "
             "underscores, a letter or digit first",
             "give it another one with --name",
         )

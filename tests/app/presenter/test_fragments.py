@@ -90,7 +90,7 @@ def test_the_same_key_takes_parts_out(desk: Desk) -> None:
     press(desk, "+ h h +")
     assert words(desk, "tagger1") == ["tagger"]
     press(desk, "+ h")
-    assert desk.press("+").problem  # the whole mention is no part
+    assert desk.press("+").problem  # the whole mention is not part
     assert desk.mode is Mode.FRAGMENT
     press(desk, "escape")
 

@@ -65,7 +65,7 @@ async def test_a_job_is_set_up_left_cancelled_and_brought_to_its_end(
         await pilot.press("w")
         await until_shown(pilot, "gpubox")
         await pilot.press(*"a;b", "enter")
-        await until_shown(pilot, "is no host name")
+        await until_shown(pilot, "is not a host name")
         assert runs_of(project) == []
         await pilot.press("shift+tab", "down", "enter")
         await until_shown(pilot, "gpubox, over ssh")

@@ -111,7 +111,7 @@ class TestSetup:
 
     @pytest.mark.parametrize("typed", ["0", "-1", "x", "1.5", "²", "٣"])
     def test_what_is_no_number_of_epochs(self, typed: str) -> None:
-        assert "no number of epochs" in problem_of_epochs(typed)
+        assert "not a number of epochs" in problem_of_epochs(typed)
 
     def test_epochs(self) -> None:
         assert (read_epochs(" 7 "), read_epochs("  "), problem_of_epochs("7")) == (7, None, "")
@@ -138,7 +138,7 @@ class TestJobsElsewhere:
         assert self._live(run, fetching).phase == "fetching the model from gpubox"
 
     def test_a_line_that_is_down(self, run: Run) -> None:
-        why = "gpubox cannot be reached: timeout; next try in 5 seconds, the job goes on"
+        why = "gpubox cannot be reached: timeout; next try in 5 seconds, the job continues"
         live = self._live(run, Status("training", 1, "", epoch=2, epochs=8, lost=why))
         assert live.phase == "no connection to gpubox; the job keeps running there"
         assert live.lost == why and live.runs

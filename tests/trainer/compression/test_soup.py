@@ -114,7 +114,7 @@ def test_what_is_no_run_and_what_is_in_the_way(
     one, more = run_of("one"), ["--dev", gold_file, "--output", tmp_path / "soup"]
     assert "two or more" in refused("soup", one, *more)
     assert "neither a run folder" in refused("soup", one, tmp_path / "nowhere", *more)
-    assert "allowed: uniform, greedy" in refused("soup", one, one, *more, "--method", "best")
+    assert "choose from: uniform, greedy" in refused("soup", one, one, *more, "--method", "best")
     (one / "run.json").unlink()
     assert "--recipe" in refused("soup", one, one, *more)
     (one / BEST).write_bytes(b"no weights")

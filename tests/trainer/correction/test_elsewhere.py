@@ -145,6 +145,6 @@ def test_a_machine_without_a_gpu_is_refused_before_anything_is_sent(
 
 
 def test_a_host_with_shell_characters_makes_no_run(request_: RetrainRequest, project: Path) -> None:
-    with pytest.raises(UsageError, match="no host name"):
+    with pytest.raises(UsageError, match="not a host name"):
         retrain_there(request_, RemoteTarget("gpubox;reboot"), lambda event: None)
     assert runs_of(project) == []

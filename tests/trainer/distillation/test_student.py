@@ -128,11 +128,11 @@ def test_the_command_writes_a_student_and_tells_its_sizes(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "give one of them"),
-        (["--every", "2", "--layers", "1"], "give one of them"),
-        (["--layers", "one,two"], "no list of numbers"),
-        (["--layers", ","], "no list of numbers"),
-        (["--every", "9"], "is no choice of a teacher's 4 layers"),
+        ([], "needs one of --layers"),
+        (["--every", "2", "--layers", "1"], "needs one of --layers"),
+        (["--layers", "one,two"], "not a list of numbers"),
+        (["--layers", ","], "not a list of numbers"),
+        (["--every", "9"], "is not a choice of a teacher's 4 layers"),
     ],
 )
 def test_the_command_says_what_does_not_fit(

@@ -121,7 +121,7 @@ def test_thresholds_come_from_a_table_and_from_words_which_win(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["PART=0.5"], "'PART', which is no label.*"),
+        (["PART=0.5"], "'PART', which is not a label.*"),
         (["USES=0.1"], r"threshold USES=0\.1 is not possible"),
         (["USES=much"], "threshold USES=much is not possible"),
         (["1.5"], r"threshold default=1\.5 is not possible"),

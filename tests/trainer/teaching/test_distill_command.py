@@ -41,7 +41,7 @@ def test_two_teachers_make_a_student_that_annotates(
     origin = open_folder(tmp_path / "student").config.origin
     assert "tiny (" in origin["teachers"] and "weight 3" in origin["teachers"]
     assert "invented-000.jsonl.gz, sha256" in origin["texts"]
-    assert "2 times an epoch" in origin["gold beside the labels"]
+    assert "2 times an epoch" in origin["additional gold"]
     [found] = Extractor.load(tmp_path / "student")(["Kite networks share one loss."])
     assert found.document.text
     labels = json.loads((tmp_path / "run" / "labels" / "labels.json").read_text())

@@ -52,5 +52,5 @@ def test_an_unknown_label_is_refused_before_anything_is_trained(
     run: Run, words: list[object], tmp_path: Path
 ) -> None:
     code, _, err = run(*words, "--hard", "--threshold", "LIKES=0.5")
-    assert code == 2 and "'LIKES', which is no label of the model" in err
+    assert code == 2 and "'LIKES', which is not a label of the model" in err
     assert not (tmp_path / "student").exists()

@@ -36,9 +36,9 @@ class TestLookup:
         assert SCHEMA.relation("ANY") is ANY
 
     def test_unknown_labels_name_the_known(self) -> None:
-        with pytest.raises(SchemaError, match="entity type 'Tsk'; allowed: Method, Task"):
+        with pytest.raises(SchemaError, match="entity type 'Tsk'; choose from: Method, Task"):
             SCHEMA.entity("Tsk")
-        with pytest.raises(SchemaError, match=r"'mine'.*'used-for'; allowed: USED-FOR, AND"):
+        with pytest.raises(SchemaError, match=r"'mine'.*'used-for'; choose from: USED-FOR, AND"):
             SCHEMA.relation("used-for")
 
 
@@ -111,7 +111,7 @@ class TestValidation:
             relations=[relation("b", "a", "USED-FOR")],
         )
         assert validate_annotations(annotated, SCHEMA) == (
-            "relation USED-FOR from Task to Method is no legal pair of schema 'mine' (once)",
+            "relation USED-FOR from Task to Method is not a legal pair of schema 'mine' (once)",
         )
 
     def test_an_unknown_type_is_not_reported_again_as_a_pair(self) -> None:
@@ -130,7 +130,7 @@ class TestValidation:
             entities=[entity("a", "Method")], relations=[relation("a", "gone", "ANY")]
         )
         (warning,) = validate_annotations(annotated, SCHEMA)
-        assert "no entity of the document" in warning
+        assert "not an entity of the document" in warning
 
     def test_clusters_where_coreference_is_off(self) -> None:
         annotated = document(

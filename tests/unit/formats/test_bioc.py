@@ -165,7 +165,7 @@ def test_what_is_no_pair_is_kept_and_counted(tmp_path: Path) -> None:
     assert found.document.fields["bioc"]["unread"] == [whole, three, concepts]
     assert found.warnings == (
         "annotation without a location: kept in the fields, not read (once)",
-        "relation that is no pair of mentions: kept in the fields, not read (2 times)",
+        "relation that is not a pair of mentions: kept in the fields, not read (2 times)",
     )
 
 
@@ -314,16 +314,16 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"annotations": [annotation("T1", 0, 5, locations=[{"length": 5}])]}, "offset: None found"),
     (
         {"annotations": [annotation("T1", 0, 5, locations=7)]},
-        "locations: 7 found, allowed is a list",
+        "locations: 7 found; expected a list",
     ),
-    ({"annotations": ["T1"]}, r"annotations[0]: 'T1' found, allowed is an object"),
-    ({"relations": [relation(node("T1", "a"), node("T7", "b"))]}, "refid: 'T7' found, allowed are"),
+    ({"annotations": ["T1"]}, r"annotations[0]: 'T1' found; expected an object"),
+    ({"relations": [relation(node("T1", "a"), node("T7", "b"))]}, "refid: 'T7' found; expected"),
     ({"passages": ...}, "no text: the document has no `passages`"),
     ({"passages": 7}, "passages: 7 found"),
     ({"passages": [{"text": "ab"}]}, "passages[0].offset: None found"),
     ({"passages": [{"offset": 0, "text": 7}]}, "passages[0].text: 7 found"),
     ({"passages": passages((0, "abc"), (2, "de"))}, "starts before the one in front of it ends"),
-    ({"passages": passages((0, "a"), (10**12, "b"))}, "allowed are gaps of 0 to 100000"),
+    ({"passages": passages((0, "a"), (10**12, "b"))}, "expected gaps of 0 to 100000"),
 ]
 
 
@@ -367,9 +367,12 @@ def test_layouts_of_pubtator_and_of_the_library(tmp_path: Path, content: Any) ->
         ('{"documents": [', "the array is not closed"),
         ("7", "broken JSON: '7' found"),
         ('{"documents": 7}', "no text: the document has no `passages`"),
-        ('{"documents": []}', "allowed is a BioC collection with `documents`"),
+        ('{"documents": []}', "expected a BioC collection with `documents`"),
         ("[" * 100_000, "the file ends inside this record"),
-        ('{"documents": [], "x": NaN}', "around the records: broken JSON: NaN is no JSON number"),
+        (
+            '{"documents": [], "x": NaN}',
+            "around the records: broken JSON: NaN is not a JSON number",
+        ),
         ('{"documents": []', "the outer object is not closed"),
     ],
 )

@@ -105,20 +105,20 @@ def test_other_lines_are_kept_and_named_once_a_kind(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("T1\tMethod 0 99\tTree", "gk.ann:1: doc_key 'gk': T1: 0 99 found"),
-        ("T1\tMethod 5 5\t", "5 5 found, allowed is START < END <= 44"),
+        ("T1\tMethod 5 5\t", "5 5 found; expected START < END <= 44"),
         ("T1\tMethod 0 3\tTree", "T1: 'Tree' found, but the text there is 'Tre'"),
         ("T1\tMethod 0 4;2 6\tTree ee k", "T1: its fragments overlap"),
-        ("T1\tMethod 0\tTree", "allowed is T1<tab>LABEL START END"),
-        ("T1\tMethod -1 4\tTree", "allowed is T1<tab>LABEL START END"),
-        ("T1 Method 0 4 Tree", "allowed is T1<tab>LABEL START END"),
-        (f"T1\tMethod {'9' * 5000} 4\tTree", "allowed is T1<tab>LABEL START END"),
+        ("T1\tMethod 0\tTree", "expected T1<tab>LABEL START END"),
+        ("T1\tMethod -1 4\tTree", "expected T1<tab>LABEL START END"),
+        ("T1 Method 0 4 Tree", "expected T1<tab>LABEL START END"),
+        (f"T1\tMethod {'9' * 5000} 4\tTree", "expected T1<tab>LABEL START END"),
         (ANN + "T1\tMethod 0 4\tTree", "gk.ann:3: doc_key 'gk': the id 'T1' occurs a second time"),
-        (ANN + "R1\tUsed-for Arg1:T1", "allowed is R1<tab>LABEL Arg1:T1 Arg2:T2"),
+        (ANN + "R1\tUsed-for Arg1:T1", "expected R1<tab>LABEL Arg1:T1 Arg2:T2"),
         (
             ANN + "R1\tUsed-for Arg1:T1 Arg2:T9",
             "the id 'T9' is referred to, but no line defines it",
         ),
-        (ANN + "*\tCOREF", "allowed is *<tab>KIND T1 T2"),
+        (ANN + "*\tCOREF", "expected *<tab>KIND T1 T2"),
         (ANN + "*\tCOREF T1 T8", "the id 'T8' is referred to"),
     ],
 )
@@ -153,7 +153,7 @@ def test_files_of_the_split_layout_are_named(tmp_path: Path) -> None:
 
 
 def test_what_is_no_brat_at_all_is_an_error(tmp_path: Path) -> None:
-    allowed = r"allowed is a folder of \.txt and \.ann files"
+    allowed = r"expected a folder of \.txt and \.ann files"
     (tmp_path / "x.csv").write_text("a,b\n")
     with pytest.raises(FormatError, match=allowed):
         list(read([tmp_path / "x.csv"], "brat"))

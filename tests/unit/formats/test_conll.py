@@ -120,21 +120,21 @@ def test_a_number_sign_may_be_a_token(tmp_path: Path, row: str) -> None:
 @pytest.mark.parametrize(
     ("sentence", "problem"),
     [
-        ("Tree\n", "made.conll:3: 'Tree' found, allowed are a token and its tag"),
-        ("Tree\tMethod\n", "made.conll:3: the tag 'Method' found, allowed are O, or B-"),
+        ("Tree\n", "made.conll:3: 'Tree' found; expected a token and its tag"),
+        ("Tree\tMethod\n", "made.conll:3: the tag 'Method' found; expected O, or B-"),
         ("Tree\tB-\n", "the tag 'B-' found"),
-        ("\tO\n", "allowed are a token and its tag"),
-        ("a\tO\nb\tNN\tO\n", "made.conll:4: doc_key 'made:3': 3 columns found, allowed are 2"),
+        ("\tO\n", "expected a token and its tag"),
+        ("a\tO\nb\tNN\tO\n", "made.conll:4: doc_key 'made:3': 3 columns found; expected 2"),
         (b"caf\xe9\tO\n", "made.conll:3: byte 0xe9"),
         (
             '-DOCSTART- {"text": 3}\na\tO\n',
-            "doc_key 'made:3': text: 3 found, allowed is a string",
+            "doc_key 'made:3': text: 3 found; expected a string",
         ),
         ('-DOCSTART- {"text": "b"}\na\tO\n', "text: its tokens are not those of the text"),
         ("-DOCSTART- {\na\tO\n", "made.conll:3:2: broken JSON"),
         (
             '-DOCSTART- {"text": "ab", "token_ranges": [[0, 9]]}\nab\tO\n',
-            "token_ranges: [0, 9] found, allowed is [start, end] with 0 <= start < end <= 2",
+            "token_ranges: [0, 9] found; expected [start, end] with 0 <= start < end <= 2",
         ),
         (
             '-DOCSTART- {"text": "abc", "token_ranges": [[0, 2]]}\nbc\tO\n',
@@ -144,7 +144,7 @@ def test_a_number_sign_may_be_a_token(tmp_path: Path, row: str) -> None:
             '-DOCSTART- {"text": "aa", "token_ranges": [[1, 2], [0, 1]]}\na\tO\na\tO\n',
             "token 1 has the range [0, 1)",
         ),
-        ('-DOCSTART- {"text": "ab", "token_ranges": 1}\nab\tO\n', "allowed is a list"),
+        ('-DOCSTART- {"text": "ab", "token_ranges": 1}\nab\tO\n', "expected a list"),
     ],
 )
 def test_a_broken_sentence_names_its_place(

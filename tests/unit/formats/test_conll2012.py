@@ -72,8 +72,8 @@ def test_other_columns_come_back_and_scorch_reads_the_clusters(tmp_path: Path) -
     [
         ("a 0 0 It 0)", "a.conll:2: doc_key 'a': coreference: '0)' found, but its bracket"),
         ("a 0 0 It (0", "its bracket has no partner"),
-        ("a 0 0 It zero", "coreference: 'zero' found, allowed are '-', '(1'"),
-        ("a 0 0 It", "4 columns found, allowed are 5 or more"),
+        ("a 0 0 It zero", "coreference: 'zero' found; expected '-', '(1'"),
+        ("a 0 0 It", "4 columns found; expected 5 or more"),
         ("a 0 0 It XX * - - - - (X* -", "names: '(X*' found"),
     ],
 )

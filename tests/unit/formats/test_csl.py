@@ -93,11 +93,11 @@ def test_keys_and_unusable_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        ("null", "'null' found between records, allowed are JSON objects"),
+        ("null", "'null' found between records; expected JSON objects"),
         ('["x"]', "record 2: the line holds ['x']"),
         ('{"id": "b"}', "doc_key 'b': no text"),
-        ('{"id": "b", "title": 7}', "title: 7 found, allowed is a string"),
-        ('{"id": "b", "title": "T", "x": NaN}', "NaN is no JSON number"),
+        ('{"id": "b", "title": 7}', "title: 7 found; expected a string"),
+        ('{"id": "b", "title": "T", "x": NaN}', "NaN is not a JSON number"),
         ('{"id": "b", "title": "T", "x": 1e999}', "too large"),
         ('{"id": "b", "title" "T"}', "broken JSON: Expecting ':' delimiter"),
         ('{"id": "b", "title": "never closed', "record 2: the record has no end"),

@@ -146,17 +146,17 @@ BROKEN = [
     (GOOD[:-7], "cut off"),
     (GOOD[:20], "cut off"),
     (b"PK\x03\x04" + GOOD, "not compressed"),
-    (zlib.compress(b"\xc1 no msgpack"), "this is no DocBin"),
-    (zlib.compress(b""), "this is no DocBin"),
+    (zlib.compress(b"\xc1 no msgpack"), "this is not a DocBin"),
+    (zlib.compress(b""), "this is not a DocBin"),
     (zlib.compress(parsed().to_bytes()), "it lacks attrs, tokens, spaces"),
     (packed([1, 2]), "it holds list, not an object"),
     (packed({"attrs": []}), "it lacks tokens, spaces"),
     (packed(message(parsed()) | {"attrs": []}), "do not fit together"),
-    (packed(message(parsed()) | {"attrs": 7}), "no DocBin"),
+    (packed(message(parsed()) | {"attrs": 7}), "not a DocBin"),
     (packed(message(parsed()) | {"tokens": "x"}), "do not fit together"),
-    (packed(message(parsed()) | {"lengths": b"\x01"}), "no DocBin"),
-    (packed(message(parsed()) | {"strings": 7}), "no DocBin"),
-    (packed(message(parsed()) | {"strings": [7, {}]}), "no DocBin"),
+    (packed(message(parsed()) | {"lengths": b"\x01"}), "not a DocBin"),
+    (packed(message(parsed()) | {"strings": 7}), "not a DocBin"),
+    (packed(message(parsed()) | {"strings": [7, {}]}), "not a DocBin"),
 ]
 
 
@@ -225,7 +225,7 @@ def test_destinations_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(InputMissingError):
         read([tmp_path / "absent.spacy"])
     for wrong in (tmp_path, tmp_path / "absent" / "made.spacy"):
-        with pytest.raises(OutputError, match="is no file"):
+        with pytest.raises(OutputError, match="is not a file"):
             open_writer("docbin", wrong)
     writer = open_writer("docbin", tmp_path / "made.spacy")
     writer.close()

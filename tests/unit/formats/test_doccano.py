@@ -109,24 +109,24 @@ def test_units_of_offsets_behind_an_emoji(
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"text": ...}, r"no text: the columns are 'id', 'entities', .*allowed are 'text'"),
-    ({"text": []}, r"text: \[\] found, allowed is a string"),
-    ({"entities": 7}, r"entities: 7 found, allowed is a list"),
-    ({"entities": [7, 8]}, r"entities\[0\]: 7 found, allowed is \[start, end, label\]"),
+    ({"text": ...}, r"no text: the columns are 'id', 'entities', .*expected 'text'"),
+    ({"text": []}, r"text: \[\] found; expected a string"),
+    ({"entities": 7}, r"entities: 7 found; expected a list"),
+    ({"entities": [7, 8]}, r"entities\[0\]: 7 found; expected \[start, end, label\]"),
     ({"entities": [[1, 2]]}, r"entities\[0\]: \[1, 2\] found"),
     ({"entities": [[1, 2, ""]]}, r"entities\[0\] label: '' found"),
     ({"entities": [["1", 2, "T"]]}, r"start '1' and end 2 found"),
     ({"entities": [[True, 2, "T"]]}, r"start True"),
     ({"entities": [[5, 5, "T"]]}, r"start 5 and end 5 found"),
     ({"entities": [[-1, 5, "T"]]}, r"start -1"),
-    ({"entities": [[3, 99, "T"]]}, r"entities\[0\]: \[3, 99\] found, .* <= 29"),
+    ({"entities": [[3, 99, "T"]]}, r"entities\[0\]: \[3, 99\] found; .* <= 29"),
     ({"entities": [span(1, 0, 2), span(1, 3, 8)]}, r"entities\[1\]\.id: 1 found"),
     ({"entities": [{"id": [], **dict(list(span(1, 0, 2).items())[1:])}]}, r"id: \[\] found"),
     ({"relations": [{"from_id": 9, "to_id": 1, "type": "X"}]}, r"relations\[0\]\.from_id: 9 found"),
     ({"relations": [{"from_id": 1, "type": "X"}]}, r"relations\[0\]\.to_id: None found"),
     ({"relations": [{"from_id": 1, "to_id": {}, "type": "X"}]}, r"to_id: \{\} found"),
     ({"relations": [{"from_id": 1, "to_id": 2, "type": 7}]}, r"relations\[0\]\.type: 7 found"),
-    ({"relations": [7]}, r"relations\[0\]: 7 found, allowed is an object"),
+    ({"relations": [7]}, r"relations\[0\]: 7 found; expected an object"),
     ({"id": {}}, r"id: \{\} found"),
 ]
 

@@ -191,20 +191,20 @@ def test_scierc_records_and_tokens_beside_their_text(tmp_path: Path) -> None:
     escaped = {"text": "(a)", "sentences": [["-LRB-", "a", "-RRB-"]]}
     assert good(read_one(tmp_path, escaped)).document.tokens.forms == ("-LRB-", "a", "-RRB-")
     message = error_of(read_one(tmp_path, {"text": "(graph)", **layers}))
-    assert "sentences[0][1]: 'graphs' found, but `text` goes on with 'graph)'" in message
+    assert "sentences[0][1]: 'graphs' found, but `text` continues with 'graph)'" in message
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
         ({"schema_version": 2}, "schema_version: 2 found, the newest known version is 1"),
-        ({"schema_version": "1"}, "schema_version: '1' found, allowed is 1"),
+        ({"schema_version": "1"}, "schema_version: '1' found; expected 1"),
         ({"text": "changed"}, "text_sha256: "),
         ({"text": None}, "no text"),
-        ({"text": 5}, "text: 5 found, allowed is a string"),
+        ({"text": 5}, "text: 5 found; expected a string"),
         ({"token_ranges": [[0, 4]]}, "1 ranges found, but `sentences` hold 12 tokens"),
         ({"model": "sci"}, "model: 'sci' found"),
-        ({"entities": [5]}, "entities[0]: 5 found, allowed is an object"),
+        ({"entities": [5]}, "entities[0]: 5 found; expected an object"),
         ({"warnings": [5]}, "warnings: 5 found"),
     ],
 )
@@ -224,11 +224,11 @@ def test_bad_exchange_records(change: dict[str, Any], problem: str, tmp_path: Pa
         ("entities", 0, {"id": None}, "entities[0].id: None found"),
         ("entities", 0, {"label": None}, "entities[0].label: None found"),
         ("entities", 0, {"score": "high"}, "entities[0].score: 'high' found"),
-        ("entities", 0, {"state": "maybe"}, "allowed are undecided, accepted, rejected"),
-        ("entities", 0, {"alternatives": [["x"]]}, "['x'] found, allowed is [label, score]"),
+        ("entities", 0, {"state": "maybe"}, "expected undecided, accepted, rejected"),
+        ("entities", 0, {"alternatives": [["x"]]}, "['x'] found; expected [label, score]"),
         ("links", 0, {"head": "E9"}, "links[0].head: 'E9' found"),
         ("groups", 0, {"mentions": ["E1", ["E2"]]}, "groups[0].mentions: ['E2'] found"),
-        ("groups", 0, {"mention_scores": [1]}, "1 scores found, allowed are 2"),
+        ("groups", 0, {"mention_scores": [1]}, "1 scores found; expected 2"),
         ("token_ranges", 0, [0, 99], "0 <= start < end <= 47"),
         ("token_ranges", 1, [0, 4], "token 1 has the range [0, 4)"),
     ],

@@ -111,7 +111,7 @@ def test_predictions_are_undecided_where_nobody_annotated(tmp_path: Path) -> Non
     assert second.annotations.entities[0].score is None
     assert first.warnings == ("cancelled annotation is left out (once)",)
     (beside,) = documents_of(tmp_path, "labelstudio", task(predictions=predictions))
-    assert beside.warnings == ("prediction beside an annotation is not read (2 times)",)
+    assert beside.warnings == ("prediction next to an annotation is not read (2 times)",)
 
 
 def test_tasks_without_annotations_or_key(tmp_path: Path) -> None:
@@ -212,20 +212,20 @@ def test_the_sample_with_pictures_has_a_text_but_no_entities() -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"data": ...}, r"the task has no `data`; its fields are 'id', 'annotations'"),
-    ({"data": 7}, r"data: 7 found, allowed is an object"),
+    ({"data": 7}, r"data: 7 found; expected an object"),
     ({"data": {"image": "https://a.b/c.png"}}, r"data: no text: the fields are 'image'"),
     ({"data": {"one": "x", "two": "y"}}, r"data: no text: the fields are 'one', 'two'"),
     ({"data": {"text": {"a": 1}}}, r"no text"),
-    ({"annotations": {}}, r"annotations: \{\} found, allowed is a list"),
-    ({"annotations": [7]}, r"annotations\[0\]: 7 found, allowed is an object"),
+    ({"annotations": {}}, r"annotations: \{\} found; expected a list"),
+    ({"annotations": [7]}, r"annotations\[0\]: 7 found; expected an object"),
     ({"result": {}}, r"annotations\[0\]\.result: \{\} found"),
     ({"result": [7]}, r"result\[0\]: 7 found"),
-    ({"result": [region("a", 3, 99, "T")]}, r"result\[0\]\.value: \[3, 99\] found, .* <= 29"),
+    ({"result": [region("a", 3, 99, "T")]}, r"result\[0\]\.value: \[3, 99\] found; .* <= 29"),
     ({"result": [region("a", 3, 8, "T", text="graph")]}, r"the mention is 'graph', but .* 'parse'"),
     ({"result": [region("a", 3, 8, "T", end=...)]}, r"start 3 and end None found"),
     (
         {"result": [region("a", 3, 8, "T", text=7)]},
-        r"value: 7 found, allowed is the mention's text",
+        r"value: 7 found; expected the mention's text",
     ),
     ({"result": [region("a", 3, 8, labels=[7])]}, r"value\.labels: 7 found"),
     ({"result": [region("a", 3, 8, labels="T")]}, r"value\.labels: 'T' found"),

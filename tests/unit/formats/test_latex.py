@@ -1,4 +1,4 @@
-"""LaTeX markup becomes text; what is no markup stays, whatever it looks like."""
+"""LaTeX markup becomes text; what is not a markup stays, whatever it looks like."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_any_line_end_will_do(tmp_path: Path, end: str) -> None:
     ("broken", "line", "words"),
     [
         ("PMID- 5\nAU  - A B\n", 24, "doc_key '5': no text"),
-        ("no tag here\nTI  - T\n", 24, "'no tag here' found, allowed is a tag"),
+        ("no tag here\nTI  - T\n", 24, "'no tag here' found; expected a tag"),
         ("PMID- 5\nTI  - caf\udce9\n", 25, "not UTF-8"),
     ],
 )

@@ -257,7 +257,7 @@ BAD_ROWS: list[tuple[dict[str, Any], str]] = [
     ({"relations": [{"id": "R", "head": "E7", "tail": "E1", "label": "x"}]}, "head: 'E7' found"),
     ({"sentences": [[0, 99]]}, "sentences: [0, 99] found"),
     ({"token_ranges": [[0, 1]]}, "token_ranges: 1 ranges found"),
-    ({"fields": "["}, "fields: '[' found, allowed is a JSON object"),
+    ({"fields": "["}, "fields: '[' found; expected a JSON object"),
     ({"fields": "7"}, "fields: '7' found"),
 ]
 
@@ -282,8 +282,8 @@ def test_a_bad_row_is_named_and_the_others_are_read(
     ("columns", "message"),
     [
         ({"ner_tags": [[0, 1]]}, "the class 0 has no name"),
-        ({"ner_tags": [["O"]]}, "1 tags found, allowed are 2"),
-        ({"ner_tags": [[1.5, 2.0]]}, "1.5 found, allowed are tags"),
+        ({"ner_tags": [["O"]]}, "1 tags found; expected 2"),
+        ({"ner_tags": [[1.5, 2.0]]}, "1.5 found; expected tags"),
         ({"ner_tags": [["O", "O"]], "tokens": [["a", ""]]}, "'' found"),
     ],
 )
@@ -351,7 +351,7 @@ def broken_folder(tmp_path: Path, name: str, content: bytes | None) -> Path:
         (DATA, b"", "cannot be read"),
         (DATA, b"junk" * 50, "cannot be read"),
         ("state.json", b"{", "cannot be read"),
-        ("state.json", b"[]", "allowed is a JSON object"),
+        ("state.json", b"[]", "expected a JSON object"),
         ("state.json", b'{"_indices_data_files": [1]}', "a selection of rows"),
         ("dataset_info.json", b"\xff", "cannot be read"),
         ("dataset_dict.json", b'{"splits": 7}', "splits: 7 found"),
@@ -385,7 +385,7 @@ def test_what_is_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(InputMissingError):
         documents_in(tmp_path / "absent", "hf")
     (tmp_path / "file").touch()
-    with pytest.raises(FormatError, match="allowed is a folder"):
+    with pytest.raises(FormatError, match="expected a folder"):
         documents_in(tmp_path / "file", "hf")
 
 

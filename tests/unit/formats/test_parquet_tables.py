@@ -68,7 +68,7 @@ def test_a_column_of_something_else_is_refused_at_once(
     column: list[Any], kind: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path / "a.parquet", {"key": ["a"], "text": column})
-    problem = rf"a\.parquet: column 'text' holds {kind}, allowed is text; columns found: 'key' \(string\), 'text'"
+    problem = rf"a\.parquet: column 'text' holds {kind}; expected text; columns found: 'key' \(string\), 'text'"
     with pytest.raises(FormatError, match=problem):
         list(read([path]))
 

@@ -139,23 +139,23 @@ def test_token_indices_that_do_not_fit_are_counted(tmp_path: Path) -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"text": ...}, r"no text: the task has 'tokens', 'spans'"),
-    ({"text": 7}, r"text: 7 found, allowed is a string"),
-    ({"answer": "maybe"}, r"answer: 'maybe' found, allowed are accept, reject, ignore"),
+    ({"text": 7}, r"text: 7 found; expected a string"),
+    ({"answer": "maybe"}, r"answer: 'maybe' found; expected accept, reject, ignore"),
     ({"answer": ["accept"]}, r"answer: \['accept'\] found"),
-    ({"spans": {}}, r"spans: \{\} found, allowed is a list"),
-    ({"spans": [7]}, r"spans\[0\]: 7 found, allowed is an object"),
+    ({"spans": {}}, r"spans: \{\} found; expected a list"),
+    ({"spans": [7]}, r"spans\[0\]: 7 found; expected an object"),
     ({"spans": [{"start": 3}]}, r"spans\[0\]: \[3, None\] found"),
-    ({"spans": [{"start": 3, "end": 99}]}, r"\[3, 99\] found, .* <= 29"),
+    ({"spans": [{"start": 3, "end": 99}]}, r"\[3, 99\] found; .* <= 29"),
     ({"spans": [{"start": 5, "end": 5}]}, r"\[5, 5\] found"),
     ({"spans": [{"start": 0, "end": 2, "label": 7}]}, r"spans\[0\]\.label: 7 found"),
     ({"spans": [span(1, 1, "T", text="graph")]}, r"'graph' found, but `text` has 'parse' there"),
     ({"tokens": [{"start": 0}]}, r"tokens\[0\]: \[0, None\] found"),
     ({"tokens": [{"text": "x", "start": 0, "end": 2}]}, r"tokens\[0\]\.text: 'x' found"),
     ({"tokens": [{"start": 3, "end": 8}, {"start": 0, "end": 2}]}, r"tokens\[1\]: it starts at 0"),
-    ({"relations": [{"head": 99, "child": 1}]}, r"relations\[0\]\.head: 99 found, .* 8 tokens"),
+    ({"relations": [{"head": 99, "child": 1}]}, r"relations\[0\]\.head: 99 found; .* 8 tokens"),
     ({"relations": [{"head": "1", "child": 1}]}, r"relations\[0\]\.head: '1' found"),
     ({"relations": [{"head": 1, "child": 2}], "tokens": ...}, r"one of the 0 tokens"),
-    ({"relations": [{"head_span": 7, "child": 1}]}, r"head_span: 7 found, allowed is an object"),
+    ({"relations": [{"head_span": 7, "child": 1}]}, r"head_span: 7 found; expected an object"),
 ]
 
 

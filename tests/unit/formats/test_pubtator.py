@@ -114,9 +114,9 @@ def test_documents_may_follow_without_an_empty_line(tmp_path: Path, head: str) -
     [
         ("12\t0\t99\tAspirin\tChemical\tD1\n", "made.pubtator:6: doc_key '12': 0 99 found"),
         ("12\t0\t6\tAspirin\tChemical\tD1\n", "'Aspirin' found, but the text there is 'Aspiri'"),
-        ("12\t7\t7\t\tChemical\tD1\n", "7 7 found, allowed is START < END <= 58"),
-        ("12\tCID\tD1\n", "found, allowed are ID<tab>START<tab>END"),
-        ("12\n", "found, allowed are ID<tab>START"),
+        ("12\t7\t7\t\tChemical\tD1\n", "7 7 found; expected START < END <= 58"),
+        ("12\tCID\tD1\n", "found; expected ID<tab>START<tab>END"),
+        ("12\n", "found; expected ID<tab>START"),
         ("13\t0\t7\tAspirin\tChemical\n", "the id '13' found in its lines"),
         (b"12\t0\t7\tAspirin\tChe\xffmical\n", "made.pubtator:6: byte 0xff"),
     ],

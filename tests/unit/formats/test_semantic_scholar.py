@@ -102,7 +102,7 @@ def test_papers_that_were_not_found_and_broken_ones(tmp_path: Path) -> None:
         assert keys == ["a", "b"]
         assert "'null' found between records" in errors[0].message
         assert "doc_key 'e': no text" in errors[1].message
-        assert "['x'] found, allowed is a string" in errors[2].message
+        assert "['x'] found; expected a string" in errors[2].message
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_tags_as_strings_and_as_numbers_with_their_names(tmp_path: Path) -> None
     named.parent.mkdir()
     (named.parent / "labels.txt").write_text("O\nB-Method\nI-Method\n", "utf-8")
     assert said(read_one(named, numbered)) == [("Tree kernels", "Method")]
-    assert "2 tags found, allowed are 3" in problem_of(path, row | {"ner_tags": ["O", "O"]})
+    assert "2 tags found; expected 3" in problem_of(path, row | {"ner_tags": ["O", "O"]})
 
 
 def test_datasets_reads_the_tags(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_stacked_annotations_relations_and_escapes(tmp_path: Path) -> None:
         ("1-2\t3-7", "1-2\t4-8", "made.tsv:8: the token 'rank' found, but the text has something"),
         ("1-1\t0-2", "one\t0-2", "made.tsv:7: ['one', '0-2', 'We'] found"),
         ("\tC\tgoes", "\tgoes", "2 columns found behind the token, the header has 3"),
-        ("1-1[1_0]", "9-9", "'9-9' found, allowed is the number of a token"),
+        ("1-1[1_0]", "9-9", "'9-9' found; expected the number of a token"),
         ("#Text=We", "#Text=They", "made.tsv:7: the token 'We' with the range 0-2 found"),
     ],
 )

@@ -193,8 +193,8 @@ def test_the_document_is_called_what_its_metadata_say(tmp_path: Path) -> None:
 BAD: list[tuple[tuple[str, ...], str]] = [
     ((element("custom:Span", 5, 0, 99),), "Span with xmi:id 5.end: UTF-16 offset 99 lies outside"),
     ((element("custom:Span", 5, 9, 19),), "Span with xmi:id 5.begin: UTF-16 offset 9 points into"),
-    ((element("custom:Span", 5, 7, 3),), "begin 7 and end 3 found, allowed is begin <= end"),
-    ((element("custom:Span", 5, -1, 3),), "begin: '-1' found, allowed is a whole number"),
+    ((element("custom:Span", 5, 7, 3),), "begin 7 and end 3 found; expected begin <= end"),
+    ((element("custom:Span", 5, -1, 3),), "begin: '-1' found; expected a whole number"),
     ((element("custom:Span", 5, 0, 2), element("custom:Span", 5, 0, 2)), "a second time"),
     (
         (element("custom:Relation", 5, 0, 2, Governor=7, Dependent=8),),
@@ -231,7 +231,7 @@ def test_bad_references_and_offsets_are_named(
             xmi().replace(' sofaString="', ' other="').encode(),
             "no text: the file has no sofaString",
         ),
-        (b"<other/>", "the outermost element 'other' found, allowed is xmi:XMI"),
+        (b"<other/>", "the outermost element 'other' found; expected xmi:XMI"),
         (b'<!DOCTYPE x [<!ENTITY a "b">]>' + xmi().encode()[38:], "declares the entity 'a'"),
         (b"<x>" * 5000, "nested deeper"),
         (TYPES.encode(), "this is a type system"),

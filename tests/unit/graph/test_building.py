@@ -321,7 +321,7 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
         build_graph(other, reading)
     text = tmp_path / "text.graph"
     text.write_text("no database " * 50)
-    with pytest.raises(GraphError, match="is no graph"):
+    with pytest.raises(GraphError, match="is not a graph"):
         build_graph(text, reading)
     with pytest.raises(InputMissingError):
         build_graph(tmp_path / "g.graph", Reading([str(tmp_path / "absent")], CountSettings(), {}))

@@ -105,7 +105,7 @@ def test_a_picture_of_the_whole_graph_is_refused(field_graph: Path, tmp_path: Pa
 
 
 def test_other_endings_are_refused(field_graph: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"allowed are \.html, \.htm, \.svg"):
+    with pytest.raises(UsageError, match=r"expected \.html, \.htm, \.svg"):
         drawn(field_graph, "SVM", tmp_path / "f.png")
 
 

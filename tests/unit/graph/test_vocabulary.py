@@ -66,7 +66,7 @@ def test_nodes_get_the_identifiers_of_their_names(
     [
         ("v.tsv", "a\tb\n1\t2\n", "needed are id and name"),
         ("v.tsv", "id\tname\n\t\n", "no terms"),
-        ("v.txt", "x", "allowed are .tsv, .obo"),
+        ("v.txt", "x", "expected .tsv, .obo"),
         ("v.ttl", "<<<", "no readable RDF"),
         ("v.rdf", '<!DOCTYPE r [<!ENTITY a "b">]><r/>', "entities"),
     ],

@@ -153,7 +153,7 @@ def test_auto_takes_the_processor_where_there_is_no_gpu() -> None:
 def test_other_names_are_refused() -> None:
     with pytest.raises(UsageError, match="--device tpu is not possible") as e:
         Extractor.load(device="tpu")
-    assert e.value.hint == "allowed: cpu, cuda, auto"
+    assert e.value.hint == "choose from: cpu, cuda, auto"
 
 
 def test_sums_of_int8_products_are_exact_on_processors_without_vnni() -> None:

@@ -37,7 +37,7 @@ def test_texts_and_documents_are_taken_alike(sci: Extractor) -> None:
 
 
 def test_what_is_neither_is_told(sci: Extractor) -> None:
-    with pytest.raises(UsageError, match="item 1 is bytes; allowed: str and Document"):
+    with pytest.raises(UsageError, match="item 1 is bytes; expected str or Document"):
         sci([TEXTS[0], b"bytes"])  # type: ignore[list-item]
 
 

@@ -139,16 +139,16 @@ def test_the_label_it_has_already_means_accept(project: Project) -> None:
 
 def test_unknown_labels_are_refused_with_the_known_ones(project: Project) -> None:
     put(project, entity("E1", NET))
-    with refused("no entity type 'Dog'; allowed: Method, Task"):
+    with refused("no entity type 'Dog'; choose from: Method, Task"):
         project.actions.set_label(1, EntityRef("E1"), "Dog")
-    with refused("no entity type ''; allowed"):
+    with refused("no entity type ''; choose from"):
         project.actions.add_entity(1, [GRAPH], "")
 
 
 def test_a_label_that_makes_relations_illegal_only_warns(project: Project) -> None:
     put(project, entity("E1", GRAPH), entity("E2", NET, "Task"), relation("R1", "E1", "E2"))
     done = project.actions.set_label(1, EntityRef("E1"), "Task")
-    assert done.warnings == ("Uses from Task to Task is no legal pair any more",)
+    assert done.warnings == ("Uses from Task to Task is not a legal pair any more",)
     assert states(project.document_state(1))["R1"] is State.IMPORTED
 
 
@@ -215,7 +215,7 @@ def test_edges_move_by_whole_tokens_to_the_edges_of_the_text_and_no_further(
         project.actions.move_edge(1, "E1", "start", -1)
     with refused("would be empty or leave the text"):
         project.actions.move_edge(1, "E1", "end", -3)
-    with refused("no edge 'middle'; allowed: start, end"):
+    with refused("unknown edge 'middle'; choose from: start, end"):
         project.actions.move_edge(1, "E1", "middle", 1)
 
 

@@ -1,4 +1,4 @@
-"""Opening: what is no project, damaged, newer or locked has its own error and a next step."""
+"""Opening: what is not a project, damaged, newer or locked has its own error and a next step."""
 
 from __future__ import annotations
 

@@ -93,7 +93,9 @@ def test_a_relation_of_an_entity_with_itself_is_refused(project: Project) -> Non
 
 def test_unknown_types_are_refused_with_the_known_ones(project: Project) -> None:
     put(project, METHOD, TASK)
-    with pytest.raises(ActionRefusedError, match="no relation type 'Eats'; allowed: Uses, Like"):
+    with pytest.raises(
+        ActionRefusedError, match="no relation type 'Eats'; choose from: Uses, Like"
+    ):
         project.actions.add_relation(1, "M", "T", "Eats")
 
 

@@ -97,7 +97,7 @@ class TestDecisions:
             for each in first(project)
             if each.difference.layer is Layer.RELATION and each.difference.first is None
         )
-        with pytest.raises(ActionRefusedError, match="is no entity here"):
+        with pytest.raises(ActionRefusedError, match="is not an entity here"):
             adjudicate.decide(project, relation, "theirs", decisions)
         assert decisions.keys(1) == frozenset()
         assert noted(project) == [13, 2, 0]

@@ -22,15 +22,17 @@ from sciextract_trainer.commands.options import (
 
 def calibrate(
     model: ModelArgument,
-    dev: Annotated[Path, typer.Option(metavar="FILE", help="Gold that it was not trained on.")],
+    dev: Annotated[
+        Path, typer.Option(metavar="FILE", help="Gold documents that the model was not trained on.")
+    ],
     output: ModelOutputOption,
     schema: SchemaOption = None,
 ) -> None:
-    """Fit the scale of a model's scores on gold; what it predicts stays the same.
+    """Calibrate a model's scores on gold; its predictions do not change.
 
     A score of 0.8 then says that eight of ten such predictions are right: entities, relations and coreference
     get a temperature and a shift each, and thresholds move along. Errors before and after, and on halves that
-    the scale was not fitted on, are printed as JSON lines and stand in the model's card.
+    the scale was not fitted on, are printed as JSON lines and written into the model card.
 
     Example:
 
@@ -46,7 +48,9 @@ def calibrate(
 
 def thresholds(
     model: ModelArgument,
-    dev: Annotated[Path, typer.Option(metavar="FILE", help="Gold that it was not trained on.")],
+    dev: Annotated[
+        Path, typer.Option(metavar="FILE", help="Gold documents that the model was not trained on.")
+    ],
     output: ModelOutputOption,
     schema: SchemaOption = None,
 ) -> None:
@@ -70,17 +74,17 @@ def thresholds(
 
 def coreference(
     model: ModelArgument,
-    data: Annotated[Path, typer.Option(metavar="FILE", help="Gold that the head learns from.")],
+    data: Annotated[Path, typer.Option(metavar="FILE", help="Gold to train the head on.")],
     dev: DevOption,
     output: ModelOutputOption,
     schema: SchemaOption = None,
 ) -> None:
-    """Train the coreference head of a model anew; entities and relations stay the same.
+    """Train a new coreference head for a model; entities and relations do not change.
 
     The head learns from the model's own states and mentions, in minutes without a GPU, with the lexical
     features that models of earlier versions lack. Its threshold is the best one on abstracts of --data
     that heads have not learned from, in five folds; --dev gives scores and their scale. All are printed as
-    JSON lines and stand in the model's card.
+    JSON lines and written into the model card.
 
     Example:
 
@@ -109,13 +113,16 @@ def soup(
     ],
     output: ModelOutputOption,
     method: Annotated[
-        str, typer.Option(metavar="NAME", help="uniform: all members; greedy: those that help.")
+        str,
+        typer.Option(
+            metavar="NAME", help="uniform: all members; greedy: those that raise the score."
+        ),
     ] = "greedy",
     schema: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="Label schema (default: the members').")
     ] = None,
     recipe: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="Recipe of runs that do not say it.")
+        str | None, typer.Option(metavar="NAME|FILE", help="Recipe of runs that do not record it.")
     ] = None,
     encoder: Annotated[
         str | None, typer.Option(metavar="ID|DIR", help="Encoder of runs, instead of the recipe's.")
@@ -123,7 +130,7 @@ def soup(
 ) -> None:
     """Average the weights of several trainings of one encoder into one model of the same size.
 
-    They must have begun with the same heads, too: one seed, or one model that all went on from.
+    The trainings must have started from the same heads: with one seed, or from one model.
     Each member and each soup is scored on dev in fp32, at thresholds of its own; scores are printed as JSON lines.
 
     Example:
@@ -157,7 +164,7 @@ def quantise(
         str, typer.Option(metavar="NAME", help="Of static: minmax, entropy or percentile.")
     ] = "minmax",
     block_size: Annotated[
-        int, typer.Option(help="Weights of a block in weights4: 16, 32, 64, 128 or 256.")
+        int, typer.Option(help="Weights per block in weights4: 16, 32, 64, 128 or 256.")
     ] = 64,
     embeddings: Annotated[
         int, typer.Option(help="Bits of embeddings in weights4: 4, 8 or 32.")
@@ -168,11 +175,11 @@ def quantise(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="Texts to read of --calibration.")] = 200,
     weights: Annotated[
-        bool, typer.Option("--weights", help="Keep weights for training on, if there are some.")
+        bool, typer.Option("--weights", help="Keep weights for further training, if there are any.")
     ] = False,
     schema: SchemaOption = None,
 ) -> None:
-    """Write a model with its encoder in 8 or 4 bits, and measure what that costs; or add a graph for GPUs.
+    """Write a model with its encoder in 8 or 4 bits, and measure the loss; or add a graph for GPUs.
 
     Thresholds and the scale of scores are fitted for the new graph. Printed as JSON: megabytes, F1 at the old and
     at the new thresholds, milliseconds per abstract on one core.
@@ -217,13 +224,13 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Output = Annotated[Path, typer.Option(metavar="DIR", help="The new folder.")]
 Weights = Annotated[
-    bool, typer.Option("--weights/--no-weights", help="Keep weights for training on.")
+    bool, typer.Option("--weights/--no-weights", help="Keep weights for further training.")
 ]
 
 
 @app.callback()
 def _prune() -> None:
-    """Take pieces or attention heads out of a trained model, and measure what that costs."""
+    """Remove subwords or attention heads from a trained model, and measure the loss."""
 
 
 @app.command()
@@ -232,20 +239,22 @@ def vocabulary(
         str, typer.Argument(metavar="NAME|DIR", help="A model, or an encoder folder.")
     ],
     texts: Annotated[
-        list[Path], typer.Option(metavar="FILE", help="Texts that name the pieces to keep.")
+        list[Path], typer.Option(metavar="FILE", help="Texts whose subwords are kept.")
     ],
     output: Output,
     dev: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Gold for scores; models need it.")
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="Texts to read.")] = 100_000,
-    at_least: Annotated[int, typer.Option(min=1, help="Occurrences that make a piece used.")] = 1,
+    at_least: Annotated[
+        int, typer.Option(min=1, help="Minimum number of occurrences of a subword that is kept.")
+    ] = 1,
     schema: SchemaOption = None,
     weights: Weights = True,
 ) -> None:
-    """Cut piece embeddings to the pieces that texts use.
+    """Keep only the embeddings of subwords that occur in texts.
 
-    Special pieces and single characters stay, so that every other word falls to smaller pieces. WordPiece only.
+    Special tokens and single characters are kept, so that other words are split into smaller subwords. WordPiece only.
 
     Example:
 
@@ -281,9 +290,9 @@ def heads(
     schema: SchemaOption = None,
     weights: Weights = True,
 ) -> None:
-    """Take out the attention heads that the loss depends on least.
+    """Remove the attention heads with the smallest effect on the loss.
 
-    Matrices really become narrower, and the exported graph smaller. BERT and families that are built like it.
+    The matrices become narrower and the exported graph smaller. For BERT and encoders with the same structure.
 
     Example:
 
@@ -310,7 +319,7 @@ def vectors(
     lstm_size: Annotated[int, typer.Option(min=1, help="States of each of its directions.")] = 200,
     most: Annotated[int, typer.Option(min=1, help="Words to read.")] = 200_000,
 ) -> None:
-    """Make an encoder folder of word vectors, for baselines from before transformers.
+    """Write an encoder folder from word vectors, for baselines without a transformer.
 
     Example:
 
@@ -328,7 +337,7 @@ def safetensors(
     source: Annotated[str, typer.Argument(metavar="ID|DIR", help="Encoder with a pickle.")],
     output: EncoderOutputArgument,
 ) -> None:
-    """Write an encoder's pickled weights as safetensors, the only kind that is trained on.
+    """Convert an encoder's pickled weights to safetensors, the only format that trainings read.
 
     Example:
 

@@ -31,7 +31,7 @@ SchemaOption = Annotated[
     str | None, typer.Option(metavar="NAME|FILE", help="Label schema (default: the model's).")
 ]
 GoldTimesOption = Annotated[
-    int, typer.Option(min=1, help="How often an epoch has each gold document.")
+    int, typer.Option(min=1, help="Number of times that each gold document occurs in an epoch.")
 ]
 DevOption = Annotated[Path, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")]
 OptionalDevOption = Annotated[
@@ -48,11 +48,11 @@ MinutesOption = Annotated[
 ]
 
 ModelRunOption = Annotated[
-    Path, typer.Option(metavar="DIR", help="Labels and checkpoints; goes on from there.")
+    Path, typer.Option(metavar="DIR", help="Labels and checkpoints; continues from there.")
 ]
 EncoderRunOption = Annotated[
     Path,
-    typer.Option(metavar="DIR", help="Blocks, checkpoints and the encoder; goes on from there."),
+    typer.Option(metavar="DIR", help="Blocks, checkpoints and the encoder; continues from there."),
 ]
 ModelOutputOption = Annotated[Path, typer.Option(metavar="DIR", help="The new model folder.")]
 EncoderOutputArgument = Annotated[Path, typer.Argument(metavar="DIR", help="New encoder folder.")]

@@ -71,16 +71,14 @@ def student(
     encoder: Annotated[str, typer.Option(metavar="ID|DIR", help="Encoder of the teacher.")],
     output: Annotated[Path, typer.Option(metavar="DIR", help="New encoder folder.")],
     layers: Annotated[
-        str, typer.Option(metavar="N,N,...", help="Teacher layers to begin with; 1 is the lowest.")
+        str, typer.Option(metavar="N,N,...", help="Teacher layers to start from; 1 is the lowest.")
     ] = "",
     every: Annotated[
-        int, typer.Option(min=0, help="Begin with each so manieth layer, instead of --layers.")
+        int, typer.Option(min=0, help="Start from every Nth layer, instead of --layers.")
     ] = 0,
-    first: Annotated[
-        int, typer.Option(min=0, help="First layer of --every; that number itself unless given.")
-    ] = 0,
+    first: Annotated[int, typer.Option(min=0, help="First layer of --every (default: N).")] = 0,
     fresh: Annotated[
-        int, typer.Option(min=0, help="So many layers with random weights, instead of --layers.")
+        int, typer.Option(min=0, help="Number of layers with random weights, instead of --layers.")
     ] = 0,
     hidden: Annotated[int | None, typer.Option(help="Hidden size; the teacher's.")] = None,
     heads: Annotated[int | None, typer.Option(help="Attention heads; the teacher's.")] = None,
@@ -104,7 +102,7 @@ def student(
 
     if sum((bool(layers), bool(every), bool(fresh))) != 1:
         raise UsageError(
-            "a student begins with --layers, with --every or with --fresh layers; give one of them",
+            "a student needs one of --layers, --every and --fresh",
             "for example --layers 2,4,6",
         )
     made = needs_extra("sciextract_trainer.distillation.student")
@@ -120,7 +118,9 @@ def student(
 def _numbers(text: str) -> tuple[int, ...]:
     numbers = [each.strip() for each in text.split(",")]
     if text and not all(each.isdecimal() for each in numbers):
-        raise UsageError(f"--layers {text!r} is no list of numbers", "write it like --layers 2,4,6")
+        raise UsageError(
+            f"--layers {text!r} is not a list of numbers", "write it like --layers 2,4,6"
+        )
     return tuple(int(each) for each in numbers if each)
 
 
@@ -128,7 +128,7 @@ def distill_model(
     texts: TextsArgument,
     teacher: Annotated[
         list[str],
-        typer.Option(metavar="NAME|DIR", help="A model that teaches; give it again for more."),
+        typer.Option(metavar="NAME|DIR", help="A teacher model; may be repeated."),
     ],
     encoder: Annotated[str, typer.Option(metavar="ID|DIR", help="Encoder of the student.")],
     dev: Annotated[
@@ -139,13 +139,14 @@ def distill_model(
     recipe: RecipeOption = "sci-student",
     weight: Annotated[
         list[float] | None,
-        typer.Option(help="Weight of a teacher, one per --teacher (default: all the same)."),
+        typer.Option(help="Weight of a teacher, one per --teacher (default: equal)."),
     ] = None,
     temperature: Annotated[
-        float, typer.Option(help="Divisor of the teachers' logits; above 1 they sound less sure.")
+        float, typer.Option(help="Temperature: divisor of the teachers' logits.")
     ] = 1.0,
     gold: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Gold to learn from beside the labels.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Gold to learn from in addition to the labels."),
     ] = None,
     gold_times: GoldTimesOption = 1,
     schema: Annotated[
@@ -159,11 +160,11 @@ def distill_model(
     device: DeviceOption = "auto",
     minutes: MinutesOption = NO_LIMIT,
 ) -> None:
-    """Teach a compact model what one or several models say about unlabelled abstracts.
+    """Train a compact model on the predictions of one or several models for unlabelled abstracts.
 
     The teachers' distributions over entities, relations and coreference are averaged over words, so that their
     tokenizers and sizes may differ. Labels are kept in shards, training in checkpoints: a command that was
-    stopped, or that ran into a full disk, goes on when it is given again.
+    stopped, or that ran into a full disk, continues when it is given again.
 
     Example:
 
@@ -202,7 +203,7 @@ def encoder(
     teacher: Annotated[
         str, typer.Option(metavar="ID|DIR", help="Encoder with the head of its pretraining.")
     ],
-    student: Annotated[str, typer.Option(metavar="DIR", help="Encoder that learns.")],
+    student: Annotated[str, typer.Option(metavar="DIR", help="Encoder of the student.")],
     run: EncoderRunOption,
     recipe: Annotated[
         str,
@@ -212,7 +213,7 @@ def encoder(
     steps: StepsOption = None,
     minutes: MinutesOption = NO_LIMIT,
 ) -> None:
-    """Let a small encoder learn what a large one with the same pieces makes of abstracts.
+    """Train a small encoder to reproduce the states of a large one with the same subwords.
 
     Example:
 
@@ -232,11 +233,9 @@ app.command("model")(distill_model)
 
 def selftrain(
     texts: TextsArgument,
-    model: Annotated[
-        str, typer.Option(metavar="NAME|DIR", help="The model that labels in the first round.")
-    ],
+    model: Annotated[str, typer.Option(metavar="NAME|DIR", help="The teacher of the first round.")],
     gold: Annotated[
-        Path, typer.Option(metavar="FILE", help="Gold to learn from beside the labels.")
+        Path, typer.Option(metavar="FILE", help="Gold to learn from in addition to the labels.")
     ],
     dev: Annotated[
         Path, typer.Option(metavar="FILE", help="Gold to choose epochs, thresholds and round on.")
@@ -246,23 +245,29 @@ def selftrain(
     encoder: Annotated[
         str | None,
         typer.Option(
-            metavar="ID|DIR", help="Encoder of the students (default: train on from the model)."
+            metavar="ID|DIR", help="Encoder of the students (default: continue from the model)."
         ),
     ] = None,
     recipe: RecipeOption = "self-training",
-    rounds: Annotated[int, typer.Option(min=1, help="Students, each taught by the last one.")] = 1,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Number of students; each is the teacher of the next.")
+    ] = 1,
     hard: Annotated[
-        bool, typer.Option("--hard", help="Learn the labels that the model is sure of.")
+        bool, typer.Option("--hard", help="Learn only labels above a minimum probability.")
     ] = False,
     threshold: Annotated[
         list[str] | None,
-        typer.Option(metavar="[LABEL=]P", help="With --hard: least probability of a label."),
+        typer.Option(metavar="[LABEL=]P", help="With --hard: minimum probability of a label."),
     ] = None,
     thresholds: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --hard: a TOML table of them.")
+        Path | None,
+        typer.Option(metavar="FILE", help="With --hard: a TOML file with these probabilities."),
     ] = None,
     floor: Annotated[
-        float, typer.Option(help="With --hard: what is less likely is none; between is unknown.")
+        float,
+        typer.Option(
+            help="With --hard: spans below this probability are negative; those between the two limits are ignored."
+        ),
     ] = 0.2,
     gold_times: GoldTimesOption = 1,
     schema: SchemaOption = None,
@@ -273,7 +278,7 @@ def selftrain(
     device: DeviceOption = "auto",
     minutes: MinutesOption = NO_LIMIT,
 ) -> None:
-    """Let a model learn from its own labels of unlabelled abstracts, beside gold.
+    """Let a model learn from its own labels of unlabelled abstracts, in addition to gold.
 
     Soft labels are the model's distributions. With --hard a label counts where its probability reaches its
     threshold; between floor and threshold nothing is taught, neither the label nor its absence. The student with

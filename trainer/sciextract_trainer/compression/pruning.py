@@ -169,7 +169,7 @@ def cut_vocabulary(rules: SubwordRules, used: Collection[int]) -> CutVocabulary:
     therefore: those that it took are there, and a longer one did not fit before either.
 
     Raises:
-        UsageError: It is no WordPiece tokenizer: what others make of a removed subword is not settled.
+        UsageError: It is not a WordPiece tokenizer: what others make of a removed subword is not settled.
     """
     values: dict[str, Any] = json.loads(rules.tokenizer.to_str())
     kind = values["model"].get("type")
@@ -268,7 +268,7 @@ def prune_vocabulary(
         wanted: Where to.
 
     Raises:
-        UsageError: Its tokenizer is no WordPiece one.
+        UsageError: Its tokenizer is not a WordPiece one.
         OutputError: There is something at the output already, or the disk is full.
     """
     require_new(wanted.output)

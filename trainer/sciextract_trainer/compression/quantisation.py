@@ -91,7 +91,7 @@ def check_scheme(name: str, dev: Path | None) -> None:
 def _require(option: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         raise UsageError(
-            f"{option} {value} is not possible", f"allowed: {', '.join(map(str, allowed))}"
+            f"{option} {value} is not possible", f"choose from: {', '.join(map(str, allowed))}"
         )
 
 

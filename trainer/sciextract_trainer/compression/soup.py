@@ -301,7 +301,7 @@ def make_soup(
         OutputError: There is something at ``output`` already, or the disk is full.
     """
     if method not in METHODS:
-        raise UsageError(f"--method {method} is not possible", f"allowed: {', '.join(METHODS)}")
+        raise UsageError(f"--method {method} is not possible", f"choose from: {', '.join(METHODS)}")
     require_new(output)
     kitchen = Kitchen(members, dev, report)
     alone = [kitchen.score([row]) for row in range(len(members))]

@@ -3,7 +3,7 @@
 A mention gives way to a mention of the same label from another training document, with its tokens; offsets of
 everything behind it move along, all else stays as it is (Dai and Adel 2020, "An Analysis of Simple Data Augmentation
 for Named Entity Recognition", section 3, mention replacement; the SciDeBERTa paper, Jeong and Kim 2022, names
-augmentation beside tagging as what SciERC lacks).
+augmentation besides tagging as what SciERC lacks).
 
 What a document says stays true:
 

@@ -34,8 +34,8 @@ def every_layer(step: int, first: int, depth: int) -> Layers:
     """
     if step < 1 or not 1 <= first <= depth:
         raise UsageError(
-            f"every {step}th layer from layer {first} on is no choice of a teacher's {depth} layers",
-            f"allowed: a step of at least 1 and a first layer of 1 to {depth}",
+            f"every {step}th layer from layer {first} on is not a choice of a teacher's {depth} layers",
+            f"expected a step of at least 1 and a first layer of 1 to {depth}",
         )
     return tuple(range(first, depth + 1, step))
 
@@ -86,7 +86,7 @@ def ascending(layers: Sequence[int], teacher: int) -> Layers:
     wrong = [each for each in layers if not 1 <= each <= teacher]
     if wrong or not layers:
         found = f"the teacher has no layer {wrong[0]}" if wrong else "no layer is named"
-        raise UsageError(f"{given}: {found}", f"allowed: 1 (the lowest) to {teacher}")
+        raise UsageError(f"{given}: {found}", f"expected 1 (the lowest) to {teacher}")
     if any(after <= before for before, after in pairwise(layers)):
         raise UsageError(f"{given} do not ascend", "name each teacher layer once, the lowest first")
     return tuple(layers)

@@ -350,7 +350,7 @@ def run_distillation(
         most: Abstracts to take, in the order of the shards.
         folder: Blocks, checkpoints and, in ``encoder/``, the result.
         report: Called with a dictionary every few steps.
-        minutes: Stop after this time; the same call goes on.
+        minutes: Stop after this time; the same call continues.
 
     Returns:
         The student's folder; before the last step it holds the weights so far.

@@ -103,7 +103,7 @@ def certainty(
     default = numbers.pop("default", max(DEFAULT_THRESHOLD, floor))
     if unknown := [name for name in numbers if name not in known]:
         raise UsageError(
-            f"a threshold is given for {unknown[0]!r}, which is no label of the model",
+            f"a threshold is given for {unknown[0]!r}, which is not a label of the model",
             f"labels: {', '.join(known)}",
         )
     _number("floor", floor, 0.0)
@@ -231,7 +231,7 @@ class SelfTraining:
 def self_train(
     job: SelfTraining, open_student: OpenStudent, report: Report, until: float = float("inf")
 ) -> ModelConfig:
-    """Runs all rounds and keeps the student with the best mean dev F1; a call that was stopped goes on.
+    """Runs all rounds and keeps the student with the best mean dev F1; a call that was stopped continues.
 
     Args:
         job: What to do.
@@ -240,7 +240,7 @@ def self_train(
         until: ``time.monotonic()`` at which to stop.
 
     Raises:
-        TimeIsUp: It is later than ``until``; the same call goes on.
+        TimeIsUp: It is later than ``until``; the same call continues.
         UsageError: Hard labels are asked of a model whose labels do not exclude each other.
         SciextractError: Something cannot be done; what is finished is kept.
     """

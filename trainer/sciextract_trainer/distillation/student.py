@@ -333,7 +333,7 @@ def _values(encoder: Any, plan: StudentPlan) -> dict[str, Any]:
     }
     for name, size in sizes.items():
         if size < 1:
-            raise UsageError(f"{name} = {size} cannot work", "allowed: a number above 0")
+            raise UsageError(f"{name} = {size} cannot work", "expected a number above 0")
     if sizes["hidden_size"] % sizes["num_attention_heads"]:
         raise UsageError(
             f"{sizes['num_attention_heads']} heads do not divide a hidden size of "

@@ -56,8 +56,8 @@ class StudentSetup:
         dev: Gold for the choice of the epoch, for thresholds and scores.
         run: Run folder: checkpoint, best weights, metrics.
         output: The finished model folder; its name is the model's.
-        gold: Gold to learn from beside what the teachers say.
-        gold_times: How often an epoch has each gold document.
+        gold: Gold to learn from in addition to the labels of the teachers.
+        gold_times: Number of times that each gold document occurs in an epoch.
         device: Where the student is trained.
         network: What training begins with; the recipe's encoder with fresh heads when ``None``.
     """
@@ -99,7 +99,7 @@ class StudentSetup:
         facts: dict[str, Any] = {"encoder": self.config.encoder}
         if self.gold is not None:
             times = f", {self.gold_times} times an epoch" if self.gold_times > 1 else ""
-            facts["gold beside the labels"] = f"{self.gold.name}, sha256 {sha256(self.gold)}{times}"
+            facts["additional gold"] = f"{self.gold.name}, sha256 {sha256(self.gold)}{times}"
         facts["dev data"] = f"{self.dev.name}, sha256 {sha256(self.dev, Part.DEV)}"
         return {**facts, "seed": self.config.seed}
 
@@ -121,8 +121,8 @@ def teach(
         until: ``time.monotonic()`` at which training stops.
 
     Raises:
-        TimeIsUp: It is later than ``until``; the same call goes on.
-        OutputError: The disk is full; the same call goes on.
+        TimeIsUp: It is later than ``until``; the same call continues.
+        OutputError: The disk is full; the same call continues.
         LossError: The loss is not a number.
     """
     dev, gold = setup.dev_documents(), setup.gold_examples()
@@ -225,7 +225,7 @@ def label_texts(
 def distil_model(
     panel: Panel, texts: Texts, setup: StudentSetup, report: Report, until: float = float("inf")
 ) -> ModelConfig:
-    """Labels texts with the panel and teaches a student; a call that was stopped goes on.
+    """Labels texts with the panel and teaches a student; a call that was stopped continues.
 
     Args:
         panel: The teachers.
@@ -235,7 +235,7 @@ def distil_model(
         until: ``time.monotonic()`` at which to stop.
 
     Raises:
-        TimeIsUp: It is later than ``until``; the same call goes on.
+        TimeIsUp: It is later than ``until``; the same call continues.
         SciextractError: Something cannot be done; what is finished is kept.
     """
     labelled = label_texts(panel, texts, setup.run / LABELS, report, until)
@@ -281,7 +281,7 @@ def open_student(
         gold: Gold to learn from.
         run: Run folder.
         output: The model folder.
-        gold_times: How often an epoch has each gold document.
+        gold_times: Number of times that each gold document occurs in an epoch.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
 
     Raises:

@@ -93,7 +93,7 @@ def _tensors(path: Path) -> dict[str, torch.Tensor]:
         raise ModelDamagedError(f"{path} holds no tensors by name", "get the encoder again")
     wrong = [name for name, value in found.items() if not isinstance(value, torch.Tensor)]
     if wrong:
-        raise ModelDamagedError(f"{path}: {wrong[0]!r} is no tensor", "get the encoder again")
+        raise ModelDamagedError(f"{path}: {wrong[0]!r} is not a tensor", "get the encoder again")
     return {str(name): value.detach().clone().contiguous() for name, value in found.items()}
 
 

@@ -237,7 +237,7 @@ def first_position(settings: Any) -> int:
 
 
 def text_limit(settings: Any, special: int, source: str) -> int:
-    """Subwords of text that a window has room for beside its special ones.
+    """Subwords of text that a window has room for besides its special ones.
 
     Raises:
         ModelMismatchError: There is hardly any.
@@ -245,7 +245,7 @@ def text_limit(settings: Any, special: int, source: str) -> int:
     limit = position_limit(settings) - special
     if limit < LEAST:
         raise ModelMismatchError(
-            f"the encoder {source!r} has room for {limit} pieces of text beside {special} special ones; "
+            f"the encoder {source!r} has room for {limit} pieces of text besides {special} special ones; "
             f"at least {LEAST} are needed",
             "use an encoder with more positions (max_position_embeddings in its config.json)",
         )

@@ -73,7 +73,7 @@ def _shrinkage(network: nn.Module, decay: float) -> Callable[[str], float]:
     """Factor of the encoder's rate by the name of a parameter.
 
     As in ELECTRA (Clark et al. 2020, arXiv 2003.10555): the top layer learns at the full rate, each one below at
-    ``decay`` of the one above, the embeddings at ``decay`` of the lowest layer. What stands beside the layers and is
+    ``decay`` of the one above, the embeddings at ``decay`` of the lowest layer. What stands next to the layers and is
     used by all of them (relative positions, norms) learns at the full rate.
     """
     if decay == 1:

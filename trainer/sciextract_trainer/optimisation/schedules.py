@@ -54,7 +54,7 @@ def linear(step: int, steps: int, warmup: float) -> float:
 def polynomial(step: int, steps: int, warmup: float, power: float) -> float:
     """Rises linearly to 1 over a share of the steps, then falls to zero as a power of the share that is left.
 
-    The SciDeBERTa paper (Jeong and Kim 2022) sets it with five epochs of warm-up beside AdamP: of 50 epochs
+    The SciDeBERTa paper (Jeong and Kim 2022) sets it with five epochs of warm-up, with AdamP: of 50 epochs
     a ``warmup`` of 0.1. ``power`` 1 is :func:`linear`; above 1 the rates fall early, below 1 late.
     """
     warm = max(1, int(steps * warmup))

@@ -246,7 +246,7 @@ def _chosen(cells: Sequence[Cell], only: Sequence[str]) -> Iterator[Cell]:
         if not any(_fits(word, cell) for cell in cells):
             names = dict.fromkeys(part for cell in cells for part in cell.place if part)
             raise UsageError(
-                f"--only {word!r} is no cell of this grid",
+                f"--only {word!r} is not a cell of this grid",
                 f"names are {', '.join(names)}; several can be joined with /",
             )
     yield from (cell for cell in cells if any(_fits(word, cell) for word in only))
@@ -366,7 +366,7 @@ class CellFolder:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file beside the old one and puts it into place.
+    """Writes a file next to the old one and puts it into place.
 
     Raises:
         OutputError: It cannot be written.

@@ -17,13 +17,13 @@ from sciextract_trainer.files import has_kind, read_toml, refuse_unknown
 def check_keys(
     values: object, place: str, *, known: Iterable[str], needed: Iterable[str] = ()
 ) -> None:
-    """Refuses what is no table, an unknown key and a missing one.
+    """Refuses what is not a table, an unknown key and a missing one.
 
     Raises:
         UsageError: Names the place, the key and those that there are.
     """
     if not isinstance(values, Mapping):
-        raise UsageError(f"{place}: {values!r} is no table", "write it as [name] or [[name]]")
+        raise UsageError(f"{place}: {values!r} is not a table", "write it as [name] or [[name]]")
     refuse_unknown(values, sorted(known), place, "key")
     for key in needed:
         if key not in values:
@@ -165,7 +165,7 @@ def is_scored(score: str, config: TrainConfig) -> bool:
 
 
 def scores_of(report: EvaluationReport, config: TrainConfig) -> dict[str, float]:
-    """F1 (0 to 100) by name of what was learned; what untrained heads say is no score."""
+    """F1 (0 to 100) by name of what was learned; what untrained heads say is not a score."""
     relation, given = report.relation, classification_of(report)
     values = {
         "entity": report.ner.all.f1,

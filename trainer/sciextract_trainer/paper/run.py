@@ -1,4 +1,4 @@
-"""Trains the cells of a grid one after the other, and goes on where an earlier sitting stopped."""
+"""Trains the cells of a grid one after the other, and continues where an earlier sitting stopped."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class GridOrder:
         epochs: Epochs, instead of the grid's.
         only: Names of the cells that are wanted; all when empty.
         documents: Training documents, the first ones; all when ``None``.
-        folder: Where cells and tables lie; beside the other runs when ``None``.
+        folder: Where cells and tables lie; next to the other runs when ``None``.
         network: ``joint`` or ``dygie``.
         evaluate_every: Epochs between evaluations, instead of the grid's.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
@@ -120,7 +120,7 @@ class GridRun:
     def train(self, report: Listener) -> None:
         """Trains what is not finished yet. An interrupt leaves everything resumable.
 
-        A cell whose loss is no number is reported as failed, and the others go on.
+        A cell whose loss is not a number is reported as failed, and the others go on.
 
         Raises:
             OutputError: The folder cannot be written.
@@ -229,7 +229,7 @@ def _data_folder(data: Path, name: str) -> Path:
         if (folder / "train.jsonl").is_file() and (folder / "dev.jsonl").is_file():
             return folder
     raise InputMissingError(
-        f"{data} holds no train.jsonl with a dev.jsonl beside it, nor does {data / name}",
+        f"{data} holds no train.jsonl with a dev.jsonl next to it, nor does {data / name}",
         "name the folder of the data set with --data",
     )
 

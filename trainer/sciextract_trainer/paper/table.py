@@ -1,4 +1,4 @@
-"""A grid's table as Markdown and as JSON: ours on dev beside what was published on test."""
+"""A grid's table as Markdown and as JSON: ours on dev next to what was published on test."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def pretrain(
 ) -> MaskedLanguageModel:
     """Train to the last step of the recipe, or until the clock says so; gives the network as it is then.
 
-    A head that lies beside the encoder's weights goes on learning; otherwise it begins fresh.
+    A head that lies next to the encoder's weights continues learning; otherwise it begins fresh.
 
     Args:
         config: The recipe.
@@ -50,7 +50,7 @@ def pretrain(
     Raises:
         UsageError: There are fewer blocks than one step needs, or a checkpoint of other settings is there.
         ModelNotFoundError: The encoder cannot be loaded.
-        ModelMismatchError: The head beside it is of another encoder.
+        ModelMismatchError: The head next to it is of another encoder.
         OutputError: A checkpoint cannot be written; the one before it stays.
     """
     torch.manual_seed(config.seed)
@@ -112,7 +112,7 @@ def run_pretraining(
         most: Abstracts to take, in the order of the shards.
         folder: Blocks, checkpoints and, in ``encoder/``, the result.
         report: Called with a dictionary every few steps.
-        minutes: Stop after this time; the same call goes on.
+        minutes: Stop after this time; the same call continues.
 
     Returns:
         The encoder's folder; before the last step it holds the weights so far.

@@ -187,7 +187,7 @@ def _put(network: MaskedLanguageModel, found: Mapping[str, Tensor], path: Path) 
     for name, value in found.items():
         if value.shape != wanted[name].shape:
             raise ModelMismatchError(
-                f"{path}: {name} of the head has shape {tuple(value.shape)}, the encoder beside it "
+                f"{path}: {name} of the head has shape {tuple(value.shape)}, the encoder next to it "
                 f"needs {tuple(wanted[name].shape)}",
                 "take encoder and head from the same place",
             )

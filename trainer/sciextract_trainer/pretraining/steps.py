@@ -119,7 +119,7 @@ def require(settings: BlockSettings, name: str, holds: bool, allowed: str) -> No
         UsageError: Names the setting, the value and the values allowed.
     """
     if not holds:
-        raise UsageError(f"{name} = {getattr(settings, name)!r} cannot work", f"allowed: {allowed}")
+        raise UsageError(f"{name} = {getattr(settings, name)!r} cannot work", f"expected {allowed}")
 
 
 TOLD_STEPS = 10

@@ -15,7 +15,7 @@ NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript", "onnxrun
 
 
 def gpus() -> list[str]:
-    """Names of NVIDIA cards, told by their driver's own tool."""
+    """Names of NVIDIA cards, as listed by the driver's tool."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []

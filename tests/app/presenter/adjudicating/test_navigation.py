@@ -30,7 +30,7 @@ class TestRefusals:
         look_at(desk, "relation: only there")
         feedback = desk.press("enter")
         assert feedback.problem
-        assert "'error study' is no entity here" in feedback.message
+        assert "'error study' is not an entity here" in feedback.message
         assert "entities first" in feedback.message
         assert (holds(project) == before, len(kinds(desk))) == (True, FIRST)
 
@@ -45,7 +45,10 @@ class TestRefusals:
         for key in ("A", "o"):
             desk.press(key)
         feedback = desk.press("enter")
-        assert feedback.problem and "settled, 1 not: 'error study' is no entity" in feedback.message
+        assert (
+            feedback.problem
+            and "settled, 1 not: 'error study' is not an entity" in feedback.message
+        )
         assert kinds(desk) == ["relation: only there"]
         assert [each.key for each in disputes(project) if each.number == 1] != []
 

@@ -45,4 +45,4 @@ def test_the_table_has_mean_and_spread_of_finished_seeds(
         )
     ]
     assert main(["--build", str(tmp_path / "none.json")]) == 2
-    assert "is no build record" in capsys.readouterr().err
+    assert "is not a build record" in capsys.readouterr().err

@@ -261,7 +261,7 @@ class TestImport:
 
     def test_names_of_strangers_are_held_to_the_rules(self, tmp_path: Path) -> None:
         folder = model_folder(tmp_path / "m", "../../evil")
-        with pytest.raises(UsageError, match="is no name for a model") as caught:
+        with pytest.raises(UsageError, match="is not a model name") as caught:
             import_(folder)
         assert "--name" in caught.value.hint
         assert import_(folder, "tame").folder.parent == models_folder()

@@ -45,7 +45,7 @@ class TestRegistering:
         "name", ["", "..", "a/b", "-x", "a b", "é", "x" * 65, "a\n", "\x1b[1m"]
     )
     def test_names_are_names_of_folders(self, folder: Path, name: str) -> None:
-        with pytest.raises(UsageError, match="is no name for a model; allowed are"):
+        with pytest.raises(UsageError, match="is not a model name; use"):
             register(folder, name)
 
     def test_twice_is_once(self, folder: Path) -> None:

@@ -129,7 +129,7 @@ def test_results_of_something_else_are_refused(source: str, folder: Path) -> Non
     with pytest.raises(OutputError, match="version 99 of the folder"):
         run(request, folder)
     (folder / "manifest.json").write_text("{")
-    with pytest.raises(OutputError, match="no manifest"):
+    with pytest.raises(OutputError, match="not a manifest"):
         run(request, folder)
     assert parts(folder) == before
 
@@ -163,7 +163,7 @@ def test_places_that_cannot_be(tmp_path: Path, source: str) -> None:
     (tmp_path / "mine").mkdir()
     given(tmp_path / "mine" / "thesis.tex", "...")
     cases: list[tuple[Path, type[SciextractError], str]] = [
-        (tmp_path / "mine", OutputError, "is no folder of parts: thesis.tex"),
+        (tmp_path / "mine", OutputError, "is not a folder of parts: thesis.tex"),
         (Path(source), OutputError, "is a file"),
         (tmp_path / "no" / "where", OutputError, "no such folder"),
     ]

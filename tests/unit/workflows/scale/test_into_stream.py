@@ -47,7 +47,7 @@ def test_a_torn_file_is_made_whole_around_what_is_missing(tmp_path: Path) -> Non
     assert path.read_bytes() == whole and kept.read_text().count("\n") == 2
     assert report.left_out == (1, 2) and report.resumed + report.counts.documents == 15
     path.write_bytes(whole + whole[-100:] + b"\n")
-    with pytest.raises(OutputError, match="no line of"):
+    with pytest.raises(OutputError, match="not a line of"):
         given(tmp_path / "in.jsonl", lines(8, d2="RAISE") + bad + lines(10, d8="RAISE"))
         run(source, path, "poisoned", resume=True)
 
@@ -74,6 +74,6 @@ def test_what_does_not_fit_together(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="several workers write lines"):
         annotate_into_stream(request_for(source), InProcess(), target, True, RunListener())
     path.write_bytes(expected(work_of([source])))
-    with pytest.raises(UsageError, match="cannot go on with a file"):
+    with pytest.raises(UsageError, match="cannot continue with a file"):
         target = Target("jsonl", str(path), resume=True)
         annotate_into_stream(request_for(source), InProcess(), target, True, RunListener())

@@ -80,7 +80,7 @@ def test_a_folder_of_another_model_or_of_something_else_is_refused(
     with pytest.raises(ModelMismatchError, match=r"memory://results/run holds .* other@"):
         run(source, URL)
     store.pipe("/results/notes/todo.txt", b"nothing")
-    with pytest.raises(OutputError, match=r"is no folder of parts: todo\.txt"):
+    with pytest.raises(OutputError, match=r"is not a folder of parts: todo\.txt"):
         run(source, "memory://results/notes")
 
 

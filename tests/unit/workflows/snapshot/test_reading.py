@@ -36,10 +36,10 @@ def _entry_lost(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda folder: (folder / "manifest.json").unlink(), "is no snapshot"),
+        (lambda folder: (folder / "manifest.json").unlink(), "is not a snapshot"),
         (lambda folder: (folder / "manifest.json").write_text("{", "utf-8"), "is damaged"),
         (lambda folder: (folder / "manifest.json").write_text("[]", "utf-8"), "is damaged"),
-        (_other_version, "format_version 9 found, allowed is 1"),
+        (_other_version, "format_version 9 found; expected 1"),
         (_entry_lost, "is not in the manifest"),
         (lambda folder: (folder / "dev.jsonl").unlink(), "cannot be read"),
         (lambda folder: (folder / "train.jsonl").write_text("{}\n", "utf-8"), "not as it was"),
@@ -52,7 +52,7 @@ def test_harm_is_told(folder: Path, harm: Callable[[Path], object], said: str) -
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(TrainingDataError, match="is no snapshot"):
+    with pytest.raises(TrainingDataError, match="is not a snapshot"):
         read_snapshot(tmp_path / "nothing")
     with pytest.raises(TrainingDataError, match="cannot be read"):
         list(read_undecided(tmp_path / "nothing"))
