@@ -28,6 +28,7 @@ SCHEMES = {
     "static": ["--scheme", "static"],
     "weights4": ["--scheme", "weights4", "--block-size", "16"],
     "weights4, embeddings 8": ["--scheme", "weights4", "--block-size", "16", "--embeddings", "8"],
+    "weights7": ["--scheme", "weights7", "--block-size", "16"],
 }
 
 

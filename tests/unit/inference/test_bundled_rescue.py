@@ -1,7 +1,8 @@
-"""The bundled science model predicts entities below its threshold for the sake of relations, and only so."""
+"""With rescue, entities below the threshold are predicted for the sake of relations, and only so; the bundled model has none."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from sciextract import Extractor, formats
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.base import BadRecord
+from sciextract.inference.settings import Rescue
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_data" / "library.bib"
 
@@ -22,8 +24,11 @@ def documents() -> list[Document]:
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    """The model."""
-    return Extractor.load("sci", threads=1)
+    """The model with a rescue of its own."""
+    extractor = Extractor.load("sci", threads=1)
+    least = extractor.settings.thresholds
+    rescue = Rescue(0.3 * least.entity, least.relation)
+    return extractor._with(replace(extractor.settings, rescue=rescue))
 
 
 def _below(item: AnnotatedDocument, threshold: float) -> set[str]:

@@ -22,6 +22,9 @@ RESCUING_RELATION_GRID = (0.4, 0.5, 0.6)
 ABOUT = 1.0
 """F1 by which settings of entities may be worse than the best: less than fifty documents can tell."""
 
+LEAST_NESTED = 0.02
+"""Share of gold entities inside others from which on predictions may overlap: below it, overlaps are clutter that gains by chance."""
+
 LEAST_GAIN = 0.2
 """F1, mean of the tasks, that rescued entities have to bring: else there are none."""
 
@@ -84,7 +87,7 @@ class _Fit:
     def _tried(self, task: str, start: DecodeSettings) -> list[tuple[float, DecodeSettings]]:
         """F1 of a task by settings; those to start with alone where no document is complete in its layer."""
         found: list[tuple[float, DecodeSettings]] = []
-        for each in _candidates(task, start):
+        for each in _candidates(task, start, _nests(self.dev)):
             value: float | None = getattr(self.scores(each), task)
             if value is None:
                 return [(0.0, start)]
@@ -92,11 +95,25 @@ class _Fit:
         return found
 
 
-def _candidates(task: str, start: DecodeSettings) -> list[DecodeSettings]:
+def _candidates(task: str, start: DecodeSettings, nests: bool) -> list[DecodeSettings]:
     thresholds = [start.with_thresholds({task: value}) for value in GRIDS[task]]
     if task != "entity":
         return thresholds
-    return [replace(each, nesting=nesting) for nesting in (False, True) for each in thresholds]
+    rules = (False, True) if nests else (False,)
+    return [replace(each, nesting=nesting) for nesting in rules for each in thresholds]
+
+
+def _nests(documents: Sequence[AnnotatedDocument]) -> bool:
+    """Whether enough of the gold entities lie inside others."""
+    inside = count = 0
+    for item in documents:
+        spans = {(e.span.char_start, e.span.char_end) for e in item.annotations.entities}
+        count += len(spans)
+        inside += sum(
+            any(a <= start and end <= b and (a, b) != (start, end) for a, b in spans)
+            for start, end in spans
+        )
+    return inside >= LEAST_NESTED * count > 0
 
 
 def _rescues(start: DecodeSettings) -> list[DecodeSettings]:

@@ -155,7 +155,10 @@ def quantise(
     output: ModelOutputOption,
     dev: OptionalDevOption = None,
     scheme: Annotated[
-        str, typer.Option(metavar="NAME", help="dynamic, static (both int8), weights4 or fp16.")
+        str,
+        typer.Option(
+            metavar="NAME", help="dynamic, static (both int8), weights4, weights7 or fp16."
+        ),
     ] = "dynamic",
     per_channel: Annotated[
         bool, typer.Option("--per-channel/--per-tensor", help="Scales of int8 weights.")

@@ -20,12 +20,13 @@ from sciextract.formats.base import BadRecord
 from sciextract.inference.onnx_network import import_onnxruntime
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.tokenization import EncoderInput, plan_windows
+from sciextract_trainer.compression.compensated_rounding import input_moments, rounded
 from sciextract_trainer.data.unlabelled import read_unlabelled
 
 HALF = "fp16"
 """Half precision, which needs no gold and no options: see :mod:`sciextract_trainer.compression.quantise`."""
 
-Kind = Literal["dynamic", "static", "weights4"]
+Kind = Literal["dynamic", "static", "weights4", "weights7"]
 Ranges = Literal["minmax", "entropy", "percentile"]
 BLOCK_SIZES = (16, 32, 64, 128, 256)
 EMBEDDING_BITS = (4, 8, 32)
@@ -37,8 +38,10 @@ class Scheme:
 
     Attributes:
         kind: ``dynamic``: int8, ranges of activations taken from each input; ``static``: int8, ranges fixed beforehand
-            on texts; ``weights4``: weights of 4 bits in blocks, activations as they are.
-        per_channel: Whether each column of a matrix has a scale of its own (not for ``weights4``, which has blocks).
+            on texts; ``weights4``: weights of 4 bits in blocks, activations as they are; ``weights7``: weights
+            of 7 bits with a scale for each column, embeddings with one for each row, stored in bytes, which a wheel
+            compresses by a fifth; computed as in fp32.
+        per_channel: Whether each column of a matrix has a scale of its own (for ``dynamic`` and ``static``).
         ranges: How ``static`` chooses ranges.
         block_size: Weights that share a scale in ``weights4``.
         embeddings: Bits of the subword embeddings in ``weights4``.
@@ -67,6 +70,8 @@ class Scheme:
     @property
     def description(self) -> str:
         """What the model card says of it."""
+        if self.kind == "weights7":
+            return "weights and embeddings of 7 bits, computed as in fp32"
         if self.kind == "weights4":
             return f"weights of 4 bits in blocks of {self.block_size}, embeddings of {self.embeddings} bits"
         channel = "per channel" if self.per_channel else "per tensor"
@@ -206,7 +211,7 @@ def quiet() -> Iterator[None]:
 _MATRICES = ["MatMul", "Gemm", "Gather"]
 """What has weights. Sums and norms between them stay real, which costs little and keeps their range."""
 
-_OPSET_OF_4_BITS = 21
+_OPSET_OF_BLOCKS = 21
 
 
 def quantise(
@@ -218,7 +223,7 @@ def quantise(
         source: The fp32 graph.
         target: The graph to write.
         scheme: How.
-        windows: Texts that ``static`` fixes the ranges of activations on.
+        windows: Texts that ``static`` fixes the ranges of activations on, and that ``weights7`` compensates errors for.
     """
     import_onnxruntime()
     with quiet():
@@ -226,8 +231,10 @@ def quantise(
             _dynamic(_loaded(source), target, scheme)
         elif scheme.kind == "static":
             _static(_loaded(source), target, scheme, windows)
-        else:
+        elif scheme.kind == "weights4":
             _four_bits(_loaded(source), target, scheme)
+        else:
+            _seven_bits(_loaded(source), target, windows)
 
 
 def _loaded(source: Path) -> Any:
@@ -275,7 +282,7 @@ def _four_bits(model: Any, target: Path, scheme: Scheme) -> None:
     kinds = ("MatMul", "Gather") if scheme.embeddings == 4 else ("MatMul",)
     if scheme.embeddings == 8:
         model = _eight_bit_embeddings(model, target)
-    newer = version_converter.convert_version(model, _OPSET_OF_4_BITS)
+    newer = version_converter.convert_version(model, _OPSET_OF_BLOCKS)
     quantiser = MatMulNBitsQuantizer(
         newer, bits=4, block_size=scheme.block_size, op_types_to_quantize=kinds
     )
@@ -296,3 +303,58 @@ def _eight_bit_embeddings(model: Any, target: Path) -> Any:
         return onnx.load(between)
     finally:
         between.unlink(missing_ok=True)
+
+
+_LEVELS = 63
+"""The largest level of a weight of 7 bits."""
+
+
+def _seven_bits(model: Any, target: Path, windows: Sequence[EncoderInput]) -> None:
+    """Stores each matrix as levels times scales; ONNX Runtime multiplies them when it loads the graph."""
+    import onnx
+    from onnx import numpy_helper
+
+    graph = model.graph
+    inputs = {node.input[1]: node.input[0] for node in graph.node if node.op_type == "MatMul"}
+    tables = {node.input[0] for node in graph.node if node.op_type == "Gather"}
+    matrices = [each for each in graph.initializer if len(each.dims) == 2]
+    weights = [each for each in matrices if each.name in inputs]
+    watched = sorted({inputs[each.name] for each in weights})
+    feeds = list(iter(WindowReader(windows).get_next, None))
+    moments = input_moments(model, watched, feeds)
+    for matrix in weights:
+        values = numpy_helper.to_array(matrix)
+        _store(graph, matrix, *rounded(values, moments[inputs[matrix.name]], _LEVELS))
+    for matrix in matrices:
+        if matrix.name in tables:
+            _store(graph, matrix, *_rounded_table(numpy_helper.to_array(matrix)))
+    onnx.save(model, target)
+
+
+def _rounded_table(values: Any) -> tuple[Any, Any, Any]:
+    """Levels with a scale for each row and one for each column: a few columns of embeddings are far larger than all others."""
+    columns = values.std(axis=0, keepdims=True)
+    columns[columns == 0] = 1
+    rows = np.abs(values / columns).max(axis=1, keepdims=True) / _LEVELS
+    rows[rows == 0] = 1
+    levels = np.rint(values / columns / rows).astype(np.int8)
+    return levels, rows.astype(np.float32), columns.astype(np.float32)
+
+
+def _store(graph: Any, matrix: Any, levels: Any, *scales: Any) -> None:
+    """Replaces a matrix by the product of levels and scales."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    name = matrix.name
+    graph.initializer.remove(matrix)
+    graph.initializer.append(numpy_helper.from_array(levels, f"{name}_levels"))
+    last = f"{name}_0"
+    nodes = [helper.make_node("Cast", [f"{name}_levels"], [last], to=TensorProto.FLOAT)]
+    for number, scale in enumerate(scales, start=1):
+        factor, product = f"{name}_scale_{number}", f"{name}_{number}"
+        graph.initializer.append(numpy_helper.from_array(scale, factor))
+        nodes.append(helper.make_node("Mul", [last, factor], [product]))
+        last = product
+    nodes[-1].output[0] = name
+    for node in reversed(nodes):
+        graph.node.insert(0, node)

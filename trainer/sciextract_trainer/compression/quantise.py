@@ -57,7 +57,8 @@ class Quantisation:
 
     Attributes:
         scheme: How.
-        texts: Texts for the ranges of ``static``; those of dev when empty.
+        texts: Texts that ``static`` fixes ranges on and ``weights7`` compensates errors for; those of dev, and the
+            sample abstracts, when empty.
         weights: Whether the new folder keeps the weights for training on.
     """
 
@@ -84,8 +85,7 @@ def quantise_model(
     scheme, old = wanted.scheme, model.folder.config
     with new_folder(output) as work, _fp32_graph(model) as source:
         graph = work / GRAPHS[scheme.precision]
-        texts = wanted.texts or [item.document for item in model.dev]
-        windows = windows_of(model.plain_pipeline(source), texts) if _needs_texts(scheme) else ()
+        windows = _texts_of(model, wanted, source)
         quantise(source, graph, scheme, windows)
         pipeline = model.pipeline(graph)
         settings, calibrations = fit_calibrated(pipeline, model.fitted_on, old.settings)
@@ -103,8 +103,14 @@ def quantise_model(
     return config
 
 
-def _needs_texts(scheme: Scheme) -> bool:
-    return scheme.kind == "static"
+def _texts_of(model: MeasuredModel, wanted: Quantisation, source: Path) -> list[EncoderInput]:
+    """The texts that the scheme looks at: those that were given, else dev's for ``static``, the samples for ``weights7``."""
+    kind, texts = wanted.scheme.kind, wanted.texts
+    if kind == "weights7" and not texts:
+        return sample_windows(model.folder)
+    if kind not in ("static", "weights7"):
+        return []
+    return windows_of(model.plain_pipeline(source), texts or [item.document for item in model.dev])
 
 
 def _measured(

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from research.models.network_stages import Coreference, Label, Train
+from research.models.network_stages import Label, Train
 from research.models.plan import PLANS, load_plan
 from sciextract.errors import InputMissingError, UsageError
 
@@ -44,12 +44,14 @@ def test_the_second_edition_has_the_first_one_as_a_teacher() -> None:
     assert first.models.keys() == plan.models.keys() == {"sci"}
 
 
-def test_the_bundled_edition_is_the_second_one_with_another_coreference_head() -> None:
-    plan, second = load_plan("sci-2.1"), load_plan("sci-2")
-    [added] = plan.stages.keys() - second.stages.keys()
-    head = plan.stages[added]
-    assert isinstance(head, Coreference) and head.network == second.models["sci"].network
-    assert plan.models["sci"].network == added
+def test_the_bundled_edition_goes_on_from_edition_2_1_with_labels_of_other_abstracts() -> None:
+    plan, before = load_plan("sci-3"), load_plan("sci-2.1")
+    student = plan.stages[plan.models["sci"].network]
+    assert isinstance(student, Train) and student.start == before.models["sci"].network
+    [labels] = [plan.stages[name] for name in student.labels]
+    assert isinstance(labels, Label) and labels.teachers == ("teacher-base",)
+    seen = [each for each in before.stages.values() if isinstance(each, Label)]
+    assert labels.skip >= max(each.skip + each.most for each in seen)
 
 
 def test_a_plan_that_extends_another_has_its_stages_first() -> None:

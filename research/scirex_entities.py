@@ -1,0 +1,80 @@
+"""How well models agree with the entities of SciREX abstracts, and how sure the differences to the first model are.
+
+Usage: ``python -m research.scirex_entities sci ./other ... --data scirex/abstracts.jsonl``. Entities of the types that SciREX
+shares with SciERC, exact boundaries, micro F1; abstracts are resampled for the intervals (Efron 1979). No threshold is fitted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sciextract import Extractor, formats
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats.base import BadRecord
+
+TYPES = frozenset({"Task", "Method", "Metric", "Material"})
+SAMPLES = 1000
+
+Counts = NDArray[np.int64]
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measures every model and prints scores and differences."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--data", type=Path, required=True)
+    options = parser.parse_args(words)
+    gold = [item for item in formats.read([options.data]) if not isinstance(item, BadRecord)]
+    counts = [counts_of(Extractor.load(model, threads=1), gold) for model in options.models]
+    for model, each in zip(options.models, counts, strict=True):
+        right, predicted, wanted = each.sum(axis=0)[:3]
+        print(
+            f"{model}: F1 {f1(each):.1f}, precision {100 * right / predicted:.1f}, "
+            f"recall {100 * right / wanted:.1f}, boundaries alone {f1(each[:, 3:]):.1f}"
+        )
+    rows = np.random.default_rng(0).integers(0, len(gold), (SAMPLES, len(gold)))
+    for model, each in zip(options.models[1:], counts[1:], strict=True):
+        differences = [f1(each[row]) - f1(counts[0][row]) for row in rows]
+        low, high = np.quantile(differences, [0.05, 0.95])
+        difference = f1(each) - f1(counts[0])
+        print(f"{model} less {options.models[0]}: {difference:+.1f} ({low:+.1f} to {high:+.1f})")
+    return 0
+
+
+def counts_of(extractor: Extractor, gold: Sequence[AnnotatedDocument]) -> Counts:
+    """Right, predicted and gold entities of each abstract, then the same without types. Shape: (abstracts, 6)."""
+    rows = []
+    for item in gold:
+        found, wanted = _entities(extractor.annotate(item.document)), _entities(item)
+        spans, gold_spans = ({each[:2] for each in entities} for entities in (found, wanted))
+        rows.append(
+            [
+                len(found & wanted), len(found), len(wanted),
+                len(spans & gold_spans), len(spans), len(gold_spans),
+            ]
+        )  # fmt: skip
+    return np.array(rows)
+
+
+def f1(counts: Counts) -> float:
+    """Micro F1, 0 to 100, of right, predicted and gold counts in the first three columns."""
+    right, predicted, wanted = counts.sum(axis=0)[:3]
+    return float(200 * right / max(1, predicted + wanted))
+
+
+def _entities(item: AnnotatedDocument) -> set[tuple[int, int, str]]:
+    return {
+        (each.span.char_start, each.span.char_end, each.label)
+        for each in item.annotations.entities
+        if each.label in TYPES
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
