@@ -154,7 +154,7 @@ def test_damage_is_named(name: str, model_folder: Path, tmp_path: Path) -> None:
 
 
 def test_no_folder_and_no_such_precision(model_folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelNotFoundError, match="not a model folder"):
+    with pytest.raises(ModelNotFoundError, match="no model folder at"):
         open_folder(tmp_path / "nowhere")
     with pytest.raises(ModelNotFoundError, match="no fp16 graph") as caught:
         open_folder(model_folder).graph("fp16")
