@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
-from sciextract.metrics.promotion import FAVOURS, TOLERANCES, GateReport, compare_models
+from sciextract.metrics.promotion import (
+    CROSS_VALIDATED,
+    FAVOURS,
+    HELD_OUT,
+    TOLERANCES,
+    GateReport,
+    compare_models,
+)
 from sciextract.metrics.scorer import score
 from tests.unit.metrics.builders import entity, relation, scored
 
@@ -314,3 +321,16 @@ class TestBlind:
         side = predicted(0.6, 1)
         with pytest.raises(ValueError, match="blind"):
             compare_models(GOLD, side, side, SYMMETRIC, complete=[ALL] * 40, blind=True)
+
+
+@pytest.mark.parametrize(("documents", "strict", "usual"), [(10, 0.08, 0.22), (20, 0.07, 0.22)])
+def test_equal_models_rarely_meet_the_standard_of_few_documents(
+    documents: int, strict: float, usual: float
+) -> None:
+    """The shares that docs/adoption.md states: normal differences of two equal models, bootstrapped."""
+    generator = np.random.default_rng(7)
+    differences = generator.standard_normal((4_000, documents))
+    draws = generator.multinomial(documents, np.full(documents, 1 / documents), size=1_000)
+    better = (differences @ draws.T > 0).mean(axis=1)
+    assert (better >= CROSS_VALIDATED.probability).mean() == pytest.approx(strict, abs=0.01)
+    assert (better >= HELD_OUT.probability).mean() == pytest.approx(usual, abs=0.01)
