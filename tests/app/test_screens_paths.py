@@ -12,7 +12,7 @@ from sciextract.store.ingest import Import
 from sciextract.text.analyse import analyse
 from sciextract_app.widgets.passage_view import PassageView
 from tests.app.presenter.abstracts import SCIERC, TEXT, gold, place, project_with
-from tests.app.screens_support import desk_of, opened, shown, until_shown
+from tests.app.screens_support import desk_of, made_project, opened, shown, until_shown
 
 pytestmark = pytest.mark.asyncio
 FIELDS = {
@@ -62,6 +62,31 @@ class TestGoing:
             await pilot.press("G", "4", "enter")
             assert "4 of 4" in shown(pilot)
             assert desk_of(app).desk.number == 12
+
+    async def test_the_header_has_the_speed_after_some_decisions(self, tmp_path: Path) -> None:
+        async with opened(made_project(tmp_path), size=(160, 40)) as (_, pilot):
+            assert "decisions/min" not in shown(pilot)
+            await pilot.press(*["enter"] * 12)
+            await until_shown(pilot, "decisions/min")
+
+    async def test_titles_grow_with_the_width_and_relations_with_the_height(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "long.sciextract"
+        text = "Grammars are read."
+        with create_project(path, SCIERC, "ann") as project:
+            document = Document("d1", text, analyse(text, []), {"title": "parser " * 20})
+            Import(project, "import:a.jsonl", {}).add([(AnnotatedDocument(document), ())])
+        words, heights = [], []
+        for size in ((120, 40), (200, 60)):
+            async with opened(path, size=size) as (app, pilot):
+                row = next(
+                    each for each in shown(pilot).splitlines() if "▸ " in each and "parser" in each
+                )
+                words.append(row.partition("…")[0].count("parser"))
+                heights.append(desk_of(app).query_one("#relations").size.height)
+        assert words[1] >= words[0] + 3
+        assert heights[1] >= heights[0] + 8
 
     async def test_what_is_known_of_the_paper_stands_above_it(self, twelve: Path) -> None:
         async with opened(twelve) as (_, pilot):
