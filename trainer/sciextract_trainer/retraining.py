@@ -145,7 +145,7 @@ def _described(base: int, soft: int, each: int, pull: float) -> tuple[str, str]:
     }
     used = {name: words for name, words in ways.items() if words}
     drawn = f"{each} an epoch of {' and '.join(used.values())}" if used else ""
-    pulled = f"a pull of {pull:g} to the start weights" if pull else ""
+    pulled = f"L2-SP weight {pull:g}" if pull else ""
     words = ", ".join(part for part in (drawn, pulled) if part)
     return " and ".join(used) or "pull", words or "nothing: the base is all there is to learn from"
 

@@ -259,7 +259,8 @@ def _cluster(state: ReviewState, view: DocumentView, row: Item) -> Lines:
 def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     event = _event(state, row.event_id)
     if event is not None:
-        yield "last", f"{event.kind} by {_source(event.author)}, {event.at[:16].replace('T', ' ')}"
+        author = "" if event.kind == "predict" else f" by {_source(event.author)}"
+        yield "last", f"{event.kind}{author}, {event.at[:16].replace('T', ' ')}"
     if row.was:
         yield "was", _was(view, json.loads(row.was))
     yield "from", _source(view.sources.get(row.source_id, "?"))

@@ -290,6 +290,8 @@ class ReviewState:
         """The target of a hint once its letters are typed; else feedback, with the hints that are left kept."""
         found = self.pending.hints.press(key) if self.pending.hints else None
         if found is None:
+            if len(key) > 1:  # such as "tab"
+                return problem(f"Type the letters shown at a {kind}; Esc leaves")
             return problem(f"No {kind} has the letter {key}; Esc leaves")
         if isinstance(found, Hints):
             self.pending.hints = found

@@ -75,6 +75,12 @@ def candidates(project: Project) -> None:
     predict(project, known, document(doc_key="d1"))
 
 
+def test_a_wrong_key_among_letters_says_what_to_type(desk: Desk) -> None:
+    press(desk, "f")
+    assert desk.press("1").message == "No token has the letter 1; Esc leaves"
+    assert desk.press("tab").message == "Type the letters shown at a token; Esc leaves"
+
+
 def test_candidates_come_one_after_another(desk: Desk, project: Project) -> None:
     assert desk.press("y").problem
     candidates(project)

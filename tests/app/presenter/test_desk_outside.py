@@ -175,6 +175,13 @@ def test_requests_are_the_apps(desk: Desk) -> None:
     assert ("note", "look again") in desk.inspector().lines
 
 
+def test_the_history_names_a_person_only_where_one_decided(desk: Desk) -> None:
+    assert dict(desk.inspector().lines)["last"].startswith("predict, ")
+    desk.press("enter")
+    desk.mouse.focus(EntityRef("tagger1"))
+    assert dict(desk.inspector().lines)["last"].startswith("accept by person:")
+
+
 def test_keys_can_be_changed(project: Project) -> None:
     desk = Desk(project, keys={"accept": "z,space"})
     assert desk.press("z").changed
