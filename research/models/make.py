@@ -38,6 +38,7 @@ from sciextract.inference.model_folder import (
 from sciextract_trainer.calibration.fitting import fit_calibrated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.compression.opened import MeasuredModel
+from sciextract_trainer.compression.quantisation import read_texts
 from sciextract_trainer.compression.quantise import Quantisation, quantise_model
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.distillation.task import LABELS
@@ -186,6 +187,12 @@ def card_of(context: BuildContext, planned: PlannedModel) -> dict[str, Any]:
     card["dev data"] = (
         f"{context.plan.dev}, sha256 {sha256(context.file(context.plan.dev), Part.DEV)}"
     )
+    if planned.scheme:
+        card["quantisation"] = planned.scheme.description
+    if planned.texts:
+        hashes = context.hashes(context.texts(planned.texts))
+        files = ", ".join(f"{name}, sha256 {value[:12]}" for name, value in hashes.items())
+        card["texts for quantisation"] = f"the first {planned.most} of {files}"
     for name, stage in context.plan.stages.items():
         known = context.record.stage(name)
         card[f"stage {name}"] = f"{_summary(stage, known)}; sha256 {known['sha256'][:12]}"
@@ -247,6 +254,7 @@ def ship_quantised(
     """
     made, scheme = context.made(planned.network, NetworkArtifact), planned.scheme
     assert scheme is not None
+    texts = read_texts(context.texts(planned.texts), planned.most) if planned.texts else ()
     opened = open_folder(made.model)
     dev_file = context.file(context.plan.dev)
     measured = MeasuredModel(opened, context.schema, context.dev, dev_file)
@@ -255,7 +263,7 @@ def ship_quantised(
     before = measured.scores(fp32, settings)
     with tempfile.TemporaryDirectory(dir=context.runs) as temporary:
         work = Path(temporary) / name
-        config = quantise_model(measured, Quantisation(scheme), work, context.report)
+        config = quantise_model(measured, Quantisation(scheme, texts), work, context.report)
         after = config.scores[scheme.precision]
         loss = {task: round((before[task] or 0) - (after[task] or 0), 2) for task in LOSSES}
         context.report({"event": "compared", "fp32": before, scheme.precision: after, "loss": loss})

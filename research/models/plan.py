@@ -62,6 +62,8 @@ class PlannedModel:
         weights: Whether it keeps weights in half precision, for training on without rounding.
         card: Lines of the model card: data, licences, limits.
         quantise: Scheme of the graph that is shipped, as :class:`Scheme` has it; the int8 graph of the stage when empty.
+        texts: Texts that ``quantise`` looks at, names or patterns in the data folder; its own choice when empty.
+        most: How many of these texts.
         most_loss: Dev F1 that each task may lose by ``quantise`` against fp32, each with thresholds of its own.
     """
 
@@ -69,7 +71,13 @@ class PlannedModel:
     weights: bool = False
     card: Mapping[str, str] = field(default_factory=dict)
     quantise: Mapping[str, Any] = field(default_factory=dict)
+    texts: tuple[str, ...] = ()
+    most: int = 200
     most_loss: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.scheme is None and self.texts:
+            raise UsageError(f"texts = {list(self.texts)!r} without quantise", "add quantise = ...")
 
     @property
     def scheme(self) -> Scheme | None:

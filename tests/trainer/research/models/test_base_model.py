@@ -77,6 +77,32 @@ def test_from_a_plan_to_an_installed_model(
     assert found.model is not None and found.model.hash == installed.hash
 
 
+def test_other_texts_for_quantisation_leave_the_training_alone(
+    run: Run,
+    words: list[object],
+    teacher_plan: Path,
+    record: Callable[[], dict[str, Any]],
+    tmp_path: Path,
+) -> None:
+    scheme = 'quantise = { kind = "weights7" }\n'
+    text = teacher_plan.read_text(encoding="utf-8").split("quantise = ")[0]
+    teacher_plan.write_text(f"{text}{scheme}most_loss = 100\n", encoding="utf-8")
+    graph = tmp_path / "models" / "sci-base" / "model.int8.onnx"
+    code, _, err = run(*words)
+    assert code == 0, err
+    of_samples, trained = graph.read_bytes(), record()["stages"]["teacher"]
+
+    texts = 'texts = ["invented-*.jsonl.gz"]\nmost = 2\n'
+    teacher_plan.write_text(f"{text}{scheme}{texts}most_loss = 100\n", encoding="utf-8")
+    code, events, err = run(*words)
+
+    assert (code, record()["stages"]["teacher"]) == (0, trained), err
+    assert "stage_kept" in {each["event"] for each in events}
+    assert graph.read_bytes() != of_samples
+    origin = find_model(graph.parent).open().config.origin
+    assert origin["texts for quantisation"].startswith("the first 2 of invented-000.jsonl.gz, sha")
+
+
 def test_a_graph_that_loses_too_much_is_not_shipped(
     run: Run, words: list[object], teacher_plan: Path, tmp_path: Path
 ) -> None:

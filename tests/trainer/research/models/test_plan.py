@@ -20,6 +20,7 @@ sha256 = "0"
 origin = "nowhere"
 """
 TEACHER = '[stage.teacher]\nkind = "train"\nencoder = "small"\nrecipe = "sci-teacher-1"\n'
+MODEL = '[model.m]\nnetwork = "teacher"\n'
 
 
 def _load(folder: Path, text: str) -> None:
@@ -74,6 +75,8 @@ def test_a_plan_that_extends_another_has_its_stages_first() -> None:
             HEAD + TEACHER + "[model.m]\nnetwork = 'teacher'\ncard = { data = 3 }",
             "type table of str",
         ),
+        (HEAD + TEACHER + MODEL + 'texts = ["a"]', "texts = ['a'] without quantise"),
+        (HEAD + TEACHER + MODEL + 'quantise = { kind = "weights3" }', "weights3 is not possible"),
         (HEAD + '[stage.a]\nkind = "train"\nencoder = "small"', "the setting 'recipe' is missing"),
         (
             HEAD + TEACHER.replace('"small"', '"large"'),
