@@ -32,80 +32,32 @@ class Bibliography:
 
 #: Names by meaning, in order of preference; compared without case, spaces, dots, hyphens and underscores.
 _DOI = (
-    "doi",
-    "digitalobjectidentifier",
-    "do",
-    "di",
-    "articleiddoi",
-    "doilink",
-    "lid",
-    "aid",
-    "url",
-    "ur",
-)
+    "doi", "digitalobjectidentifier", "do", "di", "articleiddoi", "doilink", "lid", "aid", "url", "ur",
+)  # fmt: skip
 _PMID = ("pmid", "pubmedid", "pubmed", "articleidpmid", "pm")
 _TITLE = ("title", "articletitle", "documenttitle", "papertitle", "ti", "t1", "primarytitle")
 _YEAR = (
-    *(
-        "year",
-        "publicationyear",
-        "pubyear",
-        "py",
-        "y1",
-        "issued",
-        "date",
-        "publicationdate",
-        "pubdate",
-    ),
-    *("publisheddate", "published", "coverdate", "dp", "da", "updatedate"),
-)
+    "year", "publicationyear", "pubyear", "py", "y1", "issued", "date", "publicationdate", "pubdate",
+    "publisheddate", "published", "coverdate", "dp", "da", "updatedate",
+)  # fmt: skip
 _VENUE = (
-    *("venue", "journal", "journaltitle", "containertitle", "booktitle", "publicationtitle"),
-    *("publicationname", "sourcetitle", "journalname", "secondarytitle", "conferencename"),
-    *("publicationvenue", "jf", "jo", "jt", "t2", "ta", "ja", "journalabbreviation", "so"),
-)
+    "venue", "journal", "journaltitle", "containertitle", "booktitle", "publicationtitle", "publicationname",
+    "sourcetitle", "journalname", "secondarytitle", "conferencename", "publicationvenue", "jf", "jo", "jt", "t2",
+    "ta", "ja", "journalabbreviation", "so",
+)  # fmt: skip
 _AUTHORS = (
-    "authors",
-    "author",
-    "fau",
-    "au",
-    "a1",
-    "af",
-    "authornames",
-    "authorfullnames",
-    "creators",
-)
+    "authors", "author", "fau", "au", "a1", "af", "authornames", "authorfullnames", "creators",
+)  # fmt: skip
 _NESTED = ("externalids", "identifiers")
 
 _BARE_DOI = re.compile(r"10\.[0-9]{4,9}/\S+")
 _ONLY_PMID = re.compile(r"(?:pmid:?\s*|\S*pubmed\S*/)?([0-9]{1,9})(?:\.0|/)?", re.IGNORECASE)
 _FOUR_DIGITS = re.compile(r"(?<![0-9])(1[4-9][0-9]{2}|2[01][0-9]{2})(?![0-9])")
 _COMPACT_DATE = re.compile(r"([0-9]{4})(?:0[1-9]|1[0-2])(?:[0-2][0-9]|3[01])")
-_PARTICLES = frozenset(
-    (
-        "van",
-        "von",
-        "der",
-        "den",
-        "de",
-        "del",
-        "della",
-        "di",
-        "da",
-        "dos",
-        "du",
-        "la",
-        "le",
-        "ten",
-        "ter",
-        "zu",
-        "af",
-        "al",
-        "bin",
-        "ibn",
-        "st.",
-    )
-)
+_PARTICLES = frozenset((
+    "van", "von", "der", "den", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "ten", "ter", "zu",
+    "af", "al", "bin", "ibn", "st.",
+))  # fmt: skip
 _GROUP = re.compile(
     r"\b(?:collaboration|consortium|group|team|network|society|association|committee|organi[sz]ation)\b",
     re.IGNORECASE,

@@ -11,23 +11,10 @@ import re
 import unicodedata
 
 _COMBINING = {
-    "'": "\u0301",
-    "`": "\u0300",
-    "^": "\u0302",
-    '"': "\u0308",
-    "~": "\u0303",
-    "=": "\u0304",
-    ".": "\u0307",
-    "u": "\u0306",
-    "v": "\u030c",
-    "H": "\u030b",
-    "t": "\u0361",
-    "c": "\u0327",
-    "d": "\u0323",
-    "b": "\u0331",
-    "r": "\u030a",
-    "k": "\u0328",
-}
+    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+    "u": "\u0306", "v": "\u030c", "H": "\u030b", "t": "\u0361", "c": "\u0327", "d": "\u0323", "b": "\u0331",
+    "r": "\u030a", "k": "\u0328",
+}  # fmt: skip
 
 
 def _table(pairs: str) -> dict[str, str]:
@@ -69,66 +56,14 @@ _SYMBOLS = _greek() | _table(r"""
     log log ln ln exp exp sin sin cos cos tan tan min min max max arg arg lim lim det det
 """)
 #: Commands that only change the look; what they apply to stays.
-_LOOK = frozenset(
-    [
-        "emph",
-        "text",
-        "textit",
-        "textbf",
-        "textsc",
-        "textrm",
-        "texttt",
-        "textsf",
-        "textsl",
-        "textup",
-        "textmd",
-        "textnormal",
-        "textsuperscript",
-        "textsubscript",
-        "underline",
-        "uline",
-        "mbox",
-        "hbox",
-        "url",
-        "path",
-        "mathrm",
-        "mathit",
-        "mathbf",
-        "mathsf",
-        "mathtt",
-        "mathcal",
-        "mathbb",
-        "mathnormal",
-        "boldsymbol",
-        "operatorname",
-        "ensuremath",
-        "enquote",
-        "em",
-        "it",
-        "bf",
-        "sc",
-        "rm",
-        "tt",
-        "sl",
-        "sf",
-        "itshape",
-        "bfseries",
-        "scshape",
-        "rmfamily",
-        "ttfamily",
-        "small",
-        "protect",
-        "relax",
-        "displaystyle",
-        "textstyle",
-        "left",
-        "right",
-        "big",
-        "Big",
-        "bigl",
-        "bigr",
-    ]
-)
+_LOOK = frozenset((
+    "emph", "text", "textit", "textbf", "textsc", "textrm", "texttt", "textsf", "textsl", "textup", "textmd",
+    "textnormal", "textsuperscript", "textsubscript", "underline", "uline", "mbox", "hbox", "url", "path",
+    "mathrm", "mathit", "mathbf", "mathsf", "mathtt", "mathcal", "mathbb", "mathnormal", "boldsymbol",
+    "operatorname", "ensuremath", "enquote", "em", "it", "bf", "sc", "rm", "tt", "sl", "sf", "itshape",
+    "bfseries", "scshape", "rmfamily", "ttfamily", "small", "protect", "relax", "displaystyle", "textstyle",
+    "left", "right", "big", "Big", "bigl", "bigr",
+))  # fmt: skip
 _SPACES = {",": "\u2009", ";": " ", ":": " ", " ": " ", "\n": " ", "\\": " "}
 
 _TOKEN = re.compile(

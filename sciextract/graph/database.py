@@ -129,21 +129,9 @@ CREATE INDEX pair_labels ON pair (label, one_label, other_label, documents DESC)
 """
 
 DERIVED_TABLES = (
-    *(
-        "resolved",
-        "joined",
-        "ambiguous",
-        "node",
-        "node_document",
-        "unmatched",
-        "node_label",
-        "node_year",
-        "alias",
-        "edge",
-        "support",
-    ),
-    *("pair", "adjacency", "year_total", "recent", "symmetric"),
-)
+    "resolved", "joined", "ambiguous", "node", "node_document", "unmatched", "node_label", "node_year", "alias",
+    "edge", "support", "pair", "adjacency", "year_total", "recent", "symmetric",
+)  # fmt: skip
 
 
 class GraphError(SciextractError):

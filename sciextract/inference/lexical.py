@@ -77,18 +77,8 @@ _PREPOSITIONS = {
 }  # fmt: skip
 _OTHER_FUNCTION_WORDS = {"and", "or", "but", "is", "are", "be", "been", "each", "other", "not"}
 _COPULAS = {
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "called",
-    "named",
-    "termed",
-    "i.e.",
-    "namely",
-    "dubbed",
-}
+    "is", "are", "was", "were", "be", "called", "named", "termed", "i.e.", "namely", "dubbed",
+}  # fmt: skip
 _OPENING, _CLOSING = {"(", "[", "{", "-lrb-", "-lsb-"}, {")", "]", "}", "-rrb-", "-rsb-"}
 _BREAKS = {",", ":", ";", "-", "--", "\u2013", "\u2014"}
 _HYPHENS = "-\u2010\u2011\u2012\u2013/"

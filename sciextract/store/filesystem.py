@@ -10,32 +10,11 @@ from pathlib import Path
 
 #: File systems on which SQLite's shared memory (WAL) does not work across machines
 #: (sqlite.org/wal.html, "WAL does not work over a network filesystem").
-NETWORK_TYPES = frozenset(
-    {
-        *(
-            "nfs",
-            "nfs3",
-            "nfs4",
-            "cifs",
-            "smb",
-            "smb2",
-            "smb3",
-            "smbfs",
-            "afpfs",
-            "webdav",
-            "davfs",
-        ),
-        *("9p", "afs", "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "ncpfs", "ocfs2", "gfs2"),
-        *(
-            "fuse.sshfs",
-            "fuse.rclone",
-            "fuse.glusterfs",
-            "fuse.davfs2",
-            "fuse.s3fs",
-            "fuse.gcsfuse",
-        ),
-    }
-)
+NETWORK_TYPES = frozenset((
+    "nfs", "nfs3", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "davfs", "9p", "afs",
+    "ceph", "lustre", "gpfs", "beegfs", "glusterfs", "ncpfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.rclone",
+    "fuse.glusterfs", "fuse.davfs2", "fuse.s3fs", "fuse.gcsfuse",
+))  # fmt: skip
 _MOUNTS = Path("/proc/self/mountinfo")
 _DRIVE_REMOTE = 4
 

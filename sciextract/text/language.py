@@ -10,25 +10,10 @@ _LEAST_LETTERS = 40
 _LEAST_SHARE = 0.06
 _WORDS = re.compile(r"[^\W\d_]+")
 # Words that the Germanic and Romance neighbours of English do not share.
-_FUNCTION_WORDS = frozenset(
-    {
-        "and",
-        "are",
-        "been",
-        "between",
-        "both",
-        "by",
-        "from",
-        "have",
-        "into",
-        "its",
-        "of",
-        "our",
-        "such",
-    }
-    | {"than", "that", "the", "their", "these", "they", "this", "those", "to", "using", "were"}
-    | {"which", "with"}
-)
+_FUNCTION_WORDS = frozenset((
+    "and", "are", "been", "between", "both", "by", "from", "have", "into", "its", "of", "our", "such", "than",
+    "that", "the", "their", "these", "they", "this", "those", "to", "using", "were", "which", "with",
+))  # fmt: skip
 
 
 def looks_english(text: str) -> bool:

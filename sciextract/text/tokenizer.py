@@ -108,15 +108,8 @@ _TOKEN = rf"""
 _AFTER_PERIOD = re.compile(r"\s*([^\s]?)([^\W\d_]*)")
 _FUNCTION_WORDS = {"and", "by", "for", "from", "in", "of", "or", "the", "to", "with"}
 _LETTERED_THINGS = {
-    "figure",
-    "group",
-    "hepatitis",
-    "influenza",
-    "phase",
-    "table",
-    "type",
-    "vitamin",
-}
+    "figure", "group", "hepatitis", "influenza", "phase", "table", "type", "vitamin",
+}  # fmt: skip
 
 
 def tokenize(text: str) -> tuple[Span, ...]:
@@ -189,17 +182,9 @@ def _follower(text: str, span: Span) -> tuple[str, str]:
 
 # Both directed quotes become the straight one: that is what the escapes were made from.
 ESCAPES = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "``": '"',
-    "''": '"',
-    r"\/": "/",
-    r"\*": "*",
-}
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
+    "``": '"', "''": '"', r"\/": "/", r"\*": "*",
+}  # fmt: skip
 _WHOLE_TOKENS = ("``", "''")
 _INSIDE = re.compile(
     "|".join(re.escape(form) for form in ESCAPES if form not in _WHOLE_TOKENS), re.IGNORECASE
