@@ -30,6 +30,7 @@ from sciextract.store import (
     migrations,
     opening,
 )
+from sciextract.store.actions.bulk import counting, spreading
 from sciextract.store.ingest import Import, Run
 
 Report = dict[str, Any]
@@ -98,7 +99,7 @@ def do_bulk(project: Project, chance: random.Random) -> Iterator[Report]:
         number = chance.choice(numbers)
         ref = chance.choice(project.document_state(number).entities).id
         yield from _outcome(partial(actions.accept_above, round(chance.random(), 2)))
-        yield from _outcome(partial(actions.apply_to_identical, number, ref, whole_project=True))
+        yield from _outcome(partial(_spread, project, number, ref))
         yield from _outcome(partial(_turn, project.undo))
 
 
@@ -177,6 +178,12 @@ def _outcome(action: Callable[[], Outcome]) -> Iterator[Report]:
         return
     if outcome.event_id is not None:
         yield {"event": outcome.event_id}
+
+
+def _spread(project: Project, number: int, ref: str) -> Outcome:
+    """One decision for all identical strings of the project."""
+    *_, count = counting(project, number, ref)
+    return [Outcome(None, 0, 0), *spreading(project, number, ref, count)][-1]
 
 
 def _predicted(project: Project, number: int, chance: random.Random) -> AnnotatedDocument:

@@ -16,6 +16,7 @@ from typing import Any
 
 from sciextract.documents.annotations import State
 from sciextract.store import EntityRef, Project
+from sciextract.store.actions.bulk import Count, counting
 from sciextract.store.search import Query, find
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -110,13 +111,9 @@ def bulk(project: Project, score: float) -> Iterator[tuple[str, float, str]]:
     """Project-wide bulk decisions: what, seconds, how much."""
     for wanted in (20, 2_000):
         number, entity, texts = _with_string_in(project, wanted)
-        look = partial(project.actions.preview_identical, number, entity, whole_project=True)
-        seconds, preview = _timed(look)
-        told = f"{texts} texts have it, {preview.items} items in {preview.documents}"
-        yield "preview: all identical strings", seconds, told
-    seconds, preview = _timed(lambda: project.actions.preview_accept_above(score))
-    told = f"{preview.items:,} items in {preview.documents:,} abstracts"
-    yield f"preview: all above {score}", seconds, told
+        seconds, (*_, found) = _timed(partial(list[Count], counting(project, number, entity)))
+        told = f"{texts} texts have it, {found.items} items in {len(found.numbers)}"
+        yield "count: all identical strings", seconds, told
     seconds, outcome = _timed(lambda: project.actions.accept_above(score))
     yield f"accept all above {score}, with backup", seconds, f"{outcome.items:,} items"
     seconds, _ = _timed(project.undo)

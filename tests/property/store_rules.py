@@ -190,11 +190,11 @@ class StoreRules(RuleBasedStateMachine):
             return False
         return True
 
-    def as_previewed(self, preview: Callable[[], Any], act: Callable[[], Any]) -> None:
-        """The preview writes nothing, and says what the action then does."""
+    def as_counted(self, count: Callable[[], Any], act: Callable[[], Any]) -> None:
+        """Counting writes nothing, and says what the action then does."""
         before = self.everything()
         try:
-            expected = preview()
+            expected = count()
         except ActionRefusedError:
             expected = None
         assert self.everything() == before

@@ -30,7 +30,14 @@ from tests.property.store_strategies import (
     some,
 )
 from tests.tiers import examples
-from tests.unit.store.projects import FIRST_MODEL, SECOND_MODEL, all_state, small_schema
+from tests.unit.store.projects import (
+    FIRST_MODEL,
+    SECOND_MODEL,
+    all_state,
+    counted,
+    small_schema,
+    spread,
+)
 
 LONG = os.environ.get("SCIEXTRACT_STORE_EXAMPLES")
 
@@ -162,11 +169,13 @@ class StoreMachine(StoreRules):
     def apply_to_identical(self, data: st.DataObject, who: int, everywhere: bool) -> None:
         doc, entity = self.some_entity(data)
         if doc and entity:
-            number, actions = doc.stored.number, self.authors[who].actions
-            self.as_previewed(
-                lambda: actions.preview_identical(number, entity, whole_project=everywhere),
-                lambda: actions.apply_to_identical(number, entity, whole_project=everywhere),
-            )
+            number, author = doc.stored.number, self.authors[who]
+            if everywhere:
+                self.as_counted(
+                    lambda: counted(author, number, entity), lambda: spread(author, number, entity)
+                )
+            else:
+                self.attempt(lambda: author.actions.apply_to_identical(number, entity))
 
     @rule(data=st.data(), who=st.integers(0, 1), score=st.sampled_from(SCORES), layers=layers)
     def accept_above(
@@ -174,10 +183,7 @@ class StoreMachine(StoreRules):
     ) -> None:
         number, actions = self.some_number(data), self.authors[who].actions
         where = number if data.draw(st.booleans()) else None
-        self.as_previewed(
-            lambda: actions.preview_accept_above(score, where, layers),
-            lambda: actions.accept_above(score, where, layers),
-        )
+        self.attempt(lambda: actions.accept_above(score, where, layers))
 
     @rule(
         data=st.data(),

@@ -175,9 +175,9 @@ class ReviewDialogs:
             return
         count = decision.count
         numbers = count.numbers[:MOST_PLACES]
-        found = review.contexts(screen.project.connection, numbers, count.decided.surface)
+        found = review.contexts(screen.project.connection, numbers, count.decided.text)
         left = len(count.numbers) - len(numbers)
-        dialog = PlacesDialog(decision.question, count.decided.surface, found, left)
+        dialog = PlacesDialog(decision.question, count.decided.text, found, left)
 
         def answered(yes: bool | None) -> None:
             screen.press("enter" if yes else "escape")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -43,14 +43,6 @@ class LinkRef:
 
 
 ItemRef = EntityRef | RelationRef | LinkRef
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a bulk action would do."""
-
-    documents: int
-    items: int
 
 
 class Actions:
@@ -198,23 +190,10 @@ class Actions:
             number, "split", params, _call(coreference.split, cluster_id, entity_id), seconds
         )
 
-    def apply_to_identical(
-        self, number: int, entity_id: str, *, whole_project: bool = False
-    ) -> Outcome:
-        """What was decided about this entity holds for all identical strings, here or in the project."""
-        surface, label, rejected, numbers = self._identical(number, entity_id, whole_project)
-        params = {"text": surface, "label": label, "rejected": rejected}
-        kind = bulk.KIND if whole_project else "all identical"
-        work = _call(bulk.reject_identical if rejected else bulk.label_identical, surface, label)
-        return self._project.perform(kind, params, numbers, work, backup=whole_project)
-
-    def preview_identical(
-        self, number: int, entity_id: str, *, whole_project: bool = False
-    ) -> Preview:
-        """How much :meth:`apply_to_identical` would change."""
-        surface, label, rejected, numbers = self._identical(number, entity_id, whole_project)
-        work = _call(bulk.reject_identical if rejected else bulk.label_identical, surface, label)
-        return Preview(*self._project.rehearse(numbers, work))
+    def apply_to_identical(self, number: int, entity_id: str) -> Outcome:
+        """What was decided about this entity holds for all identical strings of the document."""
+        decided = bulk.decided_about(self._project, number, entity_id)
+        return self._one(number, "all identical", asdict(decided), decided.spread, None)
 
     def accept_above(
         self, score: float, number: int | None = None, layers: Collection[Layer] = ALL_LAYERS
@@ -226,13 +205,6 @@ class Actions:
         return self._project.perform(
             "accept above", params, self._numbers(number, score), work, backup=whole
         )
-
-    def preview_accept_above(
-        self, score: float, number: int | None = None, layers: Collection[Layer] = ALL_LAYERS
-    ) -> Preview:
-        """How much :meth:`accept_above` would change."""
-        work = _call(bulk.accept_above, score, tuple(layers))
-        return Preview(*self._project.rehearse(self._numbers(number, score), work))
 
     def mark_done(
         self,
@@ -271,16 +243,6 @@ class Actions:
         if number is not None:
             return [number]
         return self._project.documents_with_undecided(least)
-
-    def _identical(
-        self, number: int, entity_id: str, whole_project: bool
-    ) -> tuple[str, str, bool, list[int]]:
-        """String and label of the entity, whether it was rejected, and the documents to look at."""
-        doc = self._project.document_state(number)
-        row = guard.entity_of(doc, entity_id)
-        surface = row.surface(doc.text)
-        numbers = self._project.documents_with(surface) if whole_project else [number]
-        return surface, row.label, not row.in_view and row.state == "rejected", numbers
 
 
 def _call(function: Callable[..., object], *arguments: object) -> Work:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import State
@@ -113,19 +113,19 @@ class Decided:
     """What was decided about a mention.
 
     Attributes:
-        surface: Its string.
+        text: Its string.
         label: Its type.
         rejected: Whether it is none.
     """
 
-    surface: str
+    text: str
     label: str
     rejected: bool
 
     def spread(self, doc: DocumentState, context: Context) -> None:
         """Decide the same for all identical strings of a document."""
         work = reject_identical if self.rejected else label_identical
-        work(doc, context, self.surface, self.label)
+        work(doc, context, self.text, self.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:
         KeyError: The document is not.
     """
     decided = decided_about(project, number, entity_id)
-    wanted = project.documents_with(decided.surface)
+    wanted = project.documents_with(decided.text)
     context = Context(0, project.author_id, project.schema, lambda name: 0)
     counts: list[int] = []
     yield Count(decided, 0, len(wanted))
@@ -191,7 +191,7 @@ def spreading(project: Project, number: int, entity_id: str, count: Count) -> It
     """
     if decided_about(project, number, entity_id) != count.decided:
         raise ActionRefusedError(
-            f"{count.decided.surface!r} has changed since this was counted", "count it again"
+            f"{count.decided.text!r} has changed since this was counted", "count it again"
         )
     project.backup(KIND)
     done = Outcome(None, 0, 0)
@@ -204,7 +204,9 @@ def _some(project: Project, decided: Decided, numbers: tuple[int, ...], done: Ou
     """Some more documents in one transaction."""
     try:
         with project.writing() as connection:
-            event_id = done.event_id or _begin(project, connection, decided)
+            event_id = done.event_id or events.append(
+                connection, project.author_id, KIND, asdict(decided)
+            )
             if _taken_back(connection, event_id):
                 raise ActionRefusedError("it was undone in the meantime, so the rest is skipped")
             context = project.context(event_id)
@@ -224,15 +226,10 @@ def _one(project: Project, number: int, decided: Decided, context: Context) -> b
     return project.save(doc, context)
 
 
-def _begin(project: Project, connection: sqlite3.Connection, decided: Decided) -> int:
-    params = {"text": decided.surface, "label": decided.label, "rejected": decided.rejected}
-    return events.append(connection, project.author_id, KIND, params)
-
-
 def _taken_back(connection: sqlite3.Connection, event_id: int) -> bool:
     """Whether somebody has turned the event around, be it once or to and fro."""
-    row = connection.execute("SELECT 1 FROM event WHERE target = ? LIMIT 1", (event_id,)).fetchone()
-    return row is not None
+    query = "SELECT 1 FROM event WHERE target = ? LIMIT 1"
+    return connection.execute(query, (event_id,)).fetchone() is not None
 
 
 class _NothingChanged(Exception):

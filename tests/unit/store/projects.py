@@ -12,7 +12,8 @@ from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
 from sciextract.documents.spans import Span
-from sciextract.store import DocumentState, Project, create_project, open_project
+from sciextract.store import DocumentState, Outcome, Project, create_project, open_project
+from sciextract.store.actions.bulk import counting, spreading
 from sciextract.store.ingest import Import, ImportCounts, Run
 from sciextract.store.maintenance.rebuild import State as StateRows
 from sciextract.store.maintenance.rebuild import all_numbers, current_state
@@ -189,3 +190,15 @@ def all_state(project: Project) -> dict[int, StateRows]:
     connection = project.connection
     found = {number: current_state(connection, number) for number in all_numbers(connection)}
     return {number: rows for number, rows in found.items() if rows}
+
+
+def counted(project: Project, number: int, entity_id: str) -> Outcome:
+    """What deciding about all identical strings of the project would change."""
+    count = list(counting(project, number, entity_id))[-1]
+    return Outcome(None, len(count.numbers), count.items)
+
+
+def spread(project: Project, number: int, entity_id: str) -> Outcome:
+    """Decide about all identical strings of the project, as the desk does."""
+    count = list(counting(project, number, entity_id))[-1]
+    return [Outcome(None, 0, 0), *spreading(project, number, entity_id, count)][-1]

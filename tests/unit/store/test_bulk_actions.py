@@ -16,6 +16,7 @@ from sciextract.store.rows import ProgressRow
 from tests.unit.store.projects import (
     OTHER_TEXT,
     TEXT,
+    counted,
     document,
     entity,
     guess,
@@ -25,6 +26,7 @@ from tests.unit.store.projects import (
     predict,
     put,
     put_all,
+    spread,
     states,
 )
 
@@ -51,9 +53,8 @@ def test_occurrences_have_whole_tokens_under_them(project: Project) -> None:
 def test_identical_strings_get_the_label(project: Project) -> None:
     put(project, entity("E1", NETS[0], "Task"))
     predict(project, guess("P1", NETS[1], "Method"))
-    previewed = project.actions.preview_identical(1, "E1")
     done = project.actions.apply_to_identical(1, "E1")
-    assert (previewed.documents, previewed.items) == (done.documents, done.items) == (1, 2)
+    assert (done.documents, done.items) == (1, 2)
     assert surfaces(project) == [
         (NETS[0].char_start, "net", "Task", State.IMPORTED),
         (NETS[1].char_start, "net", "Task", State.EDITED),
@@ -88,8 +89,7 @@ def test_a_rejection_holds_for_all_identical_proposals_of_that_type(project: Pro
     labels = ("Task", "Task", "Method")
     predict(project, *(guess(f"P{n}", NETS[n], labels[n]) for n in range(3)))
     project.actions.reject(1, EntityRef("P0"))
-    assert project.actions.preview_identical(1, "P0").items == 1
-    project.actions.apply_to_identical(1, "P0")
+    assert project.actions.apply_to_identical(1, "P0").items == 1
     assert list(states(project.document_state(1)).values()) == [
         State.REJECTED,
         State.REJECTED,
@@ -99,12 +99,9 @@ def test_a_rejection_holds_for_all_identical_proposals_of_that_type(project: Pro
 
 def test_identical_strings_of_the_whole_project(project: Project) -> None:
     put_all(project, [(document(), [entity("E1", NETS[0], "Task")]), (document(OTHER_TEXT), [])])
-    here, everywhere = (
-        project.actions.preview_identical(1, "E1", whole_project=whole) for whole in (False, True)
-    )
-    assert (here.documents, everywhere.documents) == (1, 2)
-    done = project.actions.apply_to_identical(1, "E1", whole_project=True)
-    assert (done.documents, done.items) == (everywhere.documents, everywhere.items)
+    expected = counted(project, 1, "E1")
+    done = spread(project, 1, "E1")
+    assert (done.documents, done.items) == (expected.documents, expected.items) == (2, 3)
     assert surfaces(project, 2) == [(8, "net", "Task", State.ADDED)]
     assert len(list_backups(project.path)) == 1
 
@@ -118,28 +115,23 @@ def test_identical_strings_with_combining_accents_are_found_in_the_whole_project
         (document(text, "e"), []),
     ]
     put_all(project, both)
-    assert project.actions.apply_to_identical(1, "E1", whole_project=True).documents == 1
+    assert spread(project, 1, "E1").documents == 1
     assert surfaces(project, 2) == [(4, word, "Method", State.ADDED)]
 
 
 def test_done_abstracts_are_left_alone(project: Project) -> None:
     put_all(project, [(document(), [entity("E1", NETS[0])]), (document(OTHER_TEXT), [])])
     project.actions.mark_done(2, [Layer.ENTITIES])
-    project.actions.apply_to_identical(1, "E1", whole_project=True)
+    spread(project, 1, "E1")
     assert surfaces(project, 2) == []
 
 
-def test_a_preview_writes_nothing_even_for_a_new_author(project: Project) -> None:
+def test_counting_writes_nothing_even_for_a_new_author(project: Project) -> None:
     put(project, entity("E1", NETS[0]))
-    stranger = replace_author(project, "person:new")
+    stranger = Project(project.path, project.connection, "person:new", project.mode)
     before = project.connection.total_changes
-    stranger.actions.preview_identical(1, "E1", whole_project=True)
-    stranger.actions.preview_accept_above(0.5)
+    assert counted(stranger, 1, "E1").items == 2
     assert project.connection.total_changes == before
-
-
-def replace_author(project: Project, author: str) -> Project:
-    return Project(project.path, project.connection, author, project.mode)
 
 
 def proposals(project: Project) -> None:
@@ -154,12 +146,11 @@ def proposals(project: Project) -> None:
 
 def test_everything_above_a_score_is_accepted_and_arguments_go_along(project: Project) -> None:
     proposals(project)
-    previewed = project.actions.preview_accept_above(0.6, 1)
     done = project.actions.accept_above(0.6, 1)
     found = states(project.document_state(1))
     accepted = {item for item, state in found.items() if state is State.ACCEPTED}
     assert accepted == {"E1", "E2", "R1"}
-    assert (previewed.documents, previewed.items) == (done.documents, done.items) == (1, 3)
+    assert (done.documents, done.items) == (1, 3)
 
 
 def test_only_the_named_layers_are_accepted(project: Project) -> None:
@@ -221,5 +212,5 @@ def test_a_string_of_the_text_is_not_a_pattern(project: Project) -> None:
     text = "f(x) and f(x) [12] [12]"
     put(project, entity("E1", place("[12]", text=text)), text=text)
     assert text != TEXT
-    project.actions.apply_to_identical(1, "E1", whole_project=True)
+    spread(project, 1, "E1")
     assert [surface for _, surface, _, _ in surfaces(project)] == ["[12]", "[12]"]

@@ -23,6 +23,7 @@ from sciextract.store import (
 )
 from sciextract.store.state_tables import load_rows
 from tests.app.presenter.abstracts import AGAIN, SCIERC, TEXT, gold, project_with
+from tests.unit.store.projects import spread
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def _act(project: Project, chance: random.Random) -> None:
         lambda: actions.leave(1, entity),
         lambda: actions.reject(1, LinkRef(link.cluster_id, link.entity_id)),
         lambda: actions.invert(1, (chance.choice(doc.relations).id if doc.relations else "gone")),
-        lambda: actions.apply_to_identical(1, entity, whole_project=True),
+        lambda: spread(project, 1, entity),
         lambda: actions.accept_above(0.5, 2),
         project.undo,
         project.undo,

@@ -34,6 +34,7 @@ from tests.unit.store.projects import (
     put_all,
     relation,
     reopened,
+    spread,
     states,
 )
 
@@ -94,7 +95,7 @@ def test_undo_of_bulk_actions_in_several_documents(project: Project) -> None:
     proposals(project)
     before = all_state(project)
     project.actions.accept_above(0.0)
-    project.actions.apply_to_identical(1, "E2", whole_project=True)
+    spread(project, 1, "E2")
     assert len(all_state(project)[2]) == 2
     event, outcome = project.undo()
     assert (event.kind, outcome.documents) == ("all identical in the project", 2)
