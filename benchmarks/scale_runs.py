@@ -7,20 +7,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Self
 
-from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
 from sciextract.inference.extractor import Extractor
 from sciextract.scale.interface import Engine, Work
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import identify
+from sciextract.scale.run import identify
 from sciextract.scale.shards import plan_shards
-from sciextract.workflows.annotate import AnnotateSummary, Listener, annotate
+from sciextract.workflows.annotate import Counts, Listener, annotate
 from sciextract.workflows.model_choice import ModelChoice
 
 WARM_SHARE = 0.15
@@ -74,8 +73,8 @@ class _Clocked(Listener):
     def __init__(self) -> None:
         self.clock: Clock = [(time.perf_counter(), 0)]
 
-    def written(self, document: AnnotatedDocument, summary: AnnotateSummary) -> None:
-        self.clock.append((time.perf_counter(), summary.documents))
+    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+        self.clock.append((time.perf_counter(), counts.documents))
 
 
 def contenders(model: str, workers: int, ray: bool) -> dict[str, Callable[[Path], Clock]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import stat
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sciextract.scale.interface import Engine
-    from sciextract.scale.request import Request, RunListener, RunReport
+    from sciextract.workflows.annotate import Listener
+    from sciextract.workflows.annotate_job import Report
 
 
 _WAYS = """Nothing to annotate. Ways to call it:
@@ -61,10 +61,7 @@ def annotate(options: AnnotateOptions) -> None:
     if project is not None:
         options.check_for_project()
         raise typer.Exit(_annotate_project(project, options))
-    sources = _meant_sources(options)
-    if options.uses_workers():
-        raise typer.Exit(_annotate_with_workers(sources, options))
-    raise typer.Exit(_annotate_files(sources, options))
+    raise typer.Exit(_annotate_sources(_meant_sources(options), options))
 
 
 def _meant_project(options: AnnotateOptions) -> Path | None:
@@ -114,9 +111,28 @@ def _standard_input_is_empty() -> bool:
     return peek is not None and not peek(1)
 
 
-def _annotate_files(sources: list[str], options: AnnotateOptions) -> ExitCode:
-    """Predict in this process."""
-    from sciextract.cli.annotate_progress import RunScreen, in_words, interrupted
+def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
+    """Predict in this process, in several processes, or on a cluster."""
+    from sciextract.cli.annotate_progress import RunScreen, in_words
+
+    run = _run_workers if options.uses_workers() else _run_here
+    on_stdout = options.parts is None and options.output_path is None
+    mixed = on_stdout and is_terminal(sys.stdout)
+    progress = not options.quiet and is_terminal(sys.stderr) and not mixed
+    screen = RunScreen(sources, options.input_format, progress=progress)
+    try:
+        done = run(sources, options, screen)
+    except KeyboardInterrupt:
+        screen.end()
+        say("", *_interrupted(options, screen.documents))
+        return ExitCode.INTERRUPTED
+    finally:
+        screen.end()
+    report(done.to_json(), in_words(done), options.as_json, aside=on_stdout, quiet=options.quiet)
+    return done.exit_code
+
+
+def _run_here(sources: list[str], options: AnnotateOptions, listener: Listener) -> Report:
     from sciextract.cli.view import ViewWriter
     from sciextract.workflows.annotate_job import AnnotateJob
 
@@ -129,34 +145,11 @@ def _annotate_files(sources: list[str], options: AnnotateOptions) -> ExitCode:
         given=options.given_entities,
         keep_gold=options.predicted,
     )
-    to_file = job.target.path is not None
-    progress = _progress_wanted(options, results_on_stdout=not to_file)
-    screen = RunScreen(sources, options.input_format, progress=progress)
-    try:
-        done = job.run(ViewWriter, screen)
-    except KeyboardInterrupt:
-        screen.end()
-        say("", *interrupted(job.target, screen.documents))
-        return ExitCode.INTERRUPTED
-    finally:
-        screen.end()
-    if options.as_json:
-        typer.echo(json.dumps(done.to_json()), err=not to_file)
-    elif not options.quiet:
-        say("", in_words(done))
-    return done.exit_code
+    return job.run(ViewWriter, listener)
 
 
-def _progress_wanted(options: AnnotateOptions, *, results_on_stdout: bool) -> bool:
-    """Whether standard error is a terminal that the results do not go to."""
-    mixed = results_on_stdout and is_terminal(sys.stdout)
-    return not options.quiet and is_terminal(sys.stderr) and not mixed
-
-
-def _annotate_with_workers(sources: list[str], options: AnnotateOptions) -> ExitCode:
-    """Predict in several processes, or on a cluster."""
-    from sciextract.cli.annotate_progress import WorkersScreen, workers_in_words
-    from sciextract.scale.request import Request
+def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listener) -> Report:
+    from sciextract.scale.run import Request, annotate_into_parts, annotate_into_stream
 
     request = Request(
         sources,
@@ -165,39 +158,16 @@ def _annotate_with_workers(sources: list[str], options: AnnotateOptions) -> Exit
         options.schema,
         options.given_entities,
     )
-    on_stdout = options.parts is None and options.output_path is None
-    progress = _progress_wanted(options, results_on_stdout=on_stdout)
-    screen = WorkersScreen(sources, options.input_format, progress=progress)
-    try:
-        with _sigterm_as_ctrl_c():
-            done = _run_workers(request, options, screen)
-    except KeyboardInterrupt:
-        screen.end()
-        say("", *_workers_interrupted(options, screen.documents))
-        return ExitCode.INTERRUPTED
-    finally:
-        screen.end()
-    report(
-        done.to_json(),
-        workers_in_words(done),
-        as_json=options.as_json,
-        aside=on_stdout,
-        quiet=options.quiet,
-    )
-    return done.exit_code
+    with _sigterm_as_ctrl_c():
+        engine = _engine(options, listener)
+        if options.parts is not None:
+            export = options.export_format or "jsonl"
+            return annotate_into_parts(request, engine, options.parts, export, listener)
+        in_order = not options.unordered
+        return annotate_into_stream(request, engine, options.target(), in_order, listener)
 
 
-def _run_workers(request: Request, options: AnnotateOptions, listener: RunListener) -> RunReport:
-    from sciextract.scale.run import annotate_into_parts, annotate_into_stream
-
-    engine = _engine(options, listener)
-    if options.parts is not None:
-        export = options.export_format or "jsonl"
-        return annotate_into_parts(request, engine, options.parts, export, listener)
-    return annotate_into_stream(request, engine, options.target(), not options.unordered, listener)
-
-
-def _engine(options: AnnotateOptions, listener: RunListener) -> Engine:
+def _engine(options: AnnotateOptions, listener: Listener) -> Engine:
     from sciextract.scale.processes import TIMEOUT_SECONDS, ProcessEngine
 
     timeout = options.timeout or TIMEOUT_SECONDS
@@ -212,7 +182,7 @@ def _engine(options: AnnotateOptions, listener: RunListener) -> Engine:
     return ProcessEngine(workers, timeout, listener.note, listener.under_way, isolated=isolated)
 
 
-def _workers_interrupted(options: AnnotateOptions, documents: int) -> tuple[str, str]:
+def _interrupted(options: AnnotateOptions, documents: int) -> tuple[str, str]:
     if options.parts is not None:
         return (
             f"interrupted; the parts in {options.parts} are whole, {documents} abstracts from this run",

@@ -7,44 +7,18 @@ import io
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sciextract.cli.console import ProgressLine, counted, say
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError, InputMissingError, SciextractError, as_command
-from sciextract.formats.base import leads_outside, quoted
+from sciextract.errors import InputMissingError, SciextractError, as_command
+from sciextract.formats.base import leads_outside
 from sciextract.formats.inputs import expand_inputs, results_in
 from sciextract.formats.packing import open_bytes, unpacked_name
 from sciextract.formats.registry import has_suffix, readable, recognise
-from sciextract.scale.interface import ChunkResult, Counts, Problem
-from sciextract.scale.request import RunListener
-from sciextract.workflows.annotate import AnnotateSummary, Listener
+from sciextract.workflows.annotate import Counts, Listener, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sciextract.scale.request import RunReport
     from sciextract.workflows.annotate_job import ProjectReport, Report, Target
-
-
-class AnnotationCounts(Protocol):
-    """Counts of annotations."""
-
-    @property
-    def documents(self) -> int:
-        """Documents."""
-
-    @property
-    def entities(self) -> int:
-        """Entities."""
-
-    @property
-    def relations(self) -> int:
-        """Relations."""
-
-    @property
-    def clusters(self) -> int:
-        """Clusters."""
 
 
 def interrupted(target: Target, documents: int) -> tuple[str, str]:
@@ -58,19 +32,16 @@ def interrupted(target: Target, documents: int) -> tuple[str, str]:
 
 
 def in_words(report: Report) -> str:
-    """The summary of a run in one process."""
-    words = f"{_predicted(report.summary)}; {report.seconds:.1f} s, {report.model}"
-    if report.resumed:
-        words += f"; {report.resumed} were done before"
-    if report.summary.bad:
-        words += f"; {_plural(report.summary.bad, 'bad record')} left out"
-    return words + _lost(report.losses, report.target.export)
-
-
-def workers_in_words(report: RunReport) -> str:
-    """The summary of a run of several workers."""
-    bad, quarantined = report.left_out
-    words = f"{_predicted(report.counts)}; {report.seconds:.1f} s, {report.model}"
+    """The summary of a run."""
+    counts, (bad, quarantined) = report.counts, report.left_out
+    predicted = ", ".join(
+        [
+            _plural(counts.entities, "entity", "entities"),
+            _plural(counts.relations, "relation"),
+            _plural(counts.clusters, "cluster"),
+        ]
+    )
+    words = f"{_plural(counts.documents, 'abstract')}: {predicted}; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"
     if bad:
@@ -78,7 +49,9 @@ def workers_in_words(report: RunReport) -> str:
     if quarantined:
         kept = f": {report.quarantine}" if report.quarantine else ""
         words += f"; {quarantined} quarantined{kept}"
-    return words + _lost(report.losses, report.export)
+    return words + "".join(
+        f"; {report.export} cannot hold {kind}: {count}" for kind, count in report.losses.items()
+    )
 
 
 def project_in_words(done: ProjectReport) -> str:
@@ -103,21 +76,6 @@ def project_in_words(done: ProjectReport) -> str:
 def _plural(count: int, one: str, many: str = "") -> str:
     """A number with its noun, without separators of thousands, unlike :func:`.console.counted`."""
     return f"{count} {one if count == 1 else many or one + 's'}"
-
-
-def _predicted(counts: AnnotationCounts) -> str:
-    predicted = ", ".join(
-        [
-            _plural(counts.entities, "entity", "entities"),
-            _plural(counts.relations, "relation"),
-            _plural(counts.clusters, "cluster"),
-        ]
-    )
-    return f"{_plural(counts.documents, 'abstract')}: {predicted}"
-
-
-def _lost(losses: Mapping[str, int], export: str | None) -> str:
-    return "".join(f"; {export} cannot hold {kind}: {count}" for kind, count in losses.items())
 
 
 _BLOCK_BYTES = 1 << 20
@@ -227,7 +185,10 @@ def _rows_in(file: str) -> int:
 _MOST_WARNINGS = 5
 
 
-class RunMessages:
+_KINDS = {"bad": "Bad record", "quarantined": "Quarantined"}
+
+
+class RunScreen(Listener):
     """Messages and the progress line of a run.
 
     Args:
@@ -241,6 +202,8 @@ class RunMessages:
 
     def __init__(self, inputs: list[str], input_format: str | None, *, progress: bool) -> None:
         self.documents = 0
+        self._before = 0
+        self._done = 0
         self._warned = 0
         self._shown = 0
         self._counter = TotalCounter(inputs, input_format)
@@ -250,80 +213,40 @@ class RunMessages:
 
     def note(self, message: str) -> None:
         """Say it."""
-        self.show("Note", message)
+        self._show("Note", message)
 
-    def warn(self, documents: int, warnings: Sequence[str]) -> None:
-        """Count documents with warnings, and say the warnings of the first few."""
-        self._warned += documents
+    def problem(self, problem: Problem) -> None:
+        """Say which record is left out and why."""
+        self._show(_KINDS[problem.kind], problem.message, problem.hint)
+
+    def before(self, records: int) -> None:
+        """Count them as done, without having taken time."""
+        self._before = records
+        self.under_way(0)
+
+    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+        """Say the warnings of the first few documents, and count."""
+        self.documents = counts.documents
+        self._warned += warned
         for warning in warnings[: _MOST_WARNINGS - self._shown]:
             self._shown += 1
-            self.show("Warning", warning)
+            self._show("Warning", warning)
+        self._done = counts.records
+        self.under_way(0)
 
-    def progressed(self, done: int, before: int) -> None:
-        """Draw how many records are done, those of an earlier run among them."""
-        self._progress.update(done, self._counter.total, skipped=before)
+    def under_way(self, records: int) -> None:
+        """Draw how many records are done, those on their way into a part among them."""
+        done = self._before + self._done + records
+        self._progress.update(done, self._counter.total, skipped=self._before)
 
     def end(self) -> None:
         """Clear the progress line and say how many warnings were not shown."""
         self._progress.clear()
         more, self._warned, self._shown = self._warned - self._shown, 0, 0
         if more > 0:
-            self.show("Warning", f"{more} more with warnings; see `warnings` in --export jsonl")
+            self._show("Warning", f"{more} more with warnings; see `warnings` in --export jsonl")
 
-    def show(self, kind: str, message: str, hint: str = "") -> None:
+    def _show(self, kind: str, message: str, hint: str = "") -> None:
         """Say something above the progress line."""
         self._progress.clear()
         say(kind, message, hint)
-
-
-class RunScreen(RunMessages, Listener):
-    """The messages of a run in one process; see :class:`RunMessages` for arguments and attributes."""
-
-    _skipped = 0
-
-    def bad_record(self, error: FormatError) -> None:
-        """Say which record is left out and why."""
-        self.show("Bad record", error.message, error.hint)
-
-    def skipped(self) -> None:
-        """Count it as done, without having taken time."""
-        self._skipped += 1
-        self.progressed(self._skipped, self._skipped)
-
-    def written(self, document: AnnotatedDocument, summary: AnnotateSummary) -> None:
-        """Say the warnings of the first few documents, and count."""
-        self.documents = summary.documents
-        if document.warnings:
-            self.warn(1, [f"{quoted(document.document.doc_key)}: {'; '.join(document.warnings)}"])
-        done = summary.documents + summary.bad + self._skipped
-        self.progressed(done, self._skipped)
-
-
-_KINDS = {"bad": "Bad record", "quarantined": "Quarantined"}
-
-
-class WorkersScreen(RunMessages, RunListener):
-    """The messages of a run in one process; see :class:`RunMessages` for arguments and attributes."""
-
-    _before = 0
-    _done = 0
-
-    def problem(self, problem: Problem) -> None:
-        """Say which record is left out and why."""
-        self.show(_KINDS[problem.kind], problem.message, problem.hint)
-
-    def before(self, records: int) -> None:
-        """Count them as done, without having taken time."""
-        self._before = records
-        self.progressed(records, records)
-
-    def done(self, result: ChunkResult, counts: Counts) -> None:
-        """Say the warnings of the first few documents, and count."""
-        self.documents = counts.documents
-        self.warn(result.counts.warned, result.warnings)
-        self._done = counts.records
-        self.under_way(0)
-
-    def under_way(self, records: int) -> None:
-        """Count what is on its way into a part."""
-        self.progressed(self._before + self._done + records, self._before)

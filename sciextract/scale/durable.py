@@ -11,7 +11,8 @@ from typing import Any
 from sciextract import atomic
 from sciextract.errors import OutputError, no_room
 from sciextract.formats.json_values import dump_line
-from sciextract.scale.interface import ChunkKey, Problem
+from sciextract.scale.interface import ChunkKey
+from sciextract.workflows.annotate import Problem
 
 
 def write_whole(path: Path, data: bytes) -> None:

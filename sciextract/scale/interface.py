@@ -6,14 +6,14 @@ of workers: a run that one engine began, another can continue with.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from sciextract.documents.document import ModelId
 from sciextract.errors import ExitCode, SciextractError
 from sciextract.formats.lazy import LazyItem
+from sciextract.workflows.annotate import Counts, Problem
 from sciextract.workflows.model_choice import ModelChoice
 
 CHUNK_SIZE = 256
@@ -64,66 +64,6 @@ class Chunk:
     def key(self) -> ChunkKey:
         """Shard and number."""
         return self.shard, self.number
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Counts of records and annotations; they can be added.
-
-    Attributes:
-        documents: Documents predicted and written.
-        bad: Records that could not be read.
-        quarantined: Documents that could not be predicted.
-        entities: Predicted entities.
-        relations: Predicted relations.
-        clusters: Predicted clusters.
-        other_language: Documents that do not look English.
-        fits_neither: Documents that ``auto`` has no suited model for.
-        warned: Documents with warnings.
-        models: Documents by the model that predicted them.
-    """
-
-    documents: int = 0
-    bad: int = 0
-    quarantined: int = 0
-    entities: int = 0
-    relations: int = 0
-    clusters: int = 0
-    other_language: int = 0
-    fits_neither: int = 0
-    warned: int = 0
-    models: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def records(self) -> int:
-        """All records."""
-        return self.documents + self.bad + self.quarantined
-
-    def __add__(self, other: Counts) -> Counts:
-        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTED}
-        return Counts(**sums, models=dict(Counter(self.models) + Counter(other.models)))
-
-
-_COUNTED = tuple(each.name for each in fields(Counts) if each.name != "models")
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A record that is missing from the output.
-
-    Attributes:
-        kind: ``bad``: it could not be read. ``quarantined``: it crashed or hung the process that predicted it.
-        message: What is wrong, with the place.
-        hint: The next step, empty when there is none.
-        record: A quarantined record as input JSONL holds it, so that it can be tried again; empty for bad ones.
-        digest: Hex hash of a quarantined record; empty for bad ones.
-    """
-
-    kind: Literal["bad", "quarantined"]
-    message: str
-    hint: str = ""
-    record: Mapping[str, Any] = field(default_factory=dict)
-    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

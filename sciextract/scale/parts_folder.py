@@ -19,8 +19,9 @@ from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import JOURNAL, QUARANTINE
 from sciextract.scale import durable
 from sciextract.scale.durable import append_whole, disk_errors, write_whole
-from sciextract.scale.interface import ChunkKey, ChunkResult, Counts, Shard
+from sciextract.scale.interface import ChunkKey, ChunkResult, Shard
 from sciextract.scale.manifest import Manifest, encoder
+from sciextract.workflows.annotate import Counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,15 @@ from sciextract.errors import ModelMismatchError, SciextractError
 from sciextract.formats.base import BadRecord, quoted
 from sciextract.formats.jsonl import encode
 from sciextract.formats.lazy import LazyItem
-from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Counts, Problem, Work
-from sciextract.workflows.annotate import AnnotateSummary, Relating, annotate, relate
+from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Work
+from sciextract.workflows.annotate import (
+    Counts,
+    Problem,
+    Relating,
+    annotate,
+    relate,
+    warning_of,
+)
 
 MOST_WARNINGS = 5
 """Warnings of a chunk that are shown; the others are counted."""
@@ -94,7 +101,7 @@ class _OutcomeWriter:
 
     def write(self, document: AnnotatedDocument) -> None:
         line = f"{encode(document, self._candidates)}\n".encode()
-        self.outcomes.append(Outcome(line, _counts(document), warning=_warning(document)))
+        self.outcomes.append(Outcome(line, Counts.of(document), warning=warning_of(document)))
 
     def close(self) -> None:
         """Nothing is open."""
@@ -125,27 +132,6 @@ def chunk_result(chunk: Chunk, outcomes: Sequence[Outcome]) -> ChunkResult:
 def _bad(record: BadRecord) -> Outcome:
     problem = Problem("bad", record.error.message, record.error.hint)
     return Outcome(b"", Counts(bad=1), problem)
-
-
-def _counts(document: AnnotatedDocument) -> Counts:
-    summary = AnnotateSummary()
-    summary.add(document)
-    return Counts(
-        documents=1,
-        entities=summary.entities,
-        relations=summary.relations,
-        clusters=summary.clusters,
-        other_language=summary.other_language,
-        fits_neither=summary.fits_neither,
-        warned=int(bool(document.warnings)),
-        models={str(document.model): 1},
-    )
-
-
-def _warning(document: AnnotatedDocument) -> str:
-    if not document.warnings:
-        return ""
-    return f"{quoted(document.document.doc_key)}: {'; '.join(document.warnings)}"
 
 
 LONG_TEXT = 100_000

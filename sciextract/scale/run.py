@@ -3,26 +3,161 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
+from sciextract.documents.document import Document, ModelId
+from sciextract.documents.schema_file import load_schema
 from sciextract.errors import UsageError
 from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import QUARANTINE
 from sciextract.formats.lazy import LazyItem
 from sciextract.formats.urls import is_url, without_file_scheme
+from sciextract.inference.model_folder import AUTO
+from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
+from sciextract.inference.onnx_network import CPU
 from sciextract.scale import durable
-from sciextract.scale.interface import CHUNK_SIZE, ChunkResult, Counts, Engine, Work
+from sciextract.scale.interface import CHUNK_SIZE, PREDICTOR, ChunkResult, Engine, Shard, Work
 from sciextract.scale.manifest import Manifest, encoder
 from sciextract.scale.parts_folder import PartsFolder, open_parts
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import Request, RunListener, RunReport
 from sciextract.scale.shards import plan_shards
-from sciextract.workflows.annotate_job import Target
+from sciextract.workflows.annotate import Counts, Listener
+from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
+from sciextract.workflows.model_choice import ModelChoice, check_schema
 from sciextract.workflows.resume import EarlierRun
+
+if TYPE_CHECKING:
+    from sciextract.inference.model_config import ModelConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """A model that is there, whole, and not loaded.
+
+    Attributes:
+        choice: The choice with the model's folder, so that every worker loads the same one; one thread.
+        model: Name and hash.
+        model_of: The model that predicts a document.
+        config: What it predicts.
+        notes: For the user.
+    """
+
+    choice: ModelChoice
+    model: ModelId
+    model_of: Callable[[Document], ModelId]
+    config: ModelConfig
+    notes: tuple[str, ...] = ()
+
+
+def identify(choice: ModelChoice) -> Identified:
+    """Find and verify the model.
+
+    Raises:
+        ModelNotFoundError: No such model, or it lacks the precision.
+        ModelDamagedError: A file of it is missing or changed.
+        ModelVersionError: It needs a newer version.
+        ModelMismatchError: It was trained on other features.
+        UsageError: It is an encoder without trained heads, several models have the name, or the device is left open.
+    """
+    if choice.device == AUTO_DEVICE:
+        problem = "--device auto is for one process: every worker would choose its own device"
+        raise UsageError(problem, "--device cuda, with a worker for each GPU, or --device cpu")
+    notes = [message] if (message := choice.message()) else []
+    if choice.model == AUTO:
+        return _auto(replace(choice, threads=1), tuple(notes))
+    from sciextract.inference.model_folder import open_folder
+
+    folder = open_folder(_place(choice))
+    is_int8 = "int8" in folder.graph(choice.precision).name
+    if choice.device == CPU and choice.records_a_call > 1 and is_int8:
+        notes.append(SINGLE)
+        choice = replace(choice, batch_size=None, batch_tokens=None)
+    model = ModelId(folder.config.name, folder.hash)
+    fixed = replace(choice, model=str(folder.path.resolve()), threads=1)
+    return Identified(fixed, model, lambda _: model, folder.config, tuple(notes))
+
+
+def _place(choice: ModelChoice) -> Path:
+    if choice.model is None:
+        from sciextract.workflows.models.choice import chosen
+
+        return chosen().model.folder
+    from sciextract.inference.model_folder import locate_model
+
+    return locate_model(choice.model)
+
+
+def _auto(choice: ModelChoice, notes: tuple[str, ...]) -> Identified:
+    """It loads a model with its first document only."""
+    from sciextract.inference.domain.auto import AutoExtractor
+    from sciextract.inference.extractor import Extractor
+
+    both = AutoExtractor(lambda name: Extractor.load(name, threads=1), 1)
+    return Identified(choice, both.model, both.model_of, both.config, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to annotate with which model.
+
+    Attributes:
+        inputs: Files, folders, patterns, ``-``.
+        choice: The model and its settings.
+        input_format: Format of the inputs; their content decides when ``None``.
+        schema: Name or file of a label schema, which must be the model's.
+        given: Whether the input's entities stay, and only relations between them are predicted.
+        predictor: ``module:function`` that makes the predictor of a worker.
+        identified: The model, where ``predictor`` makes another than ``choice`` names.
+    """
+
+    inputs: list[str]
+    choice: ModelChoice = field(default_factory=ModelChoice)
+    input_format: str | None = None
+    schema: str | None = None
+    given: bool = False
+    predictor: str = PREDICTOR
+    identified: Identified | None = None
+
+    def model(self, listener: Listener) -> Identified:
+        """The model, found and verified.
+
+        Raises:
+            SciextractError: It cannot be had, or its labels are not those of the schema.
+        """
+        identified = self.identified or identify(self.choice)
+        for note in identified.notes:
+            listener.note(note)
+        if self.schema is not None:
+            check_schema(identified.config, load_schema(self.schema))
+        return identified
+
+    def work(
+        self, shards: tuple[Shard, ...], model: Identified, chunk_size: int, ordered: bool
+    ) -> Work:
+        """What an engine is to do."""
+        return Work(
+            shards,
+            model.choice,
+            model.model,
+            self.input_format,
+            self.given,
+            chunk_size,
+            ordered,
+            self.predictor,
+        )
+
+    def final_notes(self, counts: Counts, listener: Listener) -> None:
+        """Notes when all is done."""
+        if self.choice.model == AUTO and counts.models:
+            chosen = ", ".join(
+                f"{count} by {name}" for name, count in sorted(counts.models.items())
+            )
+            listener.note(f"model {AUTO} chose for each abstract: {chosen}")
+        note_if_nothing_given(self.given, counts, listener)
 
 
 def annotate_into_parts(
@@ -30,9 +165,9 @@ def annotate_into_parts(
     engine: Engine,
     folder: str,
     export: str,
-    listener: RunListener,
+    listener: Listener,
     chunk_size: int = CHUNK_SIZE,
-) -> RunReport:
+) -> Report:
     """Annotate everything that the folder does not hold yet.
 
     Args:
@@ -74,7 +209,7 @@ def _opened(
     return open_parts(Path(place), manifest, inputs)
 
 
-def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: RunListener) -> Counts:
+def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) -> Counts:
     """Fill the folder; the counts of this run."""
     counts = Counts()
     before = parts.before
@@ -89,15 +224,13 @@ def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: RunListene
             counts += result.counts
             for problem in result.problems:
                 listener.problem(problem)
-            listener.done(result, counts)
+            listener.done(counts, result.counts.warned, result.warnings)
     return counts
 
 
-def _report(
-    parts: PartsFolder, counts: Counts, seconds: float, work: Work, export: str
-) -> RunReport:
+def _report(parts: PartsFolder, counts: Counts, seconds: float, work: Work, export: str) -> Report:
     whole = parts.counts
-    return RunReport(
+    return Report(
         counts,
         parts.before.documents,
         (whole.bad, whole.quarantined),
@@ -105,8 +238,8 @@ def _report(
         work.model,
         export,
         parts.place,
-        f"{parts.place}/{QUARANTINE}" if whole.quarantined else "",
         dict(parts.losses),
+        f"{parts.place}/{QUARANTINE}" if whole.quarantined else "",
     )
 
 
@@ -114,8 +247,8 @@ _EXPORT = "jsonl"
 
 
 def annotate_into_stream(
-    request: Request, engine: Engine, target: Target, ordered: bool, listener: RunListener
-) -> RunReport:
+    request: Request, engine: Engine, target: Target, ordered: bool, listener: Listener
+) -> Report:
     """Annotate everything into lines of ``--export jsonl``.
 
     Args:
@@ -143,7 +276,7 @@ def annotate_into_stream(
     if rest is not None:
         rest.check_end()
     request.final_notes(counts, listener)
-    return RunReport(
+    return Report(
         counts,
         earlier.documents if earlier else 0,
         (counts.bad, counts.quarantined + (rest.left_out if rest else 0)),
@@ -151,8 +284,8 @@ def annotate_into_stream(
         model.model,
         _EXPORT,
         target.path,
-        kept.place,
         {},
+        kept.place,
     )
 
 
@@ -165,7 +298,7 @@ def _check(target: Target, ordered: bool) -> None:
 
 
 def _written(
-    results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: RunListener
+    results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: Listener
 ) -> Counts:
     """Write lines as they come."""
     counts = Counts()
@@ -174,7 +307,7 @@ def _written(
             stream.write(result.data.decode("utf-8"))
         counts += result.counts
         kept.add(result, listener)
-        listener.done(result, counts)
+        listener.done(counts, result.counts.warned, result.warnings)
     return counts
 
 
@@ -192,7 +325,7 @@ def _fitted(engine: Engine, rest: _Rest | None, records_a_call: int) -> tuple[En
 class _Rest:
     """Leaves out the records whose lines a file has already, and those that are kept aside."""
 
-    def __init__(self, earlier: EarlierRun, kept_aside: set[str], listener: RunListener) -> None:
+    def __init__(self, earlier: EarlierRun, kept_aside: set[str], listener: Listener) -> None:
         self.left_out = 0
         self._earlier = earlier
         self._kept_aside = kept_aside
@@ -244,7 +377,7 @@ class _Quarantine:
             self._path.unlink(missing_ok=True)
         self.place = str(self._path) if self.earlier else ""
 
-    def add(self, result: ChunkResult, listener: RunListener) -> None:
+    def add(self, result: ChunkResult, listener: Listener) -> None:
         for problem in result.problems:
             listener.problem(problem)
             if problem.kind == "quarantined" and self._path is not None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, ReadItem, Writer
+from sciextract.formats.base import BadRecord, ReadItem, Writer, quoted
 from sciextract.inference.domain.words import FITS_NEITHER
 from sciextract.text.language import looks_english
 
@@ -42,60 +40,111 @@ class Relating(Predictor, Protocol):
         """Predicts relations between the entities that each document has."""
 
 
-@dataclass(slots=True)
-class AnnotateSummary:
-    """Counts of a run, also while it is under way.
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of records and annotations; they can be added.
 
     Attributes:
         documents: Documents predicted and written.
         bad: Records that could not be read.
+        quarantined: Documents that could not be predicted.
         entities: Predicted entities.
         relations: Predicted relations.
         clusters: Predicted clusters.
         other_language: Documents that do not look English.
         fits_neither: Documents that ``auto`` has no suited model for.
-        started: ``time.monotonic()`` at the start.
+        warned: Documents with warnings.
+        models: Documents by the model that predicted them.
     """
 
     documents: int = 0
     bad: int = 0
+    quarantined: int = 0
     entities: int = 0
     relations: int = 0
     clusters: int = 0
     other_language: int = 0
     fits_neither: int = 0
-    started: float = field(default_factory=time.monotonic)
+    warned: int = 0
+    models: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, document: AnnotatedDocument) -> Counts:
+        """Those of one predicted document."""
+        annotations = document.annotations
+        return cls(
+            documents=1,
+            entities=len(annotations.entities),
+            relations=len(annotations.relations),
+            clusters=len(annotations.clusters),
+            other_language=int(OTHER_LANGUAGE in document.warnings),
+            fits_neither=int(FITS_NEITHER in document.warnings),
+            warned=int(bool(document.warnings)),
+            models={str(document.model): 1},
+        )
 
     @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.started
+    def records(self) -> int:
+        """All records."""
+        return self.documents + self.bad + self.quarantined
 
-    def add(self, document: AnnotatedDocument) -> None:
-        """Count one written document."""
-        annotations = document.annotations
-        self.documents += 1
-        self.entities += len(annotations.entities)
-        self.relations += len(annotations.relations)
-        self.clusters += len(annotations.clusters)
-        self.other_language += OTHER_LANGUAGE in document.warnings
-        self.fits_neither += FITS_NEITHER in document.warnings
+    def __add__(self, other: Counts) -> Counts:
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTED}
+        return Counts(**sums, models=dict(Counter(self.models) + Counter(other.models)))
+
+
+_COUNTED = tuple(each.name for each in fields(Counts) if each.name != "models")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A record that is missing from the output.
+
+    Attributes:
+        kind: ``bad``: it could not be read. ``quarantined``: it crashed or hung the process that predicted it.
+        message: What is wrong, with the place.
+        hint: The next step, empty when there is none.
+        record: A quarantined record as input JSONL holds it, so that it can be tried again; empty for bad ones.
+        digest: Hex hash of a quarantined record; empty for bad ones.
+    """
+
+    kind: Literal["bad", "quarantined"]
+    message: str
+    hint: str = ""
+    record: Mapping[str, Any] = field(default_factory=dict)
+    digest: str = ""
 
 
 class Listener:
-    """Hears what happens during a run; override what is of interest."""
-
-    def bad_record(self, error: FormatError) -> None:
-        """A record could not be read; the run continues."""
+    """Called during a run; override what is of interest."""
 
     def note(self, message: str) -> None:
-        """Something that the user may want to know."""
+        """A note for the user."""
 
-    def skipped(self) -> None:
-        """An earlier run has done this document already."""
+    def problem(self, problem: Problem) -> None:
+        """A record is missing from the results; the run continues."""
 
-    def written(self, document: AnnotatedDocument, summary: AnnotateSummary) -> None:
-        """A document was predicted and written."""
+    def before(self, records: int) -> None:
+        """An earlier run did so many records."""
+
+    def under_way(self, records: int) -> None:
+        """So many further records are done and not written yet."""
+
+    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+        """More was written.
+
+        Args:
+            counts: What this run has done, with it.
+            warned: Documents of it with warnings.
+            warnings: Those of its first few documents, ``DOC_KEY: WARNINGS``.
+        """
+
+
+def warning_of(document: AnnotatedDocument) -> str:
+    """``DOC_KEY: WARNINGS``, empty without any."""
+    if not document.warnings:
+        return ""
+    return f"{quoted(document.document.doc_key)}: {'; '.join(document.warnings)}"
 
 
 def annotate(
@@ -103,7 +152,7 @@ def annotate(
     predictor: Predictor,
     writer: Writer,
     listener: Listener | None = None,
-) -> AnnotateSummary:
+) -> Counts:
     """Predict all documents in input order and write each as soon as it is done.
 
     Annotations that came with the input are not written; its warnings are.
@@ -112,7 +161,7 @@ def annotate(
         items: What ``formats.read`` yields.
         predictor: The loaded model.
         writer: Where the predictions go; stays open.
-        listener: Hears of bad records and written documents.
+        listener: Called on the way.
 
     Raises:
         UsageError: The model predicts no entities.
@@ -125,7 +174,7 @@ def annotate(
 
 def relate(
     items: Iterable[ReadItem], predictor: Relating, writer: Writer, listener: Listener | None = None
-) -> AnnotateSummary:
+) -> Counts:
     """The same between the entities of the input, which stay as they are; see :func:`annotate`."""
     feed = _Feed(items, listener or Listener())
     return feed.written(predictor.stream_given(feed.items()), writer)
@@ -135,7 +184,7 @@ class _Feed:
     """Hands documents to the model, and keeps aside what the model does not carry through."""
 
     def __init__(self, items: Iterable[ReadItem], listener: Listener) -> None:
-        self.summary = AnnotateSummary()
+        self.counts = Counts()
         self.listener = listener
         self._items = items
         self._warnings: deque[tuple[str, ...]] = deque()
@@ -143,21 +192,22 @@ class _Feed:
     def items(self) -> Iterator[AnnotatedDocument]:
         for item in self._items:
             if isinstance(item, BadRecord):
-                self.summary.bad += 1
-                self.listener.bad_record(item.error)
+                self.counts += Counts(bad=1)
+                self.listener.problem(Problem("bad", item.error.message, item.error.hint))
             else:
                 self._warnings.append(_warnings(item))
                 yield item
 
-    def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> AnnotateSummary:
+    def written(self, predictions: Iterable[AnnotatedDocument], writer: Writer) -> Counts:
         """Writes each prediction as soon as it is there, with the warnings that its document came with."""
         for predicted in predictions:
             warnings = (*self._warnings.popleft(), *predicted.warnings)
             document = replace(predicted, warnings=warnings)
             writer.write(document)
-            self.summary.add(document)
-            self.listener.written(document, self.summary)
-        return self.summary
+            self.counts += Counts.of(document)
+            warning = warning_of(document)
+            self.listener.done(self.counts, int(bool(warning)), [warning] if warning else [])
+        return self.counts
 
 
 def _warnings(item: AnnotatedDocument) -> tuple[str, ...]:

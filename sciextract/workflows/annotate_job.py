@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
 from sciextract.store import Project, open_project
-from sciextract.workflows.annotate import AnnotateSummary, Listener, annotate, relate
+from sciextract.workflows.annotate import Counts, Listener, annotate, relate
 from sciextract.workflows.export_project import ExportJob, ExportReport
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
@@ -121,52 +122,67 @@ class Target:
             yield cast(TextIO, stream)
 
 
+_OF_WORKERS = ("quarantined", "models", "quarantine")
+"""Keys of a summary that only a run of several workers has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a run did.
 
     Attributes:
-        summary: Its counts.
+        counts: Of this run.
+        resumed: Documents that an earlier run had done.
+        left_out: Records that are missing from the results of all runs: bad ones, quarantined ones.
         seconds: From the first record to the last.
         model: The model.
-        target: Where the results went.
-        resumed: Documents that an earlier run had done.
+        export: Format of the results; ``None`` for the readable view.
+        output: File or folder; ``None`` for standard output.
         losses: What the format could not hold, by kind.
+        quarantine: Where workers keep quarantined records; empty without any, ``None`` without workers.
     """
 
-    summary: AnnotateSummary
+    counts: Counts
+    resumed: int
+    left_out: tuple[int, int]
     seconds: float
     model: ModelId
-    target: Target
-    resumed: int
+    export: str | None
+    output: str | None
     losses: Mapping[str, int]
+    quarantine: str | None = None
 
     @property
     def exit_code(self) -> ExitCode:
         """Done, partly done, or nothing usable."""
-        if not self.summary.documents + self.resumed:
+        if not self.counts.documents + self.resumed:
             return ExitCode.FAILED
-        return ExitCode.PARTIAL if self.summary.bad else ExitCode.DONE
+        return ExitCode.PARTIAL if any(self.left_out) else ExitCode.DONE
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        rate = self.summary.documents / self.seconds if self.seconds else 0.0
-        return {
-            "documents": self.summary.documents,
+        rate = self.counts.documents / self.seconds if self.seconds else 0.0
+        summary = {
+            "documents": self.counts.documents,
             "resumed": self.resumed,
-            "bad": self.summary.bad,
-            "entities": self.summary.entities,
-            "relations": self.summary.relations,
-            "clusters": self.summary.clusters,
-            "other_language": self.summary.other_language,
-            "fits_neither": self.summary.fits_neither,
+            "bad": self.left_out[0],
+            "quarantined": self.left_out[1],
+            "entities": self.counts.entities,
+            "relations": self.counts.relations,
+            "clusters": self.counts.clusters,
+            "other_language": self.counts.other_language,
+            "fits_neither": self.counts.fits_neither,
             "seconds": round(self.seconds, 3),
             "documents_per_second": round(rate, 2),
             "model": {"name": self.model.name, "hash": self.model.hash},
-            "export": self.target.export,
-            "output": self.target.path,
+            "models": dict(self.counts.models),
+            "export": self.export,
+            "output": self.output,
+            "quarantine": self.quarantine or None,
             "losses": dict(self.losses),
         }
+        left_out = _OF_WORKERS if self.quarantine is None else ()
+        return {key: value for key, value in summary.items() if key not in left_out}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,22 +225,28 @@ class AnnotateJob:
         predictor = self._predictor(schema, listener)
         earlier = self.target.earlier(_model_of(predictor))
         if earlier is not None:
-            items = earlier.remaining(items, listener.skipped)
+            items = earlier.remaining(items, listener.before)
         with self.target.destination(earlier) as destination:
             gold: deque[Annotations] = deque()
             shown = schema or display_schema(predictor.config)
             writer = self._writer(destination, view, shown, gold)
             items = _keeping(items, gold) if self.keep_gold else items
             work = relate if self.given else annotate
-            summary = work(items, predictor, writer, listener)
+            started = time.monotonic()
+            counts = work(items, predictor, writer, listener)
             writer.close()
         if isinstance(predictor, AutoExtractor) and (message := predictor.usage_message()):
             listener.note(message)
-        if self.given and summary.documents and not summary.entities:
-            listener.note("the input has no entities between which to predict relations")
-        resumed = earlier.documents if earlier else 0
+        note_if_nothing_given(self.given, counts, listener)
         return Report(
-            summary, summary.seconds, predictor.model, self.target, resumed, dict(writer.losses)
+            counts,
+            earlier.documents if earlier else 0,
+            (counts.bad, 0),
+            time.monotonic() - started,
+            predictor.model,
+            self.target.export,
+            self.target.path,
+            dict(writer.losses),
         )
 
     def _predictor(
@@ -238,9 +260,7 @@ class AnnotateJob:
         if self.choice.device == AUTO_DEVICE and extractor.device_message:
             listener.note(extractor.device_message)
         if self.choice.ignores_batches(extractor):
-            listener.note(
-                "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
-            )
+            listener.note(SINGLE)
         if self.target.resume and self.target.export == "scierc":
             listener.note(f"scierc files do not name their model; {extractor.model} continues")
         return extractor
@@ -260,6 +280,16 @@ class AnnotateJob:
         wanted = get_format(self.target.export, "write").options
         options = {name: value for name, value in known.items() if name in wanted}
         return open_writer(self.target.export, destination, **options)
+
+
+SINGLE = "int8 models run one abstract at a time; batches are for --precision fp32 or fp16"
+"""The note on settings of batches that a model does not take."""
+
+
+def note_if_nothing_given(given: bool, counts: Counts, listener: Listener) -> None:
+    """Note where relations are wanted between entities that the input does not have."""
+    if given and counts.documents and not counts.entities:
+        listener.note("the input has no entities between which to predict relations")
 
 
 def _keeping(items: Iterable[ReadItem], gold: deque[Annotations]) -> Iterator[ReadItem]:

@@ -45,11 +45,12 @@ class EarlierRun:
         return cls(path, export, model_of, _end_of_last_line(path))
 
     def remaining(
-        self, items: Iterable[ReadItem], on_skipped: Callable[[], None] | None = None
+        self, items: Iterable[ReadItem], on_skipped: Callable[[int], None] | None = None
     ) -> Iterator[ReadItem]:
         """The items without the documents that the file holds already; bad records come again.
 
-        Every line is held against its document, one at a time, so memory stays constant.
+        Every line is held against its document, one at a time, so memory stays constant. ``on_skipped`` is called
+        with the number of documents that were found done so far.
 
         Raises:
             OutputError: A line is of another format or document, or there are more lines than documents.
@@ -63,7 +64,7 @@ class EarlierRun:
                 continue
             self.check(line, item.document)
             if on_skipped:
-                on_skipped()
+                on_skipped(self.documents)
         if next(lines, None) is not None:
             self.refuse_more()
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice
 
@@ -11,8 +11,8 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ExitCode, FormatError
 from sciextract.formats import BadRecord, ReadItem
 from sciextract.text.analyse import make_document
-from sciextract.workflows.annotate import OTHER_LANGUAGE, AnnotateSummary, Listener, annotate
-from sciextract.workflows.annotate_job import Report, Target
+from sciextract.workflows.annotate import OTHER_LANGUAGE, Counts, Listener, Problem, annotate
+from sciextract.workflows.annotate_job import Report
 from tests.cli.fakes import MODEL, RuleExtractor
 
 FRENCH = "Nous montrons que les données de la langue sont plus riches dans ce corpus. " * 4
@@ -45,11 +45,11 @@ class Ears(Listener):
     def __init__(self) -> None:
         self.heard: list[str] = []
 
-    def bad_record(self, error: FormatError) -> None:
-        self.heard.append(f"bad {error.line}")
+    def problem(self, problem: Problem) -> None:
+        self.heard.append(f"{problem.kind}: {problem.message}")
 
-    def written(self, document: AnnotatedDocument, summary: AnnotateSummary) -> None:
-        self.heard.append(f"{document.document.doc_key} {summary.documents}")
+    def done(self, counts: Counts, warned: int, warnings: Sequence[str]) -> None:
+        self.heard.append(f"{counts.documents} {warned} {'; '.join(warnings)}")
 
 
 def item(key: str, text: str = "Lattice parsing.") -> AnnotatedDocument:
@@ -77,8 +77,9 @@ def test_order_counts_and_warnings(extractor: RuleExtractor) -> None:
 
 def test_the_listener_hears_in_order() -> None:
     ears = Ears()
-    annotate([item("a"), BAD, item("b")], RuleExtractor(), ListWriter(), ears)
-    assert ears.heard == ["a 1", "bad 3", "b 2"]
+    second = replace(item("b"), warnings=("odd", "long"))
+    annotate([item("a"), BAD, second], RuleExtractor(), ListWriter(), ears)
+    assert ears.heard == ["1 0 ", "bad: x.jsonl:3: no text", "2 1 'b': odd; long"]
 
 
 def test_documents_are_taken_one_batch_at_a_time() -> None:
@@ -107,8 +108,8 @@ def test_documents_are_taken_one_batch_at_a_time() -> None:
     ],
 )
 def test_exit_codes(documents: int, bad: int, resumed: int, code: ExitCode) -> None:
-    summary = AnnotateSummary(documents=documents, bad=bad)
-    report = Report(summary, 0.0, MODEL, Target(), resumed, {"spans": 1})
+    counts = Counts(documents=documents, bad=bad)
+    report = Report(counts, resumed, (bad, 0), 0.0, MODEL, None, None, {"spans": 1})
     assert report.exit_code == code
     assert report.to_json()["documents_per_second"] == 0.0
     assert report.to_json()["losses"] == {"spans": 1}

@@ -9,7 +9,7 @@ import time
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelDamagedError
 from sciextract.scale.interface import Work
-from sciextract.scale.request import Identified
+from sciextract.scale.run import Identified
 from sciextract.workflows.model_choice import ModelChoice
 from tests.cli.fakes import CONFIG, MODEL, RuleExtractor
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import RunListener
 from sciextract.scale.run import annotate_into_parts
+from sciextract.workflows.annotate import Listener
 from tests.unit.workflows.scale.support import request_for
 
 if __name__ == "__main__":
@@ -15,6 +15,6 @@ if __name__ == "__main__":
         ProcessEngine(2),
         sys.argv[2],
         "jsonl",
-        RunListener(),
+        Listener(),
         chunk_size=5,
     )

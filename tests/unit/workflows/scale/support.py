@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sciextract.scale.interface import ChunkKey, Results, Work
 from sciextract.scale.predicting import RecordPredictor, chunk_result
-from sciextract.scale.request import Request
+from sciextract.scale.run import Request
 from sciextract.scale.shards import plan_shards, remaining_chunks
 from tests.cli.fakes import MODEL
 from tests.unit.workflows.scale.predictors import HERE, IDENTIFIED

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
-from sciextract.scale.interface import Chunk, Counts
+from sciextract.scale.interface import Chunk
 from sciextract.scale.predicting import Done, Outcome, tasks_of
 from sciextract.scale.processes import Assembly
+from sciextract.workflows.annotate import Counts
 from tests.tiers import examples
 
 

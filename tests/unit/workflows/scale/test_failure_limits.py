@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.scale.interface import Counts, Problem, WorkersFailedError
+from sciextract.scale.interface import WorkersFailedError
 from sciextract.scale.predicting import Outcome
 from sciextract.scale.worker_pool import MOST_FAILURES, MOST_STARTS, FailureLimits
+from sciextract.workflows.annotate import Counts, Problem
 
 GOOD = Outcome(b"{}\n", Counts(documents=1))
 LOST = Outcome(b"", Counts(quarantined=1), Problem("quarantined", "x:1: no shape"))

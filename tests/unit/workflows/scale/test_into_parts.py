@@ -29,8 +29,9 @@ from sciextract.formats import read
 from sciextract.scale.interface import Engine, InputChangedError
 from sciextract.scale.parts_folder import locked
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import Request, RunListener, RunReport
-from sciextract.scale.run import annotate_into_parts
+from sciextract.scale.run import Request, annotate_into_parts
+from sciextract.workflows.annotate import Listener
+from sciextract.workflows.annotate_job import Report
 from tests.shared_data import ROOT
 from tests.unit.workflows.scale.predictors import IDENTIFIED
 from tests.unit.workflows.scale.support import (
@@ -53,9 +54,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def run(request: Request, folder: Path, engine: Engine | None = None) -> RunReport:
+def run(request: Request, folder: Path, engine: Engine | None = None) -> Report:
     return annotate_into_parts(
-        request, engine or InProcess(), str(folder), "jsonl", RunListener(), chunk_size=5
+        request, engine or InProcess(), str(folder), "jsonl", Listener(), chunk_size=5
     )
 
 
@@ -176,7 +177,7 @@ def test_places_that_cannot_be(tmp_path: Path, source: str) -> None:
         run(request_for(str(tmp_path / "none")), tmp_path / "out")
     with pytest.raises(UsageError, match="parts cannot be 'brat'"):
         annotate_into_parts(
-            request_for(source), InProcess(), str(tmp_path / "out"), "brat", RunListener()
+            request_for(source), InProcess(), str(tmp_path / "out"), "brat", Listener()
         )
     assert not (tmp_path / "out").exists()
 
@@ -227,7 +228,7 @@ def test_quarantined_records_can_be_tried_again(tmp_path: Path, folder: Path) ->
 
 def test_parquet_parts_hold_the_same_documents(source: str, folder: Path) -> None:
     pytest.importorskip("pyarrow")
-    annotate_into_parts(request_for(source), InProcess(), str(folder), "parquet", RunListener())
+    annotate_into_parts(request_for(source), InProcess(), str(folder), "parquet", Listener())
     [part] = folder.glob("part-*.parquet")
     assert [item.document.doc_key for item in read([part])] == [f"d{n}" for n in range(22)]  # type: ignore[union-attr]
 

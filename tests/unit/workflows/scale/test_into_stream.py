@@ -8,9 +8,9 @@ import pytest
 
 from sciextract.errors import ExitCode, OutputError, UsageError
 from sciextract.scale.processes import ProcessEngine
-from sciextract.scale.request import RunListener, RunReport
 from sciextract.scale.run import annotate_into_stream
-from sciextract.workflows.annotate_job import Target
+from sciextract.workflows.annotate import Listener
+from sciextract.workflows.annotate_job import Report, Target
 from tests.unit.workflows.scale.support import (
     InProcess,
     expected,
@@ -23,13 +23,13 @@ from tests.unit.workflows.scale.support import (
 
 def run(
     source: str, path: Path, predictor: str = "rule", *, resume: bool = False, ordered: bool = True
-) -> RunReport:
+) -> Report:
     return annotate_into_stream(
         request_for(source, predictor=predictor),
         ProcessEngine(2),
         Target("jsonl", str(path), resume),
         ordered,
-        RunListener(),
+        Listener(),
     )
 
 
@@ -72,8 +72,8 @@ def test_what_does_not_fit_together(tmp_path: Path) -> None:
         run(source, path, resume=True, ordered=False)
     target = Target("scierc", str(path))
     with pytest.raises(UsageError, match="several workers write lines"):
-        annotate_into_stream(request_for(source), InProcess(), target, True, RunListener())
+        annotate_into_stream(request_for(source), InProcess(), target, True, Listener())
     path.write_bytes(expected(work_of([source])))
     with pytest.raises(UsageError, match="cannot continue with a file"):
         target = Target("jsonl", str(path), resume=True)
-        annotate_into_stream(request_for(source), InProcess(), target, True, RunListener())
+        annotate_into_stream(request_for(source), InProcess(), target, True, Listener())

@@ -11,8 +11,9 @@ import pytest
 from sciextract.errors import ModelMismatchError, OutputError, UsageError
 from sciextract.scale import object_store
 from sciextract.scale.manifest import Manifest
-from sciextract.scale.request import RunListener, RunReport
 from sciextract.scale.run import annotate_into_parts
+from sciextract.workflows.annotate import Listener
+from sciextract.workflows.annotate_job import Report
 from tests.unit.workflows.scale.support import InProcess, given, lines, request_for, work_of
 
 fsspec = pytest.importorskip("fsspec")
@@ -27,9 +28,9 @@ def store() -> Iterator[Any]:
         memory.rm("/results", recursive=True)
 
 
-def run(source: str, place: str, engine: InProcess | None = None) -> RunReport:
+def run(source: str, place: str, engine: InProcess | None = None) -> Report:
     request = request_for(source)
-    return annotate_into_parts(request, engine or InProcess(), place, "jsonl", RunListener(), 4)
+    return annotate_into_parts(request, engine or InProcess(), place, "jsonl", Listener(), 4)
 
 
 def held(store: Any) -> dict[str, bytes]:
