@@ -69,8 +69,11 @@ def _meant_project(options: AnnotateOptions) -> Path | None:
     from sciextract.workflows.project_choice import implied_project
 
     if options.project is None:
-        comes_in = _standard_input_is_data() and not _standard_input_is_empty()
-        if options.inputs or options.sample or comes_in:
+        # Standard input is touched last: where inputs are named it belongs to others, such as a
+        # shell loop, and may never end.
+        if options.inputs or options.sample:
+            return None
+        if _standard_input_is_data() and not _standard_input_is_empty():
             return None
     return implied_project(options.project)
 

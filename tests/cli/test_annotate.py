@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from sciextract.cli.main import main
 from sciextract.errors import ExitCode
 from sciextract.resources import data_root
 from tests.cli.conftest import Command
@@ -79,6 +82,21 @@ def test_standard_input(command: Command) -> None:
     text = "Lattice parsing."
     assert lines(command("annotate", "--export", "jsonl", stdin=text).out)[0]["text"] == text
     assert lines(command("annotate", "-", "--export", "jsonl", stdin=text).out)[0]["text"] == text
+
+
+def test_named_inputs_leave_standard_input_alone(
+    papers: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe that never ends must not block, and a shell loop keeps its list of files."""
+    read_end, write_end = os.pipe()
+    os.write(write_end, b"next.txt")
+    with open(read_end, encoding="utf-8") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(SystemExit) as leaving:
+            main(["annotate", str(papers), "--output", str(work / "out.jsonl")])
+        assert leaving.value.code == ExitCode.DONE
+        os.close(write_end)
+        assert os.read(read_end, 100) == b"next.txt"
 
 
 def test_folders_files_and_pipes_keep_their_order(
