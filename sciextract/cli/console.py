@@ -339,18 +339,33 @@ StrictOption = Annotated[
 ]
 
 
-def command_group(name: str, **texts: Any) -> typer.Typer:
-    """A group of commands; its help comes from ``help=``, or from its callback."""
+def command_group(name: str, help: str, *, alone: bool = False) -> typer.Typer:
+    """A group of commands.
+
+    Args:
+        name: Its word.
+        help: Its help text.
+        alone: Whether it shows that text where no command of it is named; else that is an error.
+    """
     settings = {"help_option_names": ["-h", "--help"]}
-    return typer.Typer(name=name, context_settings=settings, rich_markup_mode=None, **texts)
+    group = typer.Typer(name=name, context_settings=settings, rich_markup_mode=None, help=help)
+    if alone:
+        group.callback(invoke_without_command=True, help=help)(_show_help)
+    return group
+
+
+def _show_help(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(ExitCode.USAGE)
 
 
 def opened_project(named: str | None, author: str | None = None, *, read: bool = False) -> Project:
     """The project that a command means, opened.
 
     Raises:
-        ProjectError: There is none, it cannot be opened, or not be written.
-        UsageError: Several are here and none is named.
+        ProjectError: There is none, it cannot be opened, or not be written. UsageError: Several are here and none
+        is named.
     """
     from sciextract.store import open_project
     from sciextract.workflows.project_choice import find_project

@@ -45,8 +45,7 @@ def convert(
 ) -> None:
     """Convert annotated abstracts from one format into another, without a project.
 
-    Anything that the format cannot represent is counted and reported. With --output or --strict, either the
-    whole
+    Anything that the format cannot represent is counted and reported. With --output or --strict, either the whole
     result is written or nothing. docs/formats.md lists the formats.
 
     Examples:

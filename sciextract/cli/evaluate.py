@@ -68,8 +68,7 @@ class EvaluateOptions:
 def evaluate(options: EvaluateOptions) -> None:
     """Score predictions against gold: entities, relations and coreference.
 
-    Documents are matched by doc_key, or by text where doc_keys differ. Without PREDICTED, the model of --model
-    or
+    Documents are matched by doc_key, or by text where doc_keys differ. Without PREDICTED, the model of --model or
     the default model predicts.
 
     Examples:

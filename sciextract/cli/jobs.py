@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 jobs = command_group(
     "jobs",
-    help="List, follow, cancel, fetch and clean up training jobs on other machines.\n\n"
+    "List, follow, cancel, fetch and clean up training jobs on other machines.\n\n"
     "`sciextract retrain --remote HOST` starts one. It keeps running when the connection breaks or"
     " this machine sleeps.",
 )

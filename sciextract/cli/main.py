@@ -18,7 +18,7 @@ from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
 from sciextract.cli.jobs import jobs
 from sciextract.cli.maintenance import backup, doctor, log, redo, undo
-from sciextract.cli.models import curves, models
+from sciextract.cli.models import models
 from sciextract.cli.project_files import export, import_, init
 from sciextract.cli.queue import queue
 from sciextract.cli.recipes import recipe
@@ -43,35 +43,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_COMMANDS = (
-    *(
-        annotate,
-        evaluate,
-        convert,
-        init,
-        import_,
-        suggest,
-        export,
-        status,
-        search,
-        log,
-        undo,
-        redo,
-        backup,
-    ),
-    *(doctor, stats, merge, agree, adjudicate),
-)
-for command in _COMMANDS:
+for command in (
+    annotate, evaluate, convert, init, import_, suggest, export, status, search, log, undo, redo, backup,
+    doctor, stats, merge, agree, adjudicate, tui, retrain,
+):  # fmt: skip
     app.command(command.__name__.rstrip("_"))(command)
-app.command()(tui)
-app.command()(retrain)
-models.command()(curves)
-app.add_typer(models)
-app.add_typer(jobs)
-app.add_typer(queue)
-app.add_typer(schema)
-app.add_typer(recipe)
-app.add_typer(graph)
+for group in (models, jobs, queue, schema, recipe, graph):
+    app.add_typer(group)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

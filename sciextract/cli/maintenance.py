@@ -71,10 +71,8 @@ def undo(
 ) -> None:
     """Undo your latest action; a bulk action, an import or a model run counts as one.
 
-    Undo is unlimited and is itself an event, so redo can reverse it. Of suggestions it takes back those that nobody has
-    decided yet. An action that later actions of others
-    depend
-    on is not undone; the message gives the reason.
+    Undo is unlimited and is itself an event, so redo can reverse it. Of suggestions it takes back those that nobody
+    has decided yet. An action that later actions of others depend on is not undone; the message gives the reason.
 
     Examples:
 
@@ -188,8 +186,7 @@ def doctor(
 ) -> None:
     """Check the project file: SQLite integrity, state, log, offsets, counts.
 
-    Nothing is changed without --repair, which rebuilds the search indexes and the state from the log, and
-    recovers
+    Nothing is changed without --repair, which rebuilds the search indexes and the state from the log, and recovers
     the readable part of a damaged file into a new project next to it.
 
     Examples:

@@ -31,26 +31,19 @@ if TYPE_CHECKING:
     from sciextract.workflows.models import KnownModel
 
 
-models = command_group("models")
+models = command_group(
+    "models",
+    "List, show, choose, compare, export and import models.\n\n"
+    "A model is identified by NAME, by NAME-hash8 where several share the name, or by its folder. The same holds for"
+    " --model. Without --model, the project's model is used, else your own choice, else the bundled model.",
+    alone=True,
+)
 
 _Model = Annotated[str, argument("NAME|DIR", "The model.", show_default=False)]
 _Project = Annotated[
     str | None,
     option("DB", "Apply to this project (default: to all of your projects).", "--project"),
 ]
-
-
-@models.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """List, show, choose, compare, export and import models.
-
-    A model is identified by NAME, by NAME-hash8 where several share the name, or by its folder. The same holds
-    for
-    --model. Without --model, the project's model is used, else your own choice, else the bundled model.
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(ExitCode.USAGE)
 
 
 @models.command("list")
@@ -314,6 +307,7 @@ def _in_use(project: Project | None) -> tuple[object, str]:
         return None, f"{error.message}\n  {error.hint}"
 
 
+@models.command()
 def curves(
     name: Annotated[str | None, argument("[NAME]", "The trained model.")] = None,
     run: Annotated[str | None, option("DIR", "The run folder, instead of a model.")] = None,

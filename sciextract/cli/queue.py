@@ -21,12 +21,16 @@ from sciextract.cli.console import (
     print_rows,
     report,
 )
-from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
     from sciextract.workflows.active.queues import MadeQueue
 
-queue = command_group("queue")
+queue = command_group(
+    "queue",
+    "Make, list, show and drop saved queues: the abstracts to correct next, in order.\n\n"
+    "Queues are stored in the project. To work through one in the desk: sciextract tui, then F3.",
+    alone=True,
+)
 _Name = Annotated[str, argument("NAME", "The queue's name.", show_default=False)]
 
 
@@ -39,17 +43,6 @@ class OrderWord(StrEnum):
     COMMITTEE = "committee"
     DIVERSITY = "diversity"
     RANDOM = "random"
-
-
-@queue.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Make, list, show and drop saved queues: the abstracts to correct next, in order.
-
-    Queues are stored in the project. To work through one in the desk: sciextract tui, then F3.
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(ExitCode.USAGE)
 
 
 @queue.command()
@@ -81,8 +74,7 @@ def make(
 ) -> None:
     """Rank the abstracts that are not done yet, and save the first of them as a queue.
 
-    Predictions in the project are reused; missing ones are computed and not stored. Decided items are ignored.
-    Only
+    Predictions in the project are reused; missing ones are computed and not stored. Decided items are ignored. Only
     the queue is written, at the very end.
 
     Examples:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 recipe = command_group(
     "recipe",
-    help="List, show and run training recipes and the grids of the SciDeBERTa paper.\n\n"
+    "List, show and run training recipes and the grids of the SciDeBERTa paper.\n\n"
     "Training recipes are for `sciextract retrain --recipe NAME`; `recipe run` is for grids, which"
     " train many times.",
 )
@@ -100,8 +100,7 @@ def run(
 ) -> None:
     """Train every cell of a grid, and print its dev scores next to the published test scores.
 
-    Finished cells are not trained again, cells that grids share are trained once, and an unfinished cell
-    resumes
+    Finished cells are not trained again, cells that grids share are trained once, and an unfinished cell resumes
     from its last epoch. Press Ctrl-C at any time; the same command resumes.
 
     Examples:

@@ -25,18 +25,14 @@ from sciextract.errors import ExitCode, UsageError, as_command
 if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
 
-schema = command_group("schema")
+schema = command_group(
+    "schema",
+    "List, show, check and create label schemas (entity and relation types).",
+    alone=True,
+)
 _Schema = Annotated[str, argument("NAME|FILE", "A bundled schema, or a TOML file.")]
 _File = Annotated[Path, argument("FILE", "The TOML file to write.")]
 _Force = Annotated[bool, flag("Replace the file.", "--force")]
-
-
-@schema.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """List, show, check and create label schemas (entity and relation types)."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(ExitCode.USAGE)
 
 
 @schema.command("list")

@@ -18,6 +18,7 @@ from sciextract.cli.console import (
     flag,
     input_formats,
     is_terminal,
+    opened_project,
     option,
     report,
     say,
@@ -75,8 +76,7 @@ def suggest(
 ) -> None:
     """Suggest annotations from terms, patterns, another model or a file.
 
-    Suggestions are undecided and record their source. One undo reverts all suggestions of a command. Mentions
-    that
+    Suggestions are undecided and record their source. One undo reverts all suggestions of a command. Mentions that
     the project already has are not suggested again, and abstracts whose entities are done get no suggestions.
 
     Examples:
@@ -89,15 +89,13 @@ def suggest(
 
         sciextract suggest --from gliner.jsonl
     """
-    from sciextract.store import open_project
-    from sciextract.workflows.project_choice import find_project
     from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
     sources = Sources(terms or (), patterns or (), labels, spans, model)
     if bool(files) == bool(sources):
         problem = "--from goes alone" if files else "no source of suggestions is given"
         raise UsageError(problem, "give --from FILE, or any of --terms, --patterns, --map, --spans")
-    with open_project(find_project(project), author) as opened:
+    with opened_project(project, author) as opened:
         if files:
             done = suggest_from(opened, files, input_format)
         else:
@@ -109,7 +107,7 @@ def suggest(
         path = opened.path
     for note in done.notes:
         say("Warning", note)
-    report(done.to_json(), _words(done, path), as_json=as_json, aside=False, quiet=quiet)
+    report(done.to_json(), _words(done, path), as_json, quiet=quiet)
     raise typer.Exit(ExitCode.PARTIAL if done.bad else ExitCode.DONE)
 
 

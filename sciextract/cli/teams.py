@@ -38,10 +38,8 @@ def merge(
 ) -> None:
     """Merge another annotator's project into this one, text by text.
 
-    Decisions in this project are kept. Where both sides worked on a text, resolve the differences with
-    adjudicate.
-    Saved queues are merged too, and the choice of a model where this project has none. Merging the same file
-    again
+    Decisions in this project are kept. Where both sides worked on a text, resolve the differences with adjudicate.
+    Saved queues are merged too, and the choice of a model where this project has none. Merging the same file again
     changes nothing.
 
     Examples:
@@ -77,8 +75,7 @@ def agree(
 ) -> None:
     """Measure the agreement of two annotators on the abstracts that both worked on.
 
-    Measures: span F1 (exact and overlap), Cohen's kappa on tokens, relation F1 on all and on shared spans, and
-    the
+    Measures: span F1 (exact and overlap), Cohen's kappa on tokens, relation F1 on all and on shared spans, and the
     coreference scores, with 95 % intervals over abstracts.
 
     Examples:

@@ -148,9 +148,8 @@ class RetrainOptions:
         """What they ask for.
 
         Raises:
-            UsageError: One is missing or cannot be.
-            InputMissingError: There are no such data.
-            OutputError: The output exists.
+            UsageError: One is missing or cannot be. InputMissingError: There are no such data. OutputError: The
+            output exists.
         """
         from sciextract_trainer.run import make_job
 

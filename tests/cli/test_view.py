@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.cli.view import ViewWriter
+from sciextract.cli.annotate_screen import ViewWriter
 from sciextract.documents.annotations import Annotations, Entity
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema

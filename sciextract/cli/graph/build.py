@@ -14,9 +14,12 @@ from sciextract.cli.console import (
     JsonOption,
     ProgressLine,
     QuietOption,
+    argument,
     command_with,
     counted,
+    flag,
     is_terminal,
+    option,
     report,
     say,
 )
@@ -33,79 +36,70 @@ class BuildOptions:
 
     inputs: Annotated[
         list[str],
-        typer.Argument(
-            metavar="PREDICTIONS...",
-            help="JSONL from annotate (.gz too), folders of it, project files, or -.",
+        argument(
+            "PREDICTIONS...",
+            "JSONL from annotate (.gz too), folders of it, project files, or -.",
             show_default=False,
         ),
     ]
     graph: GraphOption
     generic: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "LABEL",
+            "Entity type of mentions that name nothing specific (default: Generic); repeatable.",
             "--generic",
-            metavar="LABEL",
-            help="Entity type of mentions that name nothing specific (default: Generic); repeatable.",
         ),
     ] = None
     years: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "FILE",
+            "JSONL or CSV with id (or doc_key) and year, for abstracts without a year.",
             "--years",
-            metavar="FILE",
-            help="JSONL or CSV with id (or doc_key) and year, for abstracts without a year.",
         ),
     ] = None
     acronym_share: Annotated[
         float,
-        typer.Option(
-            metavar="P",
+        option(
+            "P",
+            "An acronym without its expansion gets the one that at least this share of the "
+            "abstracts gives; 1: only if all agree.",
             min=0.5,
             max=1,
-            help=(
-                "An acronym without its expansion gets the one that at least this share of the "
-                "abstracts gives; 1: only if all agree."
-            ),
         ),
     ] = 0.8
     symmetric: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "LABEL",
+            "A relation type without direction (default: those of the bundled label schemas, such "
+            "as COMPARE; '' for none); repeatable.",
             "--symmetric",
-            metavar="LABEL",
-            help=(
-                "A relation type without direction (default: those of the bundled label schemas, such "
-                "as COMPARE; '' for none); repeatable."
-            ),
         ),
     ] = None
     vocabulary: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
+        option(
+            "FILE",
+            "Identifiers of names, such as those of Wikidata: TSV (id, name, synonyms), OBO or SKOS.",
         ),
     ] = None
     least_score: Annotated[
         float,
-        typer.Option(
-            metavar="P",
-            min=0,
-            max=1,
-            help="Leave out relations below this score.",
-        ),
+        option("P", "Leave out relations below this score.", min=0, max=1),
     ] = 0.0
     only_decided: Annotated[
         bool,
-        typer.Option("--only-decided", help="From projects, only items that a person has decided."),
+        flag("From projects, only items that a person has decided.", "--only-decided"),
     ] = False
     workers: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
+        option(
+            "N",
+            "Number of processes that read large files (default: one per core).",
             min=0,
             max=1024,
-            help="Number of processes that read large files (default: one per core).",
         ),
     ] = None
     as_json: JsonOption = False
@@ -160,9 +154,7 @@ def build(options: BuildOptions) -> None:
             "a graph is built from predictions: sciextract annotate FILE --export jsonl --output out.jsonl",
         )  # fmt: skip
     _warn_of_unknown(options.graph, [label for label in options.symmetric or () if label])
-    report(
-        found.to_json(), _in_words(found), as_json=options.as_json, aside=False, quiet=options.quiet
-    )
+    report(found.to_json(), _in_words(found), options.as_json, quiet=options.quiet)
     raise typer.Exit(found.exit_code)
 
 

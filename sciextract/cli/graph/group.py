@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sciextract.cli.console import argument, command_group, flag, option
 from sciextract.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -17,48 +18,36 @@ if TYPE_CHECKING:
     from sciextract.graph.queries.edges import Edge, Sentence
     from sciextract.graph.queries.nodes import Node
 
-graph = typer.Typer(
-    name="graph",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
+graph = command_group(
+    "graph",
+    "Build a knowledge graph from many abstracts, and query it.\n\n"
+    "Nodes are the things that abstracts mention, edges the relations between them. Every merge records its rule,"
+    " every edge the sentences that support it.",
+    alone=True,
 )
-GraphOption = Annotated[Path, typer.Option("--graph", metavar="FILE", help="The graph file.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
-NodeArgument = Annotated[
-    str, typer.Argument(metavar="NODE", help="Any name of the node.", show_default=False)
-]
+GraphOption = Annotated[Path, option("FILE", "The graph file.", "--graph")]
+JsonObjectOption = Annotated[bool, flag("Print one JSON object.", "--json")]
+RelationOption = Annotated[str | None, option("TYPE", "Only relations of this type.")]
+TypeOption = Annotated[str | None, option("TYPE", "Only nodes mostly of this type.", "--type")]
+NodeArgument = Annotated[str, argument("NODE", "Any name of the node.", show_default=False)]
 SentencesOption = Annotated[
     int,
-    typer.Option("--sentences", metavar="N", min=0, help="Number of sentences per edge."),
+    option("N", "Number of sentences per edge.", "--sentences", min=0),
 ]
-LimitOption = Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of rows.")]
+LimitOption = Annotated[int, option("N", "Maximum number of rows.", min=1)]
 
 WithGenericOption = Annotated[
     bool,
-    typer.Option("--with-generic", help='Include generic nodes, such as "data".'),
+    flag('Include generic nodes, such as "data".', "--with-generic"),
 ]
 AvoidOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NODE", help="A node to leave out; repeatable."),
+    option("NODE", "A node to leave out; repeatable."),
 ]
 AvoidFromOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE", help="File of nodes to leave out, one per line; unknown names are ignored."
-    ),
+    option("FILE", "File of nodes to leave out, one per line; unknown names are ignored."),
 ]
-
-
-@graph.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Build a knowledge graph from many abstracts, and query it.
-
-    Nodes are the things that abstracts mention, edges the relations between them. Every merge records its rule,
-    every edge the sentences that support it.
-    """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), err=True)
-        raise typer.Exit(ExitCode.USAGE)
 
 
 def avoided(
@@ -67,9 +56,8 @@ def avoided(
     """The nodes that a person wants to leave out.
 
     Raises:
-        UnknownNodeError: One that was named on the command line is unknown.
-        InputMissingError: There is no such file.
-        FormatError: It is no text.
+        UnknownNodeError: One that was named on the command line is unknown. InputMissingError: There is no such
+        file. FormatError: It is no text.
     """
     from sciextract.formats.base import Source
     from sciextract.formats.decoding import decoded_content

@@ -11,16 +11,19 @@ import typer
 
 from sciextract.cli.console import (
     ForceOption,
+    JsonLinesOption,
     JsonOption,
     QuietOption,
+    argument,
     counted,
     is_terminal,
+    option,
     report,
     say,
 )
 from sciextract.cli.graph.group import (
     GraphOption,
-    JsonLines,
+    RelationOption,
     WithGenericOption,
     nothing,
     show,
@@ -35,11 +38,9 @@ if TYPE_CHECKING:
 def precision(
     sheet: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE.csv", help="The file from graph sample, filled in.", show_default=False
-        ),
+        argument("FILE.csv", "The file from graph sample, filled in.", show_default=False),
     ],
-    as_json: JsonLines = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Compute precision by relation from a filled-in sample, with 95 % intervals (Wilson).
 
@@ -72,15 +73,11 @@ def _lines(found: list[Precision]) -> Iterator[str]:
 
 def sample(
     graph: GraphOption,
-    output: Annotated[Path, typer.Option(metavar="FILE.csv", help="The CSV file to fill in.")],
-    edges: Annotated[int, typer.Option(metavar="N", min=1, help="Number of edges to sample.")] = 50,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the sample.")] = 1,
-    relation: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="Only relations of this type.")
-    ] = None,
-    least: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Only edges that N abstracts state.")
-    ] = 1,
+    output: Annotated[Path, option("FILE.csv", "The CSV file to fill in.")],
+    edges: Annotated[int, option("N", "Number of edges to sample.", min=1)] = 50,
+    seed: Annotated[int, option("N", "Seed of the sample.")] = 1,
+    relation: RelationOption = None,
+    least: Annotated[int, option("N", "Only edges that N abstracts state.", min=1)] = 1,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -108,7 +105,7 @@ def sample(
     summary = {"output": str(output), "edges": rows, "seed": seed}
     precision = as_command("sciextract", "graph", "precision", output)
     words = f'{output} holds {counted(rows, "edge")}; fill in "correct", then: {precision}'
-    report(summary, words, as_json=as_json, aside=False, quiet=quiet)
+    report(summary, words, as_json, quiet=quiet)
 
 
 def export(
@@ -117,14 +114,10 @@ def export(
         Literal["graphml", "jsonld", "neo4j-csv", "parquet"],
         typer.Option("--to", help="graphml and jsonld are files, neo4j-csv and parquet folders."),
     ],
-    output: Annotated[Path, typer.Option(metavar="PATH", help="The file or folder to write.")],
+    output: Annotated[Path, option("PATH", "The file or folder to write.")],
     least: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Only nodes that at least N abstracts mention, and edges between them.",
-        ),
+        option("N", "Only nodes that at least N abstracts mention, and edges between them.", min=1),
     ] = 1,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -144,41 +137,33 @@ def export(
     with open_graph(graph) as connection:
         export_graph(connection, graph, to, output, least=least, force=force)
     summary = {"format": to, "output": str(output), "least": least}
-    report(summary, f"{output} written", as_json=as_json, aside=False, quiet=quiet)
+    report(summary, f"{output} written", as_json, quiet=quiet)
 
 
 def view(
     graph: GraphOption,
     output: Annotated[
         Path,
-        typer.Option(metavar="PATH", help="A page for a browser (.html), or a picture (.svg)."),
+        option("PATH", "A page for a browser (.html), or a picture (.svg)."),
     ],
     node: Annotated[
         str | None,
-        typer.Argument(
-            metavar="NODE",
-            help="Any name of the node (default: the whole graph).",
-            show_default=False,
-        ),
+        argument("NODE", "Any name of the node (default: the whole graph).", show_default=False),
     ] = None,
-    relation: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="Only relations of this type.")
-    ] = None,
+    relation: RelationOption = None,
     most: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=200, help="With NODE: maximum number of neighbours."),
+        option("N", "With NODE: maximum number of neighbours.", min=1, max=200),
     ] = 24,
     edges: Annotated[
         int,
-        typer.Option(
-            metavar="N",
+        option(
+            "N",
+            "Without NODE: maximum number of edges; those with the most abstracts are kept.",
             min=1,
-            help="Without NODE: maximum number of edges; those with the most abstracts are kept.",
         ),
     ] = 10_000,
-    sentences: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Sentences per edge in a page.")
-    ] = 3,
+    sentences: Annotated[int, option("N", "Sentences per edge in a page.", min=0)] = 3,
     with_generic: WithGenericOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -205,13 +190,13 @@ def view(
     if node is None and drawn.edges < drawn.all_edges:
         words += f", the best supported of {drawn.all_edges:,}"
     summary = {"output": str(output), "nodes": drawn.nodes, "edges": drawn.edges}
-    report(summary, words, as_json=as_json, aside=False, quiet=quiet)
+    report(summary, words, as_json, quiet=quiet)
 
 
 def browse(
     graph: GraphOption,
     node: Annotated[
-        str | None, typer.Argument(metavar="NODE", help="Any name of the node.", show_default=False)
+        str | None, argument("NODE", "Any name of the node.", show_default=False)
     ] = None,
 ) -> None:
     """Browse the graph in the terminal, with the sentences that support each edge.

@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from sciextract.cli.console import ForceOption, counted, say
+from sciextract.cli.console import ForceOption, JsonLinesOption, counted, flag, option, say
 from sciextract.cli.graph.group import (
     GraphOption,
-    JsonLines,
     NodeArgument,
     nothing,
     show,
@@ -25,16 +22,10 @@ if TYPE_CHECKING:
     from sciextract.graph.queries.results import Result
 
 _SHOWN = 20
-YearOption = Annotated[
-    str | None, typer.Option(metavar="YEARS", help="2020, 2015-2020, 2015- or -2020.")
-]
+YearOption = Annotated[str | None, option("YEARS", "2020, 2015-2020, 2015- or -2020.")]
 MostOption = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        help="Maximum number of rows (default: 20 on the screen, all in a file).",
-    ),
+    option("N", "Maximum number of rows (default: 20 on the screen, all in a file).", min=1),
 ]
 
 
@@ -43,24 +34,20 @@ def papers(
     graph: GraphOption,
     others: Annotated[
         list[str] | None,
-        typer.Option(
-            "--with", metavar="NODE", help="Only papers that also mention this node; repeatable."
-        ),
+        option("NODE", "Only papers that also mention this node; repeatable.", "--with"),
     ] = None,
     related: Annotated[
-        bool, typer.Option("--related", help="Only papers that state a relation to a --with NODE.")
+        bool, flag("Only papers that state a relation to a --with NODE.", "--related")
     ] = False,
     year: YearOption = None,
-    sentences: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Number of sentences per paper.")
-    ] = 1,
+    sentences: Annotated[int, option("N", "Number of sentences per paper.", min=0)] = 1,
     limit: MostOption = None,
     output: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write .csv, .bib (BibTeX) or .ris instead."),
+        option("FILE", "Write .csv, .bib (BibTeX) or .ris instead."),
     ] = None,
     force: ForceOption = False,
-    as_json: JsonLines = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List the papers that mention a node, newest first, with sentences.
 
@@ -148,28 +135,23 @@ def _lines(paper: Paper) -> Iterator[str]:
 
 def results(
     graph: GraphOption,
-    metric: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Only values of this metric.")
-    ] = None,
+    metric: Annotated[str | None, option("NODE", "Only values of this metric.")] = None,
     material: Annotated[
         str | None,
-        typer.Option(metavar="NODE", help="Only values on this data set, material or task."),
+        option("NODE", "Only values on this data set, material or task."),
     ] = None,
     year: YearOption = None,
     differences: Annotated[
-        bool, typer.Option("--differences", help="List improvements instead of values.")
+        bool, flag("List improvements instead of values.", "--differences")
     ] = False,
     limit: MostOption = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Write a table instead.")
-    ] = None,
+    output: Annotated[Path | None, option("FILE.csv", "Write a table instead.")] = None,
     force: ForceOption = False,
-    as_json: JsonLines = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """List results that abstracts report, as leaderboards by material, metric and method.
 
-    Numbers are read from single sentences that mention metric and material; ambiguous numbers are left out.
-    Check
+    Numbers are read from single sentences that mention metric and material; ambiguous numbers are left out. Check
     the sentence before you quote a number.
 
     Examples:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sciextract.cli.console import say
+from sciextract.cli.console import JsonLinesOption, flag, option, say
 from sciextract.cli.graph.group import (
     AvoidFromOption,
     AvoidOption,
     GraphOption,
-    JsonLines,
     LimitOption,
     WithGenericOption,
     avoided,
@@ -36,47 +35,41 @@ def trends(
     graph: GraphOption,
     label: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "TYPE",
+            "Entity type of the nodes (default for rising and falling: Method); give it twice for pairs.",
             "--type",
-            metavar="TYPE",
-            help="Entity type of the nodes (default for rising and falling: Method); give it twice for pairs.",
         ),
     ] = None,
     relation: Annotated[
-        str | None, typer.Option(metavar="TYPE", help="For pairs: only relations of this type.")
+        str | None, option("TYPE", "For pairs: only relations of this type.")
     ] = None,
-    since: Annotated[int | None, typer.Option(metavar="YEAR", help="The first year.")] = None,
-    until: Annotated[int | None, typer.Option(metavar="YEAR", help="The last year.")] = None,
+    since: Annotated[int | None, option("YEAR", "The first year.")] = None,
+    until: Annotated[int | None, option("YEAR", "The last year.")] = None,
     least: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
+        option(
+            "N",
+            "Only nodes that at least N abstracts of these years mention (default: 10), or pairs "
+            "that N relate (default: 1).",
             min=1,
-            help=(
-                "Only nodes that at least N abstracts of these years mention (default: 10), or pairs "
-                "that N relate (default: 1)."
-            ),
         ),
     ] = None,
     recent: Annotated[
         int | None,
-        typer.Option(metavar="N", min=2, help="Fit the slope to the last N years (default: 5)."),
+        option("N", "Fit the slope to the last N years (default: 5).", min=2),
     ] = None,
     thin: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=1, help="Pool years with fewer than N abstracts (default: 30)."
-        ),
+        option("N", "Pool years with fewer than N abstracts (default: 30).", min=1),
     ] = None,
     avoid: AvoidOption = None,
     avoid_from: AvoidFromOption = None,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.svg", help="Also plot the shares by year.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace what is at --plot.")] = False,
-    as_json: JsonLines = False,
+    plot: Annotated[Path | None, option("FILE.svg", "Also plot the shares by year.")] = None,
+    force: Annotated[bool, flag("Replace what is at --plot.", "--force")] = False,
+    as_json: JsonLinesOption = False,
 ) -> None:
     """Show trends: rising nodes, falling nodes, most frequently related pairs.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.cli.annotate_progress import count_records
+from sciextract.cli.annotate_screen import count_records
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError

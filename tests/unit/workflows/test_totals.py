@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.cli.annotate_progress import TotalCounter, count_records
+from sciextract.cli.annotate_screen import TotalCounter, count_records
 
 
 @pytest.mark.parametrize(
