@@ -197,6 +197,7 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
     def on_focus(self) -> None:
         """Show the cursor."""
         self._to(self.cursor)
+        self.refresh_line(self.cursor)
 
     def on_click(self, event: events.Click) -> None:
         """Open what was clicked."""
@@ -244,8 +245,9 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         if scroll and self.size:
             where = Region(0, self.cursor, 1, 1)
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)
-        for row in (before, self.cursor):
-            self.refresh_line(row)
+        if before != self.cursor:
+            self.refresh_line(before)
+            self.refresh_line(self.cursor)
 
     def _component(self, name: str) -> Style:
         return self.get_component_rich_style(name, partial=True)

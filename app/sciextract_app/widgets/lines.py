@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple, Self
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 from textual import events
+from textual.color import Color
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
@@ -31,22 +35,39 @@ def score(value: float | None) -> str:
 
 
 class KeptLines(Widget):
-    """Keeps its lines until it is refreshed: for every frame the toolkit wants all lines of all widgets."""
+    """Keeps its lines as the screen wants them, until they are refreshed.
 
-    _kept: tuple[Region, Size, list[Strip]] | None = None
-    _kept_style: Style | None = None
+    For every frame the toolkit renders all widgets near a change, and looks up borders, opacity, tints and outlines
+    for each of their lines. That takes longer than all else that a key does, so only lines of a border come from there.
+    """
+
+    _frame: tuple[Region, list[Strip]] | None = None
+    _looks: tuple[Style, Color] | None = None
+
+    @cached_property
+    def _lines_kept(self) -> dict[int, Strip]:
+        return {}
+
+    @cached_property
+    def _edges_kept(self) -> dict[tuple[int, int, str | None], Strip]:
+        return {}
 
     @property
     def own_style(self) -> Style:
         """Its look, which takes longer to find than a line to draw."""
-        if self._kept_style is None:
-            self._kept_style = self.rich_style
-        return self._kept_style
+        return self._own_looks()[0]
+
+    def _own_looks(self) -> tuple[Style, Color]:
+        if self._looks is None:
+            self._looks = self.rich_style, self.background_colors[1]
+        return self._looks
 
     def notify_style_update(self) -> None:
         """Another theme, or another state, may have other colours."""
         super().notify_style_update()
-        self._kept = self._kept_style = None
+        self._frame = self._looks = None
+        self._lines_kept.clear()
+        self._edges_kept.clear()
 
     def refresh(
         self,
@@ -56,14 +77,51 @@ class KeptLines(Widget):
         recompose: bool = False,
     ) -> Self:
         """Draw all or some regions anew."""
-        self._kept = None
+        self._frame = None
+        if regions:
+            top = self.gutter.top
+            for y in (y for region in regions for y in region.line_range):
+                self._lines_kept.pop(y + top, None)
+        else:
+            self._lines_kept.clear()
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Lines of the screen."""
-        if self._kept is None or self._kept[:2] != (crop, self.size):
-            self._kept = crop, self.size, super().render_lines(crop)
-        return self._kept[2]
+        if self._frame is None or self._frame[0] != crop:
+            if self._frame is not None:
+                self._lines_kept.clear()
+            self._frame = crop, list(self._cropped(crop))
+        return self._frame[1]
+
+    def _cropped(self, crop: Region) -> Iterator[Strip]:
+        kept, gutter, (width, height) = self._lines_kept, self.gutter, self.outer_size
+        for y in crop.line_range:
+            if y not in kept:
+                is_content = gutter.top <= y < height - gutter.bottom
+                kept[y] = (
+                    self._content_strip(y - gutter.top, gutter.left, width)
+                    if is_content
+                    else self._edge_strip(y, width)
+                )
+            yield kept[y] if crop.width == width else kept[y].crop(crop.x, crop.right)
+
+    def _content_strip(self, y: int, left: int, width: int) -> Strip:
+        background = self._own_looks()[1]
+        blank = Style(bgcolor=background.rich_color)
+        segments = [*self.render_line(y).adjust_cell_length(width - left, blank)]
+        if left:
+            segments.insert(0, Segment(" " * left, blank))
+        for each in self.get_line_filters():
+            segments = each.apply(segments, background)
+        return Strip(segments, width)
+
+    def _edge_strip(self, y: int, width: int) -> Strip:
+        """A line of the border, which changes with its title and with the style only."""
+        name = y, width, self.border_title
+        if name not in self._edges_kept:
+            self._edges_kept[name] = super().render_lines(Region(0, y, width, 1))[0]
+        return self._edges_kept[name]
 
     def strip_of(self, text: Text, width: int) -> Strip:
         """A line of text as a strip of that width; what does not fit is cut off."""
@@ -92,6 +150,10 @@ class LineBar(KeptLines):
         return self.strip_of(self.line(width) if y == 0 else Text(), width)
 
 
+class KeptBar(KeptLines, ScrollBar):
+    """A scroll bar that is rendered when it changes only."""
+
+
 class Scrolled(KeptLines, ScrollView, can_focus=False):
     """Scrolls lines up and down; its bar has a column of its own, and is blank where all lines are in sight.
 
@@ -109,6 +171,15 @@ class Scrolled(KeptLines, ScrollView, can_focus=False):
         scrollbar-background: $background;
     }
     """
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The bar, made as the toolkit makes its own."""
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = bar = KeptBar(name="vertical")
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
 
     def fit(self, lines: int) -> None:
         """Scroll through so many lines, without a new layout of the screen."""
@@ -131,6 +202,7 @@ class LinesPane(Scrolled, can_focus=False):
     """
 
     _count = 0
+    _written: Mapping[int, tuple[int, Text | None]] = {}
 
     def count(self, width: int) -> int:
         """How many lines there are at a width."""
@@ -165,7 +237,25 @@ class LinesPane(Scrolled, can_focus=False):
             self.scroll_to_region(where, animate=False, force=True, x_axis=False)
         elif self.scroll_offset.y > self.max_scroll_y:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
-        self.refresh()
+        self._write(width)
+
+    def _write(self, width: int) -> None:
+        """Write the lines in sight; only those that are others than before are drawn anew."""
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        before, rows = self._written, range(top, top + height)
+        self._written = {y: (width, self._text(y, width)) for y in rows}
+        changed = [y for y in rows if self._written[y] != before.get(y)]
+        if changed:
+            self.refresh(*(Region(0, y - top, width, 1) for y in changed))
+
+    def _text(self, y: int, width: int) -> Text | None:
+        """A line at a width, nothing below the last one."""
+        return self.line(y, width) if y < self._count else None
+
+    def notify_style_update(self) -> None:
+        """Lines have the colours of the theme."""
+        super().notify_style_update()
+        self._written = {}
 
     def on_resize(self) -> None:
         """Write the lines for the new width."""
@@ -175,9 +265,12 @@ class LinesPane(Scrolled, can_focus=False):
         """A line of the screen."""
         width = self.scrollable_content_region.width
         y += self.scroll_offset.y
-        if y >= self._count:
-            return Strip.blank(width, self.own_style)
-        return self.strip_of(self.line(y, width), width)
+        written, text = self._written.get(y, (0, None))
+        if written != width:
+            text = self._text(y, width)
+        return (
+            self.strip_of(text, width) if text is not None else Strip.blank(width, self.own_style)
+        )
 
 
 ELLIPSIS = "…"

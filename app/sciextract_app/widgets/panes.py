@@ -274,6 +274,8 @@ def inspector_lines(item: Inspector, width: int) -> list[Text]:
 
 
 def _wrapped(text: Text, width: int) -> list[Text]:
+    if text.cell_len <= width and "\n" not in text.plain:
+        return [text]
     lines = text.wrap(_CONSOLE, max(2, width))
     for line in lines:
         line.rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -35,13 +35,13 @@ class Piece(NamedTuple):
 
     Attributes:
         shown: What is written.
-        cells: Its width.
         style: Its look.
+        cells: Its width.
     """
 
     shown: str
-    cells: int
     style: Style
+    cells: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,46 +95,49 @@ class Painter:
     def __init__(self, passage: Passage, look: Look) -> None:
         self._passage = passage
         self._look = look
-        self._styles: dict[tuple[tuple[int, ...], tuple[bool, ...]], Style] = {}
+        spans = (*passage.hits, passage.candidate, passage.selection, passage.cursor)
+        self._edges = sorted({passage.title_end, *chain(*filter(None, spans))})
+        self._styles: dict[tuple[tuple[int, ...], int | Kind], Style] = {}
+        """By mentions, and by the kind of sign or the place among the edges at which the look of text may change."""
 
     def segments(self, line: Line, width: int) -> list[Segment]:
         """A line as Rich's segments, neighbours of one look joined; jump letters stay within the width."""
-        parts = [self._piece(atom) for atom in line.atoms]
+        parts: Iterable[tuple[str, Style]] = map(self._written, line.atoms)
         if self._passage.hints:
-            parts = overlay(parts, self._hints(line, width))
-        return [
-            Segment("".join([part.shown for part in same]), style)
-            for style, same in groupby((part for part in parts if part.shown), _style_of)
-        ]
+            pieces = [Piece(*self._written(atom), atom.cells) for atom in line.atoms]
+            parts = [piece[:2] for piece in overlay(pieces, self._hints(line, width))]
+        found: list[tuple[list[str], Style]] = []
+        for shown, style in parts:
+            if not found or (found[-1][1] is not style and found[-1][1] != style):
+                found.append(([], style))
+            found[-1][0].append(shown)
+        return [Segment(text, style) for shown, style in found if (text := "".join(shown))]
 
-    def _piece(self, atom: Atom) -> Piece:
-        if atom.kind is Kind.TEXT:
-            return Piece(atom.shown, atom.cells, self._text_style(atom))
-        mark = self._passage.marks[atom.marks[-1]]
-        return Piece(_sign(atom.kind, mark), atom.cells, self._sign_style(atom, mark))
+    def _written(self, atom: Atom) -> tuple[str, Style]:
+        """What an atom shows, and its look."""
+        is_text = atom.kind is Kind.TEXT
+        key = atom.marks, bisect_right(self._edges, atom.char_start) if is_text else atom.kind
+        style = self._styles.get(key)
+        if style is None:
+            made = self._text_style if is_text else self._sign_style
+            style = self._styles[key] = made(atom)
+        return atom.shown if is_text else _sign(
+            atom.kind, self._passage.marks[atom.marks[-1]]
+        ), style
 
     def _text_style(self, atom: Atom) -> Style:
-        passage, char = self._passage, atom.char_start
-        flags = (
-            char < passage.title_end,
-            _hit(char, passage.hits),
-            _within(char, passage.candidate),
-            _within(char, passage.selection),
-            _within(char, passage.cursor),
-        )
-        key = atom.marks, flags
-        if key not in self._styles:
-            self._styles[key] = self._made(*key)
-        return self._styles[key]
-
-    def _made(self, marks: tuple[int, ...], flags: tuple[bool, ...]) -> Style:
-        look = self._look
-        title, *over = (look.title, look.hit, look.candidate, look.selection, look.cursor)
-        style = look.text + title if flags[0] else look.text
-        if marks:
-            style += self._mention_style(marks)
-        for flag, added in zip(flags[1:], over, strict=True):
-            style = style + added if flag else style
+        look, passage, char = self._look, self._passage, atom.char_start
+        style = look.text + look.title if char < passage.title_end else look.text
+        if atom.marks:
+            style += self._mention_style(atom.marks)
+        for span, added in (
+            *((hit, look.hit) for hit in passage.hits),
+            (passage.candidate, look.candidate),
+            (passage.selection, look.selection),
+            (passage.cursor, look.cursor),
+        ):
+            if span is not None and span[0] <= char < span[1]:
+                style += added
         return style
 
     def _mention_style(self, indices: tuple[int, ...]) -> Style:
@@ -150,8 +153,9 @@ class Painter:
             style += _BOLD
         return style + _REVERSE if any(mark.focused for mark in marks) else style
 
-    def _sign_style(self, atom: Atom, mark: Mark) -> Style:
+    def _sign_style(self, atom: Atom) -> Style:
         marks = [self._passage.marks[index] for index in atom.marks]
+        mark = marks[-1]
         style = self._look.text + self._ground(marks) + self._colour(mark) + _BOLD
         bracket = atom.kind in (Kind.OPEN, Kind.CLOSE)
         marked = mark.focused or (mark.partner and bracket)
@@ -179,7 +183,7 @@ class Painter:
                     start = max(free, min(column, width - cells))
                     touches = style is self._look.hint and free == start
                     style = self._look.next_hint if touches else self._look.hint
-                    found.append((start, Piece(letters, cells, self._look.text + style)))
+                    found.append((start, Piece(letters, self._look.text + style, cells)))
                     free = start + cells
         return found
 
@@ -203,7 +207,7 @@ def overlay(parts: Iterable[Piece], over: Iterable[tuple[int, Piece]]) -> list[P
 
 
 def _blanks(cells: int, style: Style) -> Piece:
-    return Piece(" " * cells, max(0, cells), style)
+    return Piece(" " * cells, style, max(0, cells))
 
 
 def _sign(kind: Kind, mark: Mark) -> str:
@@ -212,16 +216,3 @@ def _sign(kind: Kind, mark: Mark) -> str:
     if kind is Kind.CLUSTER:
         return raised_clusters(mark.cluster)
     return brackets(mark)[kind is Kind.CLOSE]
-
-
-def _within(char: int, span: tuple[int, int] | None) -> bool:
-    return span is not None and span[0] <= char < span[1]
-
-
-def _hit(char: int, hits: tuple[tuple[int, int], ...]) -> bool:
-    place = bisect_right(hits, (char, float("inf"))) - 1
-    return place >= 0 and char < hits[place][1]
-
-
-def _style_of(part: Piece) -> Style:
-    return part.style
