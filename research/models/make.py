@@ -36,7 +36,7 @@ from sciextract.inference.model_folder import (
     write_manifest,
 )
 from sciextract_trainer.calibration.fitting import fit_calibrated
-from sciextract_trainer.card import model_card
+from sciextract_trainer.card import FITTED_EACH, model_card
 from sciextract_trainer.compression.opened import MeasuredModel
 from sciextract_trainer.compression.quantisation import read_texts
 from sciextract_trainer.compression.quantise import Quantisation, quantise_model
@@ -272,7 +272,8 @@ def ship_quantised(
                 f"model {name}: {scheme.description} loses {loss} F1 on dev against fp32, more than {planned.most_loss}",
                 "choose another scheme in the plan, or train another network",
             )
-        scores = config.scores | {"fp32": before}
+        exact = {"parity": opened.config.scores["parity"], "thresholds": FITTED_EACH}
+        scores = config.scores | {"fp32": before} | exact
         shipped = NetworkArtifact(made.weights, made.config, work)
         return ship(
             shipped, folder, card_of(context, planned), weights=planned.weights, scores=scores

@@ -11,6 +11,9 @@ from sciextract.inference.model_folder import GRAPHS
 FITTED = "thresholds are fitted on the same split"
 """What a card says of thresholds unless the configuration says otherwise."""
 
+FITTED_EACH = f"{FITTED}, for each graph by itself"
+"""The same where each graph has thresholds of its own, and only those of the shipped one are kept."""
+
 MOST_LOST = 0.5
 """F1 that int8 may lose on a task before the card calls it a trade-off."""
 
@@ -67,15 +70,21 @@ def _scores(config: ModelConfig) -> list[str]:
         values = [_score(config.scores[graph][key]) for graph in graphs]
         lines.append(f"| {title} | " + " | ".join(values) + " |")
     lines += _given(config, graphs)
-    parity = config.scores.get("parity", 0.0)
     return [
         *lines,
         "",
-        f"Largest logit difference, torch to ONNX Runtime, fp32: {parity:.1e}.",
+        *_parity(config.scores),
         *_quantisation(config),
         *_folds(config.scores.get("folds")),
         "",
     ]
+
+
+def _parity(scores: dict[str, Any]) -> list[str]:
+    """How exact the export is, where that was measured."""
+    if "parity" not in scores:
+        return []
+    return [f"Largest logit difference, torch to ONNX Runtime, fp32: {scores['parity']:.1e}."]
 
 
 def _folds(folds: dict[str, Any] | None) -> list[str]:
@@ -105,7 +114,7 @@ def _scores_by_set(scores: dict[str, Any]) -> list[str]:
         "",
         *_by_type(scores["sets"]),
         *_relations(scores["sets"]),
-        f"Largest logit difference, torch to ONNX Runtime, fp32: {scores.get('parity', 0.0):.1e}.",
+        *_parity(scores),
         *_set_quantisation(scores["sets"]),
         "",
     ]
@@ -195,14 +204,16 @@ def _score(value: float | None) -> str:
 
 
 def _quantisation(config: ModelConfig) -> list[str]:
-    """The loss of int8 at the same thresholds, with a verdict."""
+    """The loss of int8, with a verdict."""
     lost = int8_losses(config.scores)
     if not lost:
         return []
     words = ", ".join(f"{name} {loss:+.1f}" for name, loss in lost.items())
     over = [name for name, loss in lost.items() if loss > MOST_LOST]
     verdict = f"more than {MOST_LOST} F1 on {', '.join(over)}" if over else "within the limit"
-    return [f"F1 lost by int8 at the same thresholds: {words} ({verdict})."]
+    each = config.scores.get("thresholds") == FITTED_EACH
+    at = ", each graph at its own thresholds" if each else " at the same thresholds"
+    return [f"F1 lost by int8{at}: {words} ({verdict})."]
 
 
 def int8_losses(scores: dict[str, Any]) -> dict[str, float]:

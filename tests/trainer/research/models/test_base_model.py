@@ -99,6 +99,9 @@ def test_other_texts_for_quantisation_leave_the_training_alone(
     assert (code, record()["stages"]["teacher"]) == (0, trained), err
     assert "stage_kept" in {each["event"] for each in events}
     assert graph.read_bytes() != of_samples
+    card = (graph.parent / "README.md").read_text(encoding="utf-8")
+    assert "F1 lost by int8, each graph at its own thresholds: " in card
+    assert "Largest logit difference" in card and "fp32: 0.0e+00" not in card
     origin = find_model(graph.parent).open().config.origin
     assert origin["texts for quantisation"].startswith("the first 2 of invented-000.jsonl.gz, sha")
 
