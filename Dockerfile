@@ -7,8 +7,8 @@ RUN pip install --no-cache-dir --constraint /src/constraints.txt --prefix /opt/s
 
 FROM python:3.12-slim
 COPY --from=build /opt/sciextract /usr/local
-RUN useradd --create-home researcher
-USER researcher
+RUN useradd --create-home --uid 1000 researcher
+USER 1000
 WORKDIR /work
 ENV TERM=xterm-256color
 ENTRYPOINT ["sciextract"]
