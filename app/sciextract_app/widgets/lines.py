@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, Self
 
 from rich.cells import cell_len
+from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from rich.table import Table
@@ -15,7 +16,7 @@ from textual import events
 from textual.color import Color
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
-from textual.scrollbar import ScrollBar
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
@@ -128,8 +129,8 @@ class KeptLines(Widget):
         text.end = ""
         console = self.app.console
         base = self.own_style + console.get_style(text.style, default=Style.null())
-        strip = Strip(text.render(console)).apply_style(base)
-        return strip.adjust_cell_length(width, self.own_style)
+        segments = Segment.apply_style(text.render(console), base)
+        return Strip(segments).adjust_cell_length(width, self.own_style)
 
 
 class LineBar(KeptLines):
@@ -151,7 +152,24 @@ class LineBar(KeptLines):
 
 
 class KeptBar(KeptLines, ScrollBar):
-    """A scroll bar that is rendered when it changes only."""
+    """A scroll bar that is rendered when it changes only, all cells at once."""
+
+    _cells: Sequence[Segment] = ()
+
+    def render_line(self, y: int) -> Strip:
+        """A cell of the bar."""
+        if not self._lines_kept:  # the first one after a change
+            bar = self.render()
+            assert isinstance(bar, ScrollBarRender) and isinstance(bar.style, Style)
+            self._cells = bar.render_bar(
+                size=self.size.height,
+                virtual_size=bar.virtual_size,
+                window_size=bar.window_size,
+                position=bar.position,
+                back_color=bar.style.bgcolor or RichColor.default(),
+                bar_color=bar.style.color or RichColor.default(),
+            ).segments
+        return Strip(Segment.apply_style([self._cells[y]], self.own_style), 1)
 
 
 class Scrolled(KeptLines, ScrollView, can_focus=False):
@@ -363,7 +381,7 @@ def fit(text: str, width: int) -> str:
     >>> fit("coreference", 6)
     'coref…'
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable() and cell_len(text) == len(text):  # every character has one cell
         return text if len(text) <= width else text[: max(0, width - 1)] + ELLIPSIS[:width]
     shown = list(pieces(text))
     if sum(cells for _, cells in shown) <= width:
