@@ -46,8 +46,7 @@ from sciextract_trainer.hardware.device import (
     has_fast_bf16,
 )
 from sciextract_trainer.network.joint import JointNetwork
-from sciextract_trainer.optimisation.optimiser import make_optimiser
-from sciextract_trainer.optimisation.schedules import WeightAverage
+from sciextract_trainer.optimisation import WeightAverage, make_optimiser
 from sciextract_trainer.step import Stepper
 
 SHAPES = ("minilm", "deberta-base")

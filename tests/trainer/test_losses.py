@@ -17,7 +17,7 @@ from sciextract_trainer.network.training_step import (
     soft_cross_entropy,
     soft_link_loss,
 )
-from sciextract_trainer.optimisation.schedules import WeightAverage, linear, slanted
+from sciextract_trainer.optimisation import WeightAverage, linear, slanted
 
 LINKS = torch.tensor([[1, 0], [2, 0], [2, 1]])
 

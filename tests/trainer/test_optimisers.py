@@ -21,8 +21,7 @@ from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.families import family_of
 from sciextract_trainer.loop import TrainingData, train
-from sciextract_trainer.optimisation.adamp import AdamP
-from sciextract_trainer.optimisation.optimiser import make_optimiser, parameter_groups
+from sciextract_trainer.optimisation import AdamP, make_optimiser, parameter_groups
 from tests.trainer.corpus import TEN_SENTENCES
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.optimisation.schedules import (
+from sciextract_trainer.optimisation import (
     constant,
     factor_of,
     linear,

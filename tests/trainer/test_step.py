@@ -21,7 +21,7 @@ from sciextract_trainer.data.examples import Example, collate, examples_from
 from sciextract_trainer.evaluate import DevScores
 from sciextract_trainer.hardware.device import CPU, choose_device, moved
 from sciextract_trainer.loop import TrainingData, train
-from sciextract_trainer.optimisation.optimiser import make_optimiser
+from sciextract_trainer.optimisation import make_optimiser
 from sciextract_trainer.step import Pull, Stepper
 from tests.trainer.corpus import TEN_SENTENCES
 

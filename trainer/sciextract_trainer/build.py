@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 from torch import nn
 
 from sciextract.documents.schema import LabelSchema
+from sciextract.errors import ModelMismatchError, ModelNotFoundError
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise
-from sciextract_trainer.encoders.loading import load_encoder, read_settings, text_limit
-from sciextract_trainer.encoders.tokenizers import load_tokenizer
+from sciextract_trainer.encoders.loading import (
+    encoder_file,
+    load_encoder,
+    load_pretrained,
+    read_settings,
+    text_limit,
+)
 from sciextract_trainer.network.dygie import DygieNetwork
 from sciextract_trainer.network.joint import JointNetwork
+
+_FILE = "tokenizer.json"
+_SETTINGS = "tokenizer_config.json"
+_SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model")
+_KINDS = "tokenizer.json, vocab.txt, vocab.json with merges.txt, or spm.model"
+
+_CAPITALS = 0.01
+"""Share of subwords with a capital from which on a vocabulary is cased; uncased ones have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +46,9 @@ class SubwordRules:
         tokenizer: The trained tokenizer.
         prefix: Special ids before a window.
         suffix: Special ids after it.
-        unknown: Id of the unknown subword.
-        mask: Id of the mask subword.
-        pad: Id of the padding subword.
+        unknown: Id of the unknown subword; where there is none, that of the mask or padding subword.
+        mask: Id of the mask subword; where there is none, ``unknown``.
+        pad: Id of the padding subword; where there is none, 0.
         limit: Most subwords of a window, special ones not counted.
     """
 
@@ -47,31 +65,169 @@ class SubwordRules:
         return SubwordTokenizer(self.tokenizer, self.prefix, self.suffix, self.unknown, self.limit)
 
 
+def load_subword_rules(source: str) -> SubwordRules:
+    """The fast tokenizer of an encoder folder or hub id; every word is split as if a space came before it.
+
+    What ``tokenizer.json`` says holds, for transformers builds some families anew from the vocabulary
+    alone. Where there is no such file, transformers makes the tokenizer from the older ones.
+
+    Raises:
+        ModelNotFoundError: There is none, or none that the ``tokenizers`` library can run.
+        ModelMismatchError: It has subwords that the encoder has no embedding for, or the encoder places too few.
+    """
+    settings = read_settings(source)
+    loaded = _loaded(source, settings)
+    file = encoder_file(source, _FILE)
+    backend = _read(file) if file else _with_casing(loaded.backend_tokenizer, source)
+    tokenizer = _prepared(backend, settings.vocab_size, source)
+    prefix, suffix = _frame(tokenizer)
+    if not prefix and not suffix:
+        prefix, suffix = _frame(loaded.backend_tokenizer)
+    _check_frame((*prefix, *suffix), settings.vocab_size, source)
+    names = (loaded.unk_token, loaded.mask_token, loaded.pad_token)
+    unknown, mask, pad = (tokenizer.token_to_id(name) if name else None for name in names)
+    return SubwordRules(
+        tokenizer,
+        prefix,
+        suffix,
+        unknown=_first(unknown, mask, pad, *prefix),
+        mask=_first(mask, unknown, pad, *prefix),
+        pad=_first(pad, settings.pad_token_id),
+        limit=text_limit(settings, len(prefix) + len(suffix), source),
+    )
+
+
+def _first(*candidates: int | None) -> int:
+    return next((candidate for candidate in candidates if candidate is not None), 0)
+
+
+def _loaded(source: str, settings: Any) -> Any:
+    """What transformers makes of a source: special subwords by name, and a tokenizer."""
+    from transformers import AutoTokenizer
+
+    _need_sentencepiece(source)
+    try:
+        loaded = load_pretrained(AutoTokenizer, source, config=settings, add_prefix_space=True)
+    except (OSError, ValueError, KeyError, TypeError, ImportError, AttributeError) as error:
+        raise ModelNotFoundError(
+            f"no tokenizer can be loaded from {source!r}: {error}", f"a folder needs {_KINDS}"
+        ) from error
+    if not getattr(loaded, "is_fast", False):
+        raise ModelNotFoundError(
+            f"the tokenizer of {source!r} ({type(loaded).__name__}) runs in Python only; models need one "
+            "that the tokenizers library can run",
+            f"use an encoder with {_FILE}, or one of another family",
+        )
+    if len(loaded.get_added_vocab()) >= len(
+        loaded
+    ):  # a class without files has its special subwords
+        raise ModelNotFoundError(
+            f"no tokenizer can be loaded from {source!r}: it has no vocabulary",
+            f"a folder needs {_KINDS}",
+        )
+    return loaded
+
+
+def _need_sentencepiece(source: str) -> None:
+    """Without the package transformers asks for another one that does not help."""
+    if find_spec("sentencepiece") is not None or encoder_file(source, _FILE):
+        return
+    for name in _SENTENCEPIECE:
+        if encoder_file(source, name):
+            raise ModelNotFoundError(
+                f"the tokenizer of {source!r} is in {name} alone, which the package sentencepiece reads",
+                "pip install sentencepiece",
+            )
+
+
+def _read(file: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises bare Exceptions
+        raise ModelNotFoundError(
+            f"{file} cannot be read: {error}", "get the encoder again"
+        ) from error
+
+
+def _with_casing(backend: Tokenizer, source: str) -> Tokenizer:
+    """The tokenizer that does not lower-case what a cased vocabulary (SciBERT, BioBERT) tells apart.
+
+    A folder with ``vocab.txt`` alone does not say; transformers lower-cases then.
+    """
+    file = encoder_file(source, _SETTINGS)
+    said = file is not None and "do_lower_case" in json.loads(file.read_text(encoding="utf-8"))
+    if said or not isinstance(backend.normalizer, normalizers.BertNormalizer):
+        return backend
+    subwords = backend.get_vocab(with_added_tokens=False)
+    capitals = sum(
+        subword != subword.lower() for subword in subwords if not subword.startswith("[")
+    )
+    if capitals > _CAPITALS * len(subwords):
+        backend.normalizer = normalizers.BertNormalizer(lowercase=False)
+    return backend
+
+
+def _prepared(backend: Tokenizer, rows: int, source: str) -> Tokenizer:
+    """The tokenizer with word starts, and without special subwords that the encoder has no row for."""
+    values = json.loads(backend.to_str())
+    added = values["added_tokens"]
+    values["added_tokens"] = [each for each in added if not each["special"] or each["id"] < rows]
+    values |= {
+        "padding": None,
+        "truncation": None,
+    }  # padding would pass for what comes after a text
+    _mark_word_starts(values)
+    tokenizer = Tokenizer.from_str(json.dumps(values))
+    size = 1 + max(tokenizer.get_vocab(with_added_tokens=True).values())
+    if size > rows:
+        raise ModelMismatchError(
+            f"the tokenizer of {source!r} has {size} pieces, the encoder has {rows} embeddings",
+            "take both from the same place: a tokenizer only fits the encoder it was trained with",
+        )
+    return tokenizer
+
+
+def _mark_word_starts(values: dict[str, Any]) -> None:
+    """Lets byte-level and SentencePiece tokenizers see a space before each word they are given."""
+    outer = values["pre_tokenizer"] or {}
+    members = outer.get("pretokenizers", [outer])
+    for place, member in enumerate(members):
+        if member.get("type") == "Metaspace":
+            member.update(prepend_scheme="always")
+            member.pop("add_prefix_space", None)
+        elif member.get("type") == "ByteLevel" and place == 0:
+            member["add_prefix_space"] = True
+        elif member.get("type") == "ByteLevel":  # after a split it would mark every part
+            _prepend_space(values)
+
+
+def _prepend_space(values: dict[str, Any]) -> None:
+    present = values["normalizer"]
+    parts = [present, {"type": "Prepend", "prepend": " "}]
+    values["normalizer"] = {"type": "Sequence", "normalizers": [part for part in parts if part]}
+
+
+def _frame(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Ids before and after a text, read off an encoded word."""
+    encoding = tokenizer.encode("a")
+    inner = [place for place, special in enumerate(encoding.special_tokens_mask) if not special]
+    start, end = (inner[0], inner[-1] + 1) if inner else (1, 1)
+    return tuple(encoding.ids[:start]), tuple(encoding.ids[end:])
+
+
+def _check_frame(frame: tuple[int, ...], rows: int, source: str) -> None:
+    if max(frame, default=0) >= rows:
+        raise ModelMismatchError(
+            f"the tokenizer of {source!r} puts the piece {max(frame)} around a text, the encoder has "
+            f"{rows} embeddings",
+            "take both from the same place: a tokenizer only fits the encoder it was trained with",
+        )
+
+
 def labels_of(schema: LabelSchema, max_span_width: int) -> Labels:
     """What the classes of a network for a schema mean."""
     layout = RelationLayout(tuple(schema.relation_labels), frozenset(schema.symmetric_labels))
     return Labels(tuple(schema.entity_labels), layout, schema.coreference, max_span_width)
-
-
-def load_subword_rules(source: str) -> SubwordRules:
-    """The fast tokenizer of an encoder folder or hub id.
-
-    Raises:
-        ModelNotFoundError: It has none.
-        ModelMismatchError: It does not fit the encoder, or the encoder places too few subwords.
-    """
-    settings = read_settings(source)
-    found = load_tokenizer(source, settings)
-    special = len(found.prefix) + len(found.suffix)
-    return SubwordRules(
-        tokenizer=found.tokenizer,
-        prefix=found.prefix,
-        suffix=found.suffix,
-        unknown=found.unknown,
-        mask=found.mask,
-        pad=found.pad,
-        limit=text_limit(settings, special, source),
-    )
 
 
 def build_network(config: TrainConfig, labels: Labels) -> JointNetwork:

@@ -17,7 +17,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract_trainer.config import with_later_settings
 from sciextract_trainer.files import replacing
-from sciextract_trainer.optimisation.schedules import WeightAverage
+from sciextract_trainer.optimisation import WeightAverage
 
 WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
 

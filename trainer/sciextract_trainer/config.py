@@ -118,14 +118,14 @@ class TrainConfig:
         epochs: Passes over the training documents, or over one part of them.
         parts: Parts that the documents are cut into, anew in each pass; an epoch, and with it a checkpoint, is one part.
         batch_documents: Documents per step.
-        optimiser: ``adamw``, ``adam``, ``adamp`` or ``radam``; see :mod:`~sciextract_trainer.optimisation.optimiser`.
+        optimiser: ``adamw``, ``adam``, ``adamp`` or ``radam``; see :mod:`~sciextract_trainer.optimisation`.
         encoder_lr: Peak learning rate of the encoder.
         head_lr: Peak learning rate of the heads.
         layer_decay: Factor of ``encoder_lr`` from each encoder layer to the one below; 1 is none.
         encoder_weight_decay: Weight decay of the encoder; decoupled, except with ``adam``.
         head_weight_decay: Weight decay of the heads; decoupled, except with ``adam``.
         schedule: ``linear``, ``slanted_triangular``, ``polynomial`` or ``none`` (the rates stay as they
-            are, without warm-up); see :mod:`~sciextract_trainer.optimisation.schedules`.
+            are, without warm-up); see :mod:`~sciextract_trainer.optimisation`.
         warmup: Share of all steps in which the rates rise; they fall after.
         schedule_ratio: ``slanted_triangular`` only: peak rate over lowest rate.
         schedule_power: ``polynomial`` only: power of the share of steps that are left.

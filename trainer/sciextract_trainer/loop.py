@@ -41,8 +41,7 @@ from sciextract_trainer.hardware.device import (
     repeatable,
 )
 from sciextract_trainer.hardware.distributed import ALONE, Group
-from sciextract_trainer.optimisation.optimiser import make_optimiser
-from sciextract_trainer.optimisation.schedules import WeightAverage, make_schedule
+from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
 from sciextract_trainer.sessions import Slice, require_time
 from sciextract_trainer.step import Pull, Stepper
 

@@ -20,7 +20,7 @@ from sciextract_trainer.families import Family, family_of
 from sciextract_trainer.hardware.device import Compilation, CompileFailure, moved, reason_of
 from sciextract_trainer.hardware.distributed import ALONE, Group
 from sciextract_trainer.network.training_step import Losses
-from sciextract_trainer.optimisation.schedules import WeightAverage
+from sciextract_trainer.optimisation import WeightAverage
 
 
 class LossError(SciextractError):

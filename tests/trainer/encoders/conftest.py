@@ -105,7 +105,7 @@ def _some_steps(
 ) -> tuple[float, float]:
     from sciextract_trainer.data.examples import collate, examples_from
     from sciextract_trainer.network.training_step import batch_losses
-    from sciextract_trainer.optimisation.optimiser import make_optimiser
+    from sciextract_trainer.optimisation import make_optimiser
 
     examples = list(examples_from(TEN_SENTENCES, labels, rules.encoder(), rules.limit))
     batch = collate(examples, rules.pad)

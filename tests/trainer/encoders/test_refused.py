@@ -18,9 +18,9 @@ import torch
 from safetensors.torch import load_file
 
 from sciextract.errors import ModelMismatchError, ModelNotFoundError, SciextractError
+from sciextract_trainer import build as reading
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.compression.pruning import prune_encoder
-from sciextract_trainer.encoders import tokenizers as reading
 from sciextract_trainer.encoders.conversion import write_safetensors
 from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.paper.cells import layer_count

@@ -21,7 +21,7 @@ from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoi
 from sciextract_trainer.config import RECIPE_HINT
 from sciextract_trainer.files import plain_values, read_toml, settings_from
 from sciextract_trainer.hardware.device import repeatable
-from sciextract_trainer.optimisation.schedules import WeightAverage, linear
+from sciextract_trainer.optimisation import WeightAverage, linear
 from sciextract_trainer.pretraining.blocks import Blocks, Masked, mask_tokens
 
 SettingsT = TypeVar("SettingsT", bound="BlockSettings")

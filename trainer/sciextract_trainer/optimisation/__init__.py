@@ -1,1 +1,0 @@
-"""What changes weights: optimisers, rates, averages, layers that begin anew."""
