@@ -12,7 +12,7 @@ from research.models.context import BuildContext
 from research.models.make import make as make_models
 from research.models.plan import load_plan
 from sciextract.errors import UsageError
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.cli import run
 from sciextract_trainer.commands.options import NO_LIMIT, MinutesOption, sliced
 

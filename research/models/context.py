@@ -18,9 +18,9 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ModelDamagedError, UsageError
 from sciextract.formats.inputs import Part
+from sciextract.retraining.events import Report
 from sciextract.retraining.run import environment
 from sciextract.retraining.run_folder import now
-from sciextract.workflows.events import Report
 from sciextract_trainer.data.gold import read_gold, sha256
 from sciextract_trainer.files import replacing
 

@@ -46,9 +46,8 @@ from sciextract.inference.model_folder import (
 )
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.retraining.events import print_json
+from sciextract.retraining.events import Report, json_report, print_json
 from sciextract.store.rows import Layer
-from sciextract.workflows.events import Report, json_report
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
 from sciextract_trainer.calibration.command import events
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated

@@ -33,7 +33,7 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings, calibrated_score
 from sciextract.metrics.coreference import Overlap, b_cubed, ceaf_e, muc, partition
 from sciextract.metrics.counts import NOTHING
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.calibration.scaling import calibrate_task, items_of
 from sciextract_trainer.compression.opened import MeasuredModel, new_folder, write_like
 from sciextract_trainer.export import export_pairs

@@ -9,7 +9,7 @@ from typing import Any
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS
 from sciextract.inference.settings import DecodeSettings
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.calibration.fitting import (
     Calibrations,
     calibrated_settings,

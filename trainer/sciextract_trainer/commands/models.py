@@ -9,22 +9,23 @@ from typing import Annotated
 import typer
 
 from sciextract.errors import UsageError
+from sciextract.retraining.events import json_report
 from sciextract_trainer.commands.options import (
+    CleanDevOption,
     DevOption,
     EncoderOutputArgument,
     ModelArgument,
     ModelOutputOption,
     OptionalDevOption,
     SchemaOption,
+    done,
     needs_extra,
 )
 
 
 def calibrate(
     model: ModelArgument,
-    dev: Annotated[
-        Path, typer.Option(metavar="FILE", help="Gold documents that the model was not trained on.")
-    ],
+    dev: CleanDevOption,
     output: ModelOutputOption,
     schema: SchemaOption = None,
 ) -> None:
@@ -39,18 +40,15 @@ def calibrate(
         sciextract-trainer calibrate sci --dev dev.jsonl --output sci-calibrated
     """
     module = needs_extra("sciextract_trainer.calibration.command")
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
 
     module.calibrate(open_measured(model, dev, schema), output, json_report)
-    json_report({"event": "done", "model": str(output)})
+    done(model=str(output))
 
 
 def thresholds(
     model: ModelArgument,
-    dev: Annotated[
-        Path, typer.Option(metavar="FILE", help="Gold documents that the model was not trained on.")
-    ],
+    dev: CleanDevOption,
     output: ModelOutputOption,
     schema: SchemaOption = None,
 ) -> None:
@@ -65,11 +63,10 @@ def thresholds(
         sciextract-trainer thresholds sci --dev dev.jsonl --output my-sci
     """
     module = needs_extra("sciextract_trainer.calibration.command")
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
 
     module.refit(open_measured(model, dev, schema), output, json_report)
-    json_report({"event": "done", "model": str(output)})
+    done(model=str(output))
 
 
 def coreference(
@@ -92,7 +89,6 @@ def coreference(
     """
     module = needs_extra("sciextract_trainer.coreference")
     from sciextract.formats.inputs import Part
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
     from sciextract_trainer.data.gold import read_gold, sha256
 
@@ -100,7 +96,7 @@ def coreference(
     gold = read_gold(data, measured.schema, Part.TRAIN)
     origin = f"{data.name}, sha256 {sha256(data, Part.TRAIN)}"
     module.train_coreference(measured, gold, origin, output, json_report)
-    json_report({"event": "done", "model": str(output)})
+    done(model=str(output))
 
 
 def soup(
@@ -138,14 +134,13 @@ def soup(
         sciextract-trainer soup runs/order-1 runs/order-2 runs/order-3 --dev dev.jsonl --output my-soup
     """
     module = needs_extra("sciextract_trainer.compression.soup")
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import read_dev
     from sciextract_trainer.compression.soup import Hints, open_ingredients
 
     ingredients = open_ingredients(members, Hints(schema, recipe, encoder))
     documents, origin = read_dev(dev, ingredients[0].schema, ingredients[0].given)
     module.make_soup(ingredients, documents, origin, method, output, json_report)
-    json_report({"event": "done", "model": str(output)})
+    done(model=str(output))
 
 
 def quantise(
@@ -203,7 +198,6 @@ def quantise(
         _half(model, output)
         return
     module = needs_extra("sciextract_trainer.compression.quantise")
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
     from sciextract_trainer.compression.quantisation import Scheme, read_texts
 
@@ -211,16 +205,15 @@ def quantise(
     texts = read_texts(calibration, most) if calibration else ()
     wanted = module.Quantisation(chosen, texts, weights)
     module.quantise_model(open_measured(model, dev, schema), wanted, output, json_report)
-    json_report({"event": "done", "model": str(output)})
+    done(model=str(output))
 
 
 def _half(model: str, output: Path) -> None:
     module = needs_extra("sciextract_trainer.compression.quantise")
     from sciextract.inference.model_folder import locate_model, open_folder
-    from sciextract.workflows.events import json_report
 
     module.half_precision(open_folder(locate_model(model)), output, json_report)
-    json_report({"event": "done", "model": str(output)})
+    done(model=str(output))
 
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -265,7 +258,6 @@ def vocabulary(
     """
     module = needs_extra("sciextract_trainer.compression.pruning")
     from sciextract.inference.model_folder import MANIFEST
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
     from sciextract_trainer.compression.quantisation import read_texts
 
@@ -278,7 +270,7 @@ def vocabulary(
     else:
         wanted = module.Pruning(output, weights, json_report)
         module.prune_vocabulary(open_measured(source, dev, schema), documents, at_least, wanted)
-    json_report({"event": "done", "folder": str(output)})
+    done(folder=str(output))
 
 
 @app.command()
@@ -303,14 +295,13 @@ def heads(
     """
     module = needs_extra("sciextract_trainer.compression.pruning")
     from sciextract.formats.inputs import Part
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.compression.opened import open_measured
     from sciextract_trainer.data.gold import read_gold
 
     measured = open_measured(model, dev, schema)
     gold = read_gold(data, measured.schema, Part.TRAIN)
     module.prune_heads(measured, gold, share, module.Pruning(output, weights, json_report))
-    json_report({"event": "done", "folder": str(output)})
+    done(folder=str(output))
 
 
 def vectors(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sciextract.errors import MissingExtraError
-from sciextract.workflows.events import Report, json_report
+from sciextract.retraining.events import Report, json_report
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
@@ -32,6 +32,9 @@ SchemaOption = Annotated[
 ]
 GoldTimesOption = Annotated[
     int, typer.Option(min=1, help="Number of times that each gold document occurs in an epoch.")
+]
+CleanDevOption = Annotated[
+    Path, typer.Option(metavar="FILE", help="Gold documents that the model was not trained on.")
 ]
 DevOption = Annotated[Path, typer.Option(metavar="FILE", help="Gold for thresholds and scores.")]
 OptionalDevOption = Annotated[
@@ -78,6 +81,11 @@ def needs_extra(module: str) -> ModuleType:
         raise
 
 
+def done(**made: Any) -> None:
+    """Prints the last line of a command: what it has made."""
+    json_report({"event": "done", **made})
+
+
 def sliced(minutes: float, work: Callable[[Report, float], Mapping[str, Any]]) -> None:
     """Works for so many minutes; the last line says whether it is finished.
 
@@ -93,7 +101,7 @@ def sliced(minutes: float, work: Callable[[Report, float], Mapping[str, Any]]) -
         message = "the time limit is reached; repeat the command to resume"
         json_report({"event": "stopped", "message": message})
         return
-    json_report({"event": "done", **made})
+    done(**made)
 
 
 def done_model(folder: Path, config: ModelConfig) -> dict[str, Any]:

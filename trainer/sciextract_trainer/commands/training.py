@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sciextract.errors import UsageError
+from sciextract.retraining.events import json_report
 from sciextract_trainer.commands.options import (
     NO_LIMIT,
     DeviceOption,
@@ -25,6 +26,7 @@ from sciextract_trainer.commands.options import (
     SkipOption,
     StepsOption,
     TextsArgument,
+    done,
     done_model,
     needs_extra,
     sliced,
@@ -53,18 +55,12 @@ def pretrain(
         sciextract-trainer pretrain cs-000.jsonl.gz --encoder minilm --run runs/mlm --minutes 10
     """
     run_pretraining = needs_extra("sciextract_trainer.pretraining.command").run_pretraining
-    from sciextract.workflows.events import json_report
     from sciextract_trainer.pretraining.steps import load_pretrain_config
     from sciextract_trainer.run import find_recipe
 
     changes = {"encoder": encoder} | ({} if steps is None else {"steps": steps})
     config = load_pretrain_config(find_recipe(recipe), **changes)
-    json_report(
-        {
-            "event": "done",
-            "encoder": str(run_pretraining(config, texts, most, run, json_report, minutes)),
-        }
-    )
+    done(encoder=str(run_pretraining(config, texts, most, run, json_report, minutes)))
 
 
 def student(
@@ -98,8 +94,6 @@ def student(
 
         sciextract-trainer student --encoder mlm/encoder --fresh 4 --hidden 312 --output 4x312
     """
-    from sciextract.workflows.events import json_report
-
     if sum((bool(layers), bool(every), bool(fresh))) != 1:
         raise UsageError(
             "a student needs one of --layers, --every and --fresh",
@@ -110,9 +104,7 @@ def student(
     plan = made.StudentPlan(
         chosen, fresh or None, hidden=hidden, heads=heads, intermediate=intermediate, seed=seed
     )
-    json_report(
-        {"event": "done", "encoder": str(output), **made.write_student(encoder, plan, output)}
-    )
+    done(encoder=str(output), **made.write_student(encoder, plan, output))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -219,13 +211,11 @@ def encoder(
 
         sciextract-trainer distill encoder cs.jsonl.gz --teacher mlm/encoder --student 3x384 --run compact
     """
-    from sciextract.workflows.events import json_report
-
-    run_distillation = needs_extra("sciextract_trainer.distillation.pair").run_distillation
-    load = needs_extra("sciextract_trainer.distillation.pair").load_distil_config
+    pair = needs_extra("sciextract_trainer.distillation.pair")
     changes = {"teacher": teacher, "student": student} | ({} if steps is None else {"steps": steps})
-    folder = run_distillation(load(recipe, **changes), texts, most, run, json_report, minutes)
-    json_report({"event": "done", "encoder": str(folder)})
+    config = pair.load_distil_config(recipe, **changes)
+    folder = pair.run_distillation(config, texts, most, run, json_report, minutes)
+    done(encoder=str(folder))
 
 
 app.command("model")(distill_model)
@@ -290,7 +280,6 @@ def selftrain(
         --output my-model --rounds 2 --hard --threshold 0.7 --threshold USED-FOR=0.82
     """
     module = needs_extra("sciextract_trainer.distillation.self_training")
-    from sciextract.errors import UsageError
     from sciextract_trainer.distillation.self_training import certainty
     from sciextract_trainer.distillation.task import Texts, open_student
 

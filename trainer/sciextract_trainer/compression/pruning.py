@@ -20,7 +20,7 @@ from sciextract.errors import UsageError
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS
 from sciextract.inference.pipeline import Labels
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.compression.opened import MeasuredModel, new_folder, require_new
 from sciextract_trainer.config import TrainConfig

@@ -22,7 +22,7 @@ from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.tokenization import EncoderInput, plan_windows
 from sciextract.resources import data_root
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.calibration.fitting import fit_calibrated, stated
 from sciextract_trainer.compression.opened import MeasuredModel, new_folder, write_like
 from sciextract_trainer.compression.quantisation import Scheme, quantise, quiet, windows_of

@@ -19,8 +19,8 @@ from sciextract.errors import InputMissingError, ModelDamagedError, ModelMismatc
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import MANIFEST, open_folder
 from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract.retraining.events import Report
 from sciextract.retraining.run_folder import Run
-from sciextract.workflows.events import Report
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
 from sciextract_trainer.calibration.fitting import Dev, fit_settings
 from sciextract_trainer.checkpoint import WEIGHTS as CHECKPOINT

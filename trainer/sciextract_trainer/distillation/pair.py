@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sciextract.errors import ModelMismatchError, UsageError
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.distillation.objectives import (
     METHODS,

@@ -19,9 +19,8 @@ from sciextract.formats.inputs import Part
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.events import as_mappings
+from sciextract.retraining.events import Report, as_mappings
 from sciextract.retraining.run_folder import Run
-from sciextract.workflows.events import Report
 from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.data.unlabelled import unlabelled_texts
 from sciextract_trainer.encoders.loading import load_encoder, load_pretrained

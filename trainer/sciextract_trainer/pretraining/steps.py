@@ -15,7 +15,7 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from sciextract.errors import UsageError
-from sciextract.workflows.events import Report
+from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
 from sciextract_trainer.config import RECIPE_HINT
