@@ -1,13 +1,15 @@
-"""Counts the files that a document crosses in ``annotate``, and an accepted item at the desk.
+"""Counts the files that a document crosses in ``annotate``, an accepted item at the desk, and a retraining.
 
     python tools/walks.py annotate      # files that run again for every further abstract
     python tools/walks.py key           # Enter on an undecided entity, to the commit
+    python tools/walks.py retrain       # an epoch on nine abstracts from the default model, to the registered model
 
 Prints each file with its number of calls. Files of value types and helpers count like those that decide something.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import threading
@@ -71,8 +73,22 @@ def key() -> Counter[str]:
         return calls(lambda: desk.press("enter"))
 
 
+def retrain() -> Counter[str]:
+    """``sciextract retrain`` on this machine."""
+    from sciextract.cli.main import main
+    from sciextract.documents.schema_file import load_schema
+    from tests.trainer.correction.rounds import otters
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SCIEXTRACT_HOME"] = folder
+        project = otters(Path(folder), load_schema("scierc"))
+        words = ["--project", str(project), "--epochs", "1", "--device", "cpu", "--json"]
+        sys.argv = ["sciextract", "retrain", *words]
+        return calls(main)
+
+
 if __name__ == "__main__":
-    walks = {"annotate": annotate, "key": key}
+    walks = {"annotate": annotate, "key": key, "retrain": retrain}
     if len(sys.argv) != 2 or sys.argv[1] not in walks:
         sys.exit(__doc__)
     counted = walks[sys.argv[1]]()
