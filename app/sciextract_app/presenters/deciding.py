@@ -237,13 +237,16 @@ def press_characters(state: ReviewState, key: str, action: Action | None) -> Fee
 
 
 def invert(state: ReviewState, action: Action | None = None) -> Feedback:
-    """Turn the focused relation around; the focus stays."""
-    if not isinstance(state.focus, RelationRef):
+    """Turn the focused relation around, or the only one of the focused mention; the focus stays."""
+    focus, view = state.focus, state.open_view
+    related = view.relations_of.get(focus.id, []) if isinstance(focus, EntityRef) else []
+    relation = focus.id if isinstance(focus, RelationRef) else related[0].id if related else ""
+    if not relation or len(related) > 1:
         return problem("i inverts a relation: focus one with j and k")
-    turn = partial(state.project.actions.invert, state.number, state.focus.id)
-    state.after_action(legally(state, ("invert", state.focus.id), turn))
+    turn = partial(state.project.actions.invert, state.number, relation)
+    state.after_action(legally(state, ("invert", relation), turn))
     state.repeat = invert
-    row = state.open_view.relation_by_id[state.focus.id]
+    row = state.open_view.relation_by_id[relation]
     words = document_view.relation_words(state.open_view, row.head, row.label, row.tail)
     return Feedback(words, changed=True)
 

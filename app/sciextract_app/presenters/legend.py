@@ -28,8 +28,6 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
             return tuple(_types(schema.relations, best_type(state), allowed, letters=True))
         case Mode.CLUSTER | Mode.MERGE if state.pending.hints is None:
             return tuple(_clusters(state))
-        case Mode.RELATE | Mode.CLUSTER:
-            return ()
         case Mode.TYPE if selected(state) or not isinstance(row, RelationRow):
             return tuple(_letters(schema.entities))
         case Mode.TYPE:
@@ -38,9 +36,12 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
             by_id = state.view.by_id
             allowed = document_view.legal(schema, by_id[row.head], by_id[row.tail])
             return tuple(_types(schema.relations, row.label, allowed))
-    mention = state.view.by_id.get(state.view.mention_of(state.focus) or "")
-    label = mention.label if mention and state.mode is Mode.REVIEW else None
-    return tuple(_types(schema.entities, label))
+        case Mode.REVIEW:
+            mention = state.view.by_id.get(state.view.mention_of(state.focus) or "")
+            return tuple(_types(schema.entities, mention.label if mention else None))
+        case Mode.SELECT:
+            return tuple(_types(schema.entities, None))
+    return ()  # digits mean no label
 
 
 def _types(

@@ -79,6 +79,7 @@ def test_a_wrong_key_among_letters_says_what_to_type(desk: Desk) -> None:
     press(desk, "f")
     assert desk.press("1").message == "No token has the letter 1; Esc leaves"
     assert desk.press("tab").message == "Type the letters shown at a token; Esc leaves"
+    assert not desk.legend()
 
 
 def test_candidates_come_one_after_another(desk: Desk, project: Project) -> None:
@@ -116,6 +117,14 @@ def test_relation_takes_the_models_best_type_and_turns(desk: Desk, project: Proj
     press(desk, "space 1")
     made = [line for line in desk.relations() if line.label == "USED-FOR"]
     assert [(line.head, line.tail) for line in made] == [("lattice encoder", "label lexicon")]
+
+
+def test_i_turns_the_only_relation_of_a_mention(desk: Desk) -> None:
+    focus(desk, "features")
+    assert desk.press("i").message.startswith("‹window baseline› USED-FOR")
+    assert desk.focus == EntityRef("features")
+    focus(desk, "window")
+    assert desk.press("i").problem  # it has two
 
 
 def test_relations_stay_in_the_sentence_unless_asked(desk: Desk) -> None:

@@ -67,6 +67,7 @@ def test_refusals_come_back_as_words(desk: Desk) -> None:
     assert feedback.problem
     assert "is in no cluster" in feedback.message
     press(desk, "A")
+    desk.mouse.focus(EntityRef("corpus2"))  # in no relation
     before = desk.focus
     assert desk.press("i").problem
     assert desk.focus == before
