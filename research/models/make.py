@@ -332,7 +332,7 @@ def _require_head(context: BuildContext, name: str, source: Path) -> None:
     learning = [key for key, each in context.plan.stages.items() if name in each.learns_heads_of()]
     if learning and not has_head(str(source / "encoder")):
         raise InputMissingError(
-            f"{source / 'encoder'} has no head that tells hidden pieces, which stage {learning[0]} learns "
+            f"{source / 'encoder'} has no masked-language head, which stage {learning[0]} learns "
             f"from as that of {name}: it lacks {HEAD}",
             "give the run folder of a pretraining that kept it, or leave the stage to the plan",
         )

@@ -146,7 +146,7 @@ def _check_keys(wanted: list[str], differences: list[Dispute]) -> None:
     unknown = sorted(set(wanted) - {each.key for each in differences})
     if unknown:
         raise UsageError(
-            f"no difference waits under the key {', '.join(unknown)}",
+            f"no difference has the key {', '.join(unknown)}",
             "sciextract adjudicate lists them",
         )
 

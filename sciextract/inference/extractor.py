@@ -424,7 +424,7 @@ def _in_process(process: int, folder: Path, wanted: RunOptions, model: ModelId) 
     extractor = Extractor._from_folder(folder, wanted)
     if extractor.model != model:
         raise ModelMismatchError(
-            f"{folder} holds {extractor.model} by now, not {model}", "load the extractor again"
+            f"{folder} now contains {extractor.model}, not {model}", "load the extractor again"
         )
     return extractor
 

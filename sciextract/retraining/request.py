@@ -118,7 +118,7 @@ def open_run(folder: Path | None, request: RetrainRequest) -> tuple[Run, Retrain
     try:
         run.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(f"{run.folder}: cannot be made: {error.strerror}") from error
+        raise OutputError(f"{run.folder}: cannot be created: {error.strerror}") from error
     run.write_run(**{KEY: asdict(request), "project": str(request.path.resolve())})
     return run, request
 

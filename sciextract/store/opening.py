@@ -53,7 +53,7 @@ def create_project(path: str | Path, schema: LabelSchema, author: str | None = N
     except FileExistsError:
         raise ProjectError(f"{target} exists already", "open it as it is") from None
     except OSError as error:
-        raise ProjectError(f"{target}: cannot be made: {error.strerror}") from error
+        raise ProjectError(f"{target}: cannot be created: {error.strerror}") from error
     return open_project(target, author)
 
 

@@ -65,7 +65,7 @@ async def test_a_project_of_unknown_labels_offers_terms_at_once_and_undo_takes_t
         await pilot.press("f9", "t", *"terms.csv", "enter")
         await until_shown(pilot, "2 suggestions in 1 abstract")
     async with opened(project, load=RuleExtractor) as (app, pilot):
-        await until_shown(pilot, "no model knows these labels")
+        await until_shown(pilot, "no model predicts these labels")
         assert app.screen is desk_of(app)  # there is work already: nothing is asked
 
 
@@ -77,7 +77,7 @@ async def test_bare_mentions_get_their_label_by_one_key_and_others_by_a_map(
     async with opened(project) as (_, pilot):
         await pilot.press("f9", "s")
         await until(pilot, lambda: ("alloys", "") in undecided(project))
-        await until_shown(pilot, "u takes all of them back")
+        await until_shown(pilot, "u undoes them")
         await pilot.press("1")
         assert ("alloys", "Alloy") in undecided(project)
         await pilot.press("u", "u", "enter")

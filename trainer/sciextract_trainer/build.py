@@ -218,7 +218,7 @@ def _frame(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
 def _check_frame(frame: tuple[int, ...], rows: int, source: str) -> None:
     if max(frame, default=0) >= rows:
         raise ModelMismatchError(
-            f"the tokenizer of {source!r} puts the piece {max(frame)} around a text, the encoder has "
+            f"the tokenizer of {source!r} adds subword number {max(frame)} to texts, but the encoder has "
             f"{rows} embeddings",
             "take both from the same place: a tokenizer only fits the encoder it was trained with",
         )

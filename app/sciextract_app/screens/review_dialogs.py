@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _SOURCES = (
     ("t", "terms: a CSV or TSV file with a term and its label in each row"),
     ("p", "patterns: token and phrase patterns of spaCy or Prodigy"),
-    ("m", "labels of a bundled model that stand for yours, such as Method=Technique"),
+    ("m", "labels of a bundled model, mapped to yours, such as Method=Technique"),
     ("s", "mentions of the bundled models without labels: 1 to 9 gives the label"),
     ("f", "annotations of another tool or model, from a file of any format"),
 )
@@ -229,8 +229,8 @@ class ReviewDialogs:
         shown = ", ".join(schema.entity_labels[:_LABELS])
         more = ", …" if len(schema.entity_labels) > _LABELS else ""
         explained = (
-            f"Labels of this project: {shown}{more}. Suggestions wait undecided, named by their source; "
-            "u takes back all of one call. Abstracts whose entities are done get none."
+            f"Labels of this project: {shown}{more}. Suggestions are undecided and record their source; "
+            "u undoes all those of one call. Abstracts whose entities are done get none."
         )
         dialog = KeyedDialog("Suggest before you correct", explained, _SOURCES)
         self._screen.app.push_screen(dialog, self._suggest_from)
@@ -274,7 +274,7 @@ class ReviewDialogs:
         explained = (
             f"OLD=NEW,OLD=NEW\n\nlabels of model {model}: {', '.join(labels)}\n\nyours: {own}"
         )
-        return LineDialog("Labels that stand for yours", "", explained, problem_of)
+        return LineDialog("Labels of the model mapped to yours", "", explained, problem_of)
 
     def _suggest_mapped(self, text: str | None) -> None:
         from sciextract.workflows.suggest import Sources

@@ -264,7 +264,7 @@ class PredictionService:
 def prediction_feedback(ended: PredictionEnded) -> Feedback:
     """The result of a prediction in words; empty when nothing needed it."""
     if isinstance(ended.error, ModelMismatchError):
-        return Feedback("no model knows these labels: F9 suggests from lists or other labels")
+        return Feedback("no model predicts these labels: F9 offers other suggestions")
     if ended.error is not None:
         return Feedback(f"no predictions: {error_line(ended.error)}", problem=True)
     if ended.report is None or not ended.report.documents or ended.stopped:

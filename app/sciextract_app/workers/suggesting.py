@@ -115,5 +115,5 @@ def suggest_feedback(ended: SuggestEnded) -> Feedback:
         parts.append(f"{counted_many(report.bad, 'record')} left out")
     parts += report.notes
     if report.items:
-        parts.append("u takes all of them back")
+        parts.append("u undoes them")
     return Feedback("; ".join(parts))

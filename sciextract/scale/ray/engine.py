@@ -288,7 +288,7 @@ def _result_of(envelope: Envelope) -> ChunkResult:
         return envelope
     if isinstance(envelope, Refusal):
         raise envelope.error()
-    raise ClusterError(f"the Ray cluster gave back chunk {envelope.key} as it was")
+    raise ClusterError(f"the Ray cluster returned chunk {envelope.key} unprocessed")
 
 
 def _set_up(ordered: bool) -> None:

@@ -215,7 +215,9 @@ def test_other_subwords_are_refused(
 ) -> None:
     student = make_encoder(num_hidden_layers=2)
     _swapped(student)
-    with pytest.raises(ModelMismatchError, match="is piece 8 of the teacher and 9 of the student"):
+    with pytest.raises(
+        ModelMismatchError, match="is subword 8 of the teacher and 9 of the student"
+    ):
         _run(settings(student=str(student)), shard, tmp_path / "run")
 
 

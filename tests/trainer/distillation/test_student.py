@@ -81,7 +81,7 @@ def test_every_counts_the_teachers_layers(teacher_folder: Path) -> None:
 
 def test_a_folder_with_something_in_it_stays(teacher_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(OutputError, match="holds something already"):
+    with pytest.raises(OutputError, match="is not empty"):
         write_student(str(teacher_folder), StudentPlan(layers=(1,)), tmp_path)
     assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
 
@@ -132,7 +132,7 @@ def test_the_command_writes_a_student_and_tells_its_sizes(
         (["--every", "2", "--layers", "1"], "needs one of --layers"),
         (["--layers", "one,two"], "not a list of numbers"),
         (["--layers", ","], "not a list of numbers"),
-        (["--every", "9"], "is not a choice of a teacher's 4 layers"),
+        (["--every", "9"], "of a teacher with 4 layers"),
     ],
 )
 def test_the_command_says_what_does_not_fit(

@@ -53,5 +53,5 @@ def test_a_folder_that_holds_another_model_by_now(sci: Extractor, tmp_path: Path
     sent = pickle.dumps(Extractor.load(folder, threads=1))
     (folder / "README.md").write_text("Another card.", "utf-8")
     write_manifest(folder)
-    with pytest.raises(ModelMismatchError, match=r"model holds sci@\w+ by now, not sci@"):
+    with pytest.raises(ModelMismatchError, match=r"model now contains sci@\w+, not sci@"):
         pickle.loads(sent)

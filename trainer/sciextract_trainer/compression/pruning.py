@@ -276,7 +276,7 @@ def prune_vocabulary(
     cut = cut_vocabulary(start.rules, used_subwords(start.rules, texts, at_least))
     rules = cut.rules(start.rules)
     cut_embeddings(network.words.encoder, cut.kept, rules.pad)
-    description = f"{len(cut.kept)} of {start.rules.tokenizer.get_vocab_size()} pieces, those of {len(texts)} texts"
+    description = f"{len(cut.kept)} of {start.rules.tokenizer.get_vocab_size()} subwords, those of {len(texts)} texts"
     return _written(model, network, rules, {"vocabulary": description}, wanted)
 
 

@@ -89,7 +89,7 @@ def open_ingredients(paths: Sequence[Path], hints: Hints) -> list[Ingredient]:
         ModelDamagedError: One of them is not whole.
     """
     if len(paths) < 2:
-        raise UsageError("one network has nothing to be averaged with", "give two or more folders")
+        raise UsageError("an average needs at least two networks", "give two or more folders")
     found = [_open(path, hints) for path in paths]
     for other in found[1:]:
         _require_alike(found[0], other)
@@ -112,7 +112,7 @@ def _of_model(path: Path, hints: Hints) -> Ingredient:
     start = open_start_model(folder)
     if start.precision == "int8":
         raise UsageError(
-            f"{path} has int8 weights only, and an average of rounded weights is none of trained ones",
+            f"{path} has int8 weights only; an average needs the trained weights",
             "give a model folder with model.safetensors, or the run folder of its training",
         )
     return Ingredient(
@@ -188,7 +188,7 @@ def _difference(one: Ingredient, other: Ingredient) -> str:
     if one.given != other.given:
         return "one predicts entities, the other relates given ones"
     if one.rules.tokenizer.get_vocab() != other.rules.tokenizer.get_vocab():
-        return "their tokenizers have other pieces"
+        return "their tokenizers have different vocabularies"
     mine, theirs = (_shapes(each) for each in (one, other))
     wrong = [name for name in sorted({*mine, *theirs}) if mine.get(name) != theirs.get(name)]
     if wrong:

@@ -34,7 +34,7 @@ def every_layer(step: int, first: int, depth: int) -> Layers:
     """
     if step < 1 or not 1 <= first <= depth:
         raise UsageError(
-            f"every {step}th layer from layer {first} on is not a choice of a teacher's {depth} layers",
+            f"cannot take every {step}th layer from layer {first} on of a teacher with {depth} layers",
             f"expected a step of at least 1 and a first layer of 1 to {depth}",
         )
     return tuple(range(first, depth + 1, step))

@@ -254,12 +254,12 @@ def _difference(student: SubwordRules, teacher: SubwordRules) -> str:
     """The first thing that two tokenizers do not have in common; empty when they have all."""
     small, large = student.tokenizer.get_vocab(), teacher.tokenizer.get_vocab()
     if len(small) != len(large):
-        return f"{len(small)} pieces in the student's vocabulary, {len(large)} in the teacher's"
+        return f"{len(small)} subwords in the student's vocabulary, {len(large)} in the teacher's"
     for subword, number in sorted(large.items(), key=lambda each: each[1]):
         if small.get(subword) != number:
-            return f"{subword!r} is piece {number} of the teacher and {small.get(subword)} of the student"
+            return f"{subword!r} is subword {number} of the teacher and {small.get(subword)} of the student"
     frames = [(each.prefix, each.suffix, each.mask, each.pad) for each in (student, teacher)]
-    return "" if frames[0] == frames[1] else "their special pieces differ"
+    return "" if frames[0] == frames[1] else "their special tokens differ"
 
 
 def _fits(

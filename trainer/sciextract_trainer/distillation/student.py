@@ -247,7 +247,7 @@ def write_student(source: str, plan: StudentPlan, folder: Path) -> dict[str, Any
         OutputError: The folder holds something, or cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutputError(f"{folder} holds something already", "name a new folder for the student")
+        raise OutputError(f"{folder} is not empty", "name a new folder for the student")
     load_subword_rules(source)
     teacher = MaskedLanguageModel(load_encoder(source))
     has_head = read_head(teacher, source)

@@ -58,7 +58,7 @@ def encoders_at_hand(grid: Grid, words: Sequence[str]) -> list[Encoder]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(
-            f"two encoders are called {twice[0]!r}", "call them apart: --encoder NAME=DIR"
+            f"two encoders are called {twice[0]!r}", "give them different names: --encoder NAME=DIR"
         )
     return encoders
 

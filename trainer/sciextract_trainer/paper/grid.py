@@ -355,13 +355,13 @@ def _check_settings(grid: Grid, place: str) -> None:
                 if not has_kind(top, "int") or top < 0:
                     raise UsageError(
                         f"{place}: {TOP_LAYERS} = {top!r} is not possible",
-                        "use the number of upper layers that begin anew, from 0",
+                        "use the number of upper layers to reinitialise, from 0",
                     )
                 where = "/".join(part for part in (variant.name, column.name) if part)
                 config = _try_settings(settings, f"{place}: {where}")
                 if not is_scored(column.score, config):
                     raise UsageError(
-                        f"{place}: {where}: score = {column.score!r} is of what is not learned there",
+                        f"{place}: {where}: score = {column.score!r} is the score of a task that is not trained there",
                         "give its task a weight above 0; given_* scores go with given_entities = true",
                     )
 

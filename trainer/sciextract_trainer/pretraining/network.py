@@ -145,8 +145,8 @@ def require_head(network: MaskedLanguageModel, source: str) -> None:
     """
     if not read_head(network, source):
         raise ModelNotFoundError(
-            f"the teacher {source!r} has no head that tells hidden pieces: neither {HEAD} nor one of "
-            f"BERT's kin in {_WEIGHTS}",
+            f"the teacher {source!r} has no masked-language head: neither {HEAD} nor one like "
+            f"BERT's in {_WEIGHTS}",
             as_command(
                 "sciextract-trainer", "pretrain", "TEXTS", "--encoder", source, "--run", "DIR"
             )

@@ -142,7 +142,7 @@ recipe = "compactbio"
     by_hand = tmp_path / "by-hand"
     shutil.copytree(encoder_folder, by_hand / "encoder")
     code, _, err = run(*words, "--adopt", f"mlm={by_hand}", "--minutes", 0)
-    assert code == 4 and "has no head that tells hidden pieces" in err
+    assert code == 4 and "has no masked-language head" in err
     assert "which stage reader learns from as that of mlm" in err
     assert not (tmp_path / "runs" / "mlm").exists()
     network = MaskedLanguageModel(load_encoder(str(encoder_folder)))
