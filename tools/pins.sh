@@ -1,5 +1,6 @@
 #!/bin/sh
 # Writes constraints.txt from a fresh environment with the newest versions: tools/pins.sh PYTHON FOLDER
+# PYTHON should be the oldest that is supported (Debian 12 has 3.11.2), so that every pinned version runs on it.
 set -eu
 python=$1
 folder=$2
