@@ -17,6 +17,7 @@ import pytest
 from sciextract.errors import RemoteError, UsageError
 from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
+from sciextract.retraining.cross_validation import fold_file
 from sciextract.retraining.remote import jobs, results
 from sciextract.retraining.remote.jobs import JobLocation
 from sciextract.retraining.remote.results import follow
@@ -70,6 +71,14 @@ def test_a_job_brings_its_events_and_its_model_home(run: Run, task: Make) -> Non
     assert open_folder(model).hash == open_folder(SCI).hash
     assert "step 4" in (run.folder / "there" / "log").read_text()
     assert jobs.find_job(run.name)[1].state == "fetched"
+
+
+def test_predictions_of_a_cross_validation_come_with_the_model(run: Run, task: Make) -> None:
+    run.write_run(folds=[[0, 2]])
+    location = start(run, task("1", "0", model=SCI))
+    assert follow(run, location, _silent, _never).exit == 0
+    results.fetch_model(run, location)
+    assert fold_file(run, 1).read_text() == "{}\n"
 
 
 def test_the_package_of_this_machine_runs_there_without_its_models(

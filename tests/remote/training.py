@@ -27,6 +27,8 @@ def main(events: str, pause: str, how: str = "") -> int:
     while how == "forever":
         time.sleep(0.05)
     shutil.copytree("sci", run / "model")
+    (run / "folds").mkdir()
+    (run / "folds" / "1.jsonl").write_text("{}\n")
     return 0
 
 
