@@ -1,7 +1,7 @@
 """Speed and memory of the review desk, in a real terminal; prints a Markdown table.
 
 Usage: ``python benchmarks/tui.py [--rounds 10] [--large 100000] [--entities 10000] [--starts 5] [--seeds 30]
-[--cache DIR] [--folder DIR] [--json PATH] [--skip keys|start|large|crowded|memory|counts ...]``.
+[--cache DIR] [--folder DIR] [--json PATH] [--skip keys|learning|start|large|crowded|memory|counts ...]``.
 
 Keys are sent to a real process in a pseudo-terminal and timed until the last frame that they cause has arrived; a
 bare app of the same toolkit, which only paints its screen anew, takes turns with it. The large project is made once
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "app")]
 
 from benchmarks import tui_corpus as corpus
-from benchmarks import tui_counts, tui_keys, tui_memory, tui_start
+from benchmarks import tui_counts, tui_keys, tui_learning, tui_memory, tui_start
 from benchmarks.rows import (
     Bench,
     Row,
@@ -37,7 +37,7 @@ from benchmarks.rows import (
 from benchmarks.tui_keys import BARE_APP, DECISIONS, Repaints
 from benchmarks.tui_terminal import Repaint, Size
 
-PARTS = ("keys", "start", "large", "crowded", "memory", "counts")
+PARTS = ("keys", "learning", "start", "large", "crowded", "memory", "counts")
 WIDE: Size = (120, 40)
 NARROW: Size = (80, 24)
 REPAINT, NEXT, CROWDED, FIRST, MEMORY, KEYS = 0.016, 0.050, 0.050, 0.7, 400.0, 60
@@ -56,11 +56,12 @@ def main() -> None:
 
 
 class DeskBench(Bench):
-    """Keys, starts, large and crowded projects, memory, and keys an abstract."""
+    """Keys, keys while an adapter learns, starts, large and crowded projects, memory, and keys an abstract."""
 
     def parts(self) -> Mapping[str, Callable[[], Iterator[Row]]]:
         return {
             "keys": self._keys,
+            "learning": self._learning,
             "start": self._starts,
             "large": self._large,
             "crowded": self._crowded,
@@ -80,6 +81,22 @@ class DeskBench(Bench):
         for kind in ("move", *DECISIONS.values(), "undo"):
             yield from _against_bare(kind, found, where)
         yield _repaint_row(f"next predicted abstract, {where}", found["next abstract"], NEXT)
+
+    def _learning(self) -> Iterator[Row]:
+        path = self._place("learning") / "learning.sciextract"
+        corpus.learning_project(path, tui_learning.FINISHED, tui_learning.UNTOUCHED).close()
+        found = tui_learning.measure(path, WIDE, self.options.rounds)
+        self._keep("learning", found)
+        for phase in tui_learning.PHASES:
+            yield _repaint_row(phase, found[phase])
+            yield _repaint_row(BARE_APP + phase, found[BARE_APP + phase])
+        ratios = [
+            [_ratio(*(found[start + each] for each in tui_learning.PHASES), "first", share)
+             for share in (50, 95)]
+            for start in ("", BARE_APP)
+        ]  # fmt: skip
+        desk, bare = ("p50 {:.2f}, p95 {:.2f} times".format(*each) for each in ratios)
+        yield Row("first frame, learning against stopped", f"{desk}; bare app {bare}")
 
     def _starts(self) -> Iterator[Row]:
         path, number = self._large_project()

@@ -31,6 +31,16 @@ def dense_project(path: Path) -> Project:
     return project
 
 
+def learning_project(path: Path, finished: int, untouched: int) -> Project:
+    """Labels that no bundled model knows: one dense abstract to work in, done ones, and such that nobody has touched."""
+    project = create_project(path, load_schema("scier"), "bench")
+    texts = [_text(each, TOKENS) for each in range(1 + finished + untouched)]
+    add_predicted(project, texts, ENTITIES, RELATIONS)
+    for number in project.numbers()[1 : 1 + finished]:
+        project.actions.mark_done(number, undecided="accept")
+    return project
+
+
 def large_project(cache: Path, documents: int, path: Path) -> Project:
     """So many abstracts, made once and kept, and the dense ones behind them."""
     cached = store_corpus.cached_path(cache, [], documents)

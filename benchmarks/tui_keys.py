@@ -35,7 +35,7 @@ def measure(path: Path, number: int, size: Size, rounds: int) -> Repaints:
     ):
         bare.open(WORDS)
         bare.settle()
-        turns = _Turns(desk, bare)
+        turns = Turns(desk, bare)
         for _ in range(rounds):
             for key in MOVES:
                 turns.press(key, "move")
@@ -46,7 +46,7 @@ def measure(path: Path, number: int, size: Size, rounds: int) -> Repaints:
     return turns.found
 
 
-class _Turns:
+class Turns:
     """After every key of the desk the bare app gets one, so that both meet the same machine."""
 
     def __init__(self, desk: TimedTerminal, bare: TimedTerminal) -> None:

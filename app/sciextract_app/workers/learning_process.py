@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
@@ -43,7 +44,7 @@ class EndedError(Exception):
 
 
 class LearningProcess:
-    """A :class:`~sciextract.workflows.learn.Learner` in a process of its own, on one core, at low priority.
+    """A :class:`~sciextract.workflows.learn.Learner` in a process and session of its own, on one core, at low priority.
 
     It ends with this process, however that ends: its connection closes.
 
@@ -59,8 +60,9 @@ class LearningProcess:
         quiet = subprocess.DEVNULL
         with theirs:
             self._process = subprocess.Popen(
-                words, stdin=theirs.fileno(), stdout=quiet, stderr=quiet, env=environment
-            )
+                words, stdin=theirs.fileno(), stdout=quiet, stderr=quiet, env=environment,
+                start_new_session=True,
+            )  # fmt: skip
         self._connection = Connection(ours.detach())
 
     def learn(self) -> Learned:
@@ -103,7 +105,7 @@ def main(path: str, model: str) -> None:
     from sciextract.workflows.learn import Learner
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(_NICE)
+    _lower_priority()
     calls, learner = Connection(sys.stdin.fileno()), Learner(Path(path), model or None)
     while True:
         try:
@@ -116,6 +118,13 @@ def main(path: str, model: str) -> None:
         except SciextractError as error:
             result = error
         calls.send(result)
+
+
+def _lower_priority() -> None:
+    """Linux may share its cores between sessions first: then a low priority holds only within this process's own one."""
+    os.nice(_NICE)
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(_NICE), "ascii")
 
 
 if __name__ == "__main__":
