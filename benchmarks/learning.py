@@ -1,7 +1,8 @@
 """Adapters against a simulated annotator: F1, keys and seconds after 3 to 100 finished abstracts.
 
-``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--svg FILE] [--tables]``. Every
-measurement is one line of the results file; a run that is started again goes on where the last one ended.
+``python benchmarks/learning.py [--data FOLDER] [--results FILE] [--seeds N] [--test N] [--with-retraining] [--svg FILE]
+[--tables]``. Every measurement is one line of the results file; a run that is started again goes on where the last one
+ended.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -25,18 +27,23 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.formats import BadRecord, read
+from sciextract.formats.jsonl import encode
 from sciextract.learning.adapter import learn
 from sciextract.learning.states import EncoderStates
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.running import correction_keys
 from sciextract.metrics.scorer import score
+from sciextract.retraining.run_folder import MODEL
 from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.store import Layer
-from sciextract.workflows.suggest import Terms
+from sciextract.store import Layer, create_project
+from sciextract.workflows.import_files import import_files
+from sciextract.workflows.suggesters import Terms
 
 Predict = Callable[[Document], AnnotatedDocument]
 
 AFTER = (0, 3, 5, 10, 20, 50, 100)
+RETRAINED, RETRAINED_AFTER = "SciREX types", (10, 20)
+"""What ``--with-retraining`` retrains on, and after how many abstracts: each takes minutes."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ class Result:
 
     Attributes:
         data: Name of the set.
-        method: ``adapter``, ``strings`` or ``model``.
+        method: ``adapter``, ``strings``, ``model`` or ``retraining``.
         seed: Which abstracts were finished and which scored.
         finished: How many abstracts were finished.
         scores: F1 by layer.
@@ -175,8 +182,8 @@ class Simulation:
         self.data, self.seed, self.states = data, seed, states
         self.test, self.pool = items[: options.test], items[options.test :]
 
-    def measure(self, finished: int) -> Iterator[Result]:
-        """All methods after so many abstracts."""
+    def suggested(self, finished: int) -> Iterator[Result]:
+        """All methods but retraining after so many abstracts."""
         done = [TrainingDocument(each, self.data.layers) for each in self.pool[:finished]]
         for each in self.pool[:finished]:  # an update finds the states of all but one abstract
             self.states.of(each.document)
@@ -187,6 +194,32 @@ class Simulation:
         yield self._result("strings", finished, self._strings(finished), 0)
         if not finished:
             yield self._result("model", finished, adapter.only(()).predict, 0)
+
+    def retrained(self, finished: int) -> Iterator[Result]:
+        """``sciextract retrain`` from the bundled model, which holds a fifth of the abstracts out."""
+        import torch
+
+        from sciextract.retraining.request import RetrainRequest
+        from sciextract.retraining.run import retrain
+        from sciextract_trainer.retraining import LocalTrainer
+
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["SCIEXTRACT_HOME"] = f"{folder}/home"
+            file, path, run = (
+                Path(folder, each) for each in ("own.jsonl", "own.sciextract", "run")
+            )
+            lines = [encode(each, split=False) for each in self.pool[:finished]]
+            file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+            with create_project(path, self.schema, "benchmark") as project:
+                import_files(project, [str(file)], done=self.data.layers)
+            request = RetrainRequest(
+                project=str(path), model="sci", no_cross_validation=True, seed=self.seed
+            )
+            started = time.process_time()
+            retrain(request, run, LocalTrainer(torch.device("cpu")), lambda event: None)
+            seconds = time.process_time() - started
+            model = Extractor.load(run / MODEL, threads=1)
+            yield self._result("retraining", finished, lambda each: model([each])[0], seconds)
 
     def _strings(self, finished: int) -> Predict:
         """INCEpTION's string matcher: every surface form with the label that it had most often."""
@@ -223,20 +256,21 @@ class Simulation:
 def run(options: argparse.Namespace) -> None:
     """Measure what the results file lacks."""
     options.results.parent.mkdir(parents=True, exist_ok=True)
-    known = {(each.data, each.seed, each.finished) for each in results(options.results)}
+    known = {(e.data, e.seed, e.finished, e.method) for e in results(options.results)}
     states = EncoderStates(Extractor.load("sci", threads=1), limit_mib=512)
     with options.results.open("a", encoding="utf-8") as stream:
         for seed in range(options.seeds):
             for data in SETS:
-                simulation = None
-                for finished in AFTER:
-                    if (data.name, seed, finished) in known:
-                        continue
-                    simulation = simulation or Simulation(data, seed, states, options)
-                    if finished > len(simulation.pool):
+                simulation = Simulation(data, seed, states, options)
+                points = [("adapter", simulation.suggested, n) for n in AFTER]
+                if options.with_retraining and data.name == RETRAINED:
+                    points += [("retraining", simulation.retrained, n) for n in RETRAINED_AFTER]
+                for method, measure, finished in points:
+                    is_known = (data.name, seed, finished, method) in known
+                    if is_known or finished > len(simulation.pool):
                         continue
                     # A killed run repeats the whole point: its lines are written together.
-                    lines = [json.dumps(asdict(each)) for each in simulation.measure(finished)]
+                    lines = [json.dumps(asdict(each)) for each in measure(finished)]
                     stream.write("".join(line + "\n" for line in lines))
                     stream.flush()
                     print(*lines, sep="\n", flush=True)
@@ -276,7 +310,7 @@ def _values(result: Result) -> dict[str, float]:
     """The numbers of a result by the name of their row."""
     rows = {f"{layer} F1": value for layer, value in result.scores.items()}
     rows["keys, % of adding all"] = 100 * result.keys / result.manual
-    if result.method == "adapter":
+    if result.method in ("adapter", "retraining"):
         rows["seconds of an update"] = result.seconds
     return rows
 
@@ -318,6 +352,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=Path("build/learning.jsonl"))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--test", type=int, default=20, help="abstracts that are scored")
+    parser.add_argument("--with-retraining", action="store_true", help=f"on {RETRAINED}, too")
     parser.add_argument("--svg", type=Path, help="draw the curves there")
     parser.add_argument("--tables", action="store_true", help="measure nothing, print the table")
     return parser.parse_args()

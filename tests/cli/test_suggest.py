@@ -174,7 +174,9 @@ def test_patterns_of_spacy(command: Command, work: Path, project: Path) -> None:
     for line, part in {
         '{"label": "Alloy", "pattern": [{"OP": "many"}]}': "bad.jsonl:1",
         '{"label": "Allow", "pattern": "x"}': "it has Alloy, Tool",
-        '{"label": "Alloy"}': "bad.jsonl:1",
+        '{"label": "Alloy"}': "bad.jsonl:1: no 'pattern'",
+        '{"pattern": "x"}': "bad.jsonl:1: no 'label'",
+        '{"label": "Alloy", "pattern": [{"POS": "NOUN"}]}': "with the attribute POS\n",
         "[1]": "no JSON object",
     }.items():
         (work / "bad.jsonl").write_text(line, "utf-8")
