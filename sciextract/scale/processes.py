@@ -7,6 +7,7 @@ start of a worker are predicted here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -108,7 +109,7 @@ class ProcessEngine:
                 yield from _predicted_here(first, work)
                 return
             chunks = chain(first, chunks)
-        with Pool(work, self.workers, self.timeout, self.note) as pool:
+        with closing(Pool(work, self.workers, self.timeout, self.note)) as pool:
             yield from self._scheduled(chunks, pool, work)
 
     def _scheduled(self, chunks: Iterable[Chunk], pool: Pool, work: Work) -> Iterator[ChunkResult]:

@@ -9,8 +9,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from threading import Lock
-from types import TracebackType
-from typing import Self
 
 from sciextract.scale.interface import Work, WorkersFailedError
 from sciextract.scale.predicting import Done, Outcome, Result, Task, quarantined
@@ -247,7 +245,7 @@ _PAUSE_SECONDS = 1.0
 
 
 class Pool:
-    """Workers that share a queue; all are ended on leaving.
+    """Workers that share a queue.
 
     The first task starts a worker; a further one starts when enough text waits to pay for it.
 
@@ -272,17 +270,10 @@ class Pool:
         ]
         self._workers: list[Worker] = []
         self._waiting_characters = 0
-
-    def __enter__(self) -> Self:
         threading.Thread(target=self._watch, daemon=True).start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End all workers."""
         self._left.set()
         for worker in self._workers:
             worker.abandon()

@@ -74,7 +74,6 @@ def decide(
     dispute: Dispute,
     verdict: Verdict,
     decisions: Decisions | None = None,
-    seconds: float | None = None,
 ) -> Outcome:
     """Decide one difference; one event, which undo takes back.
 
@@ -83,13 +82,12 @@ def decide(
         dispute: The difference.
         verdict: Whose side is taken.
         decisions: What was decided before; read anew without it.
-        seconds: Time the person spent.
 
     Raises:
         ActionRefusedError: It cannot be done (yet): the reason is in the message.
     """
     decisions = decisions or Decisions(project)
-    return decide_and_compare(project, dispute, verdict, (), decisions, seconds).outcome
+    return decide_and_compare(project, dispute, verdict, (), decisions).outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +186,13 @@ def decide_all(
                 ]
                 if not fitting:
                     break
-                tried.add(fitting[0].key)
-                _try(project, fitting[0], verdict, verdicts, decisions)
+                key = fitting[0].key
+                tried.add(key)
+                try:
+                    decide(project, fitting[0], verdict, decisions)
+                    verdicts.decided += 1
+                except ActionRefusedError as error:
+                    verdicts.refused[key] = reason(error)
     return verdicts
 
 
@@ -265,16 +268,6 @@ def sources(project: Project, wanted: str) -> dict[str, int]:
         listed = ", ".join(known) or "none"
         raise UsageError(f"no source {wanted!r} has annotations here", f"sources: {listed}")
     return fitting
-
-
-def _try(
-    project: Project, dispute: Dispute, verdict: Verdict, verdicts: Verdicts, decisions: Decisions
-) -> None:
-    try:
-        decide(project, dispute, verdict, decisions)
-        verdicts.decided += 1
-    except ActionRefusedError as error:
-        verdicts.refused[dispute.key] = reason(error)
 
 
 def reason(error: ActionRefusedError) -> str:

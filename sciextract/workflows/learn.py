@@ -16,11 +16,11 @@ from sciextract.learning.adapter import ALL_LAYERS, Adapter, learn
 from sciextract.learning.states import EncoderStates
 from sciextract.metrics.running import LayerUse
 from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.gathering import training_document
+from sciextract.retraining.snapshot.gathering import layers_of, training_document
 from sciextract.store import Layer, documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
-from sciextract.workflows.learning_curve import layers_of, learning_curve
+from sciextract.workflows.learning_curve import learning_curve
 from sciextract.workflows.model_choice import ModelChoice, predicts_labels_of, suited_to
 from sciextract.workflows.predict_project import PredictReport
 

@@ -21,6 +21,7 @@ from sciextract.metrics.running import (
     running_f1,
 )
 from sciextract.metrics.scorer import Tallies, tally
+from sciextract.retraining.snapshot.gathering import layers_of
 from sciextract.store.finished import Finished, finished_abstracts
 from sciextract.store.rows import Layer
 
@@ -115,12 +116,6 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
     return curve_of(finished_abstracts(project), project.schema, known=known)
 
 
-def layers_of(schema: LabelSchema) -> tuple[Layer, ...]:
-    """The layers that a schema has labels for."""
-    has = {Layer.RELATIONS: bool(schema.relation_labels), Layer.COREFERENCE: schema.coreference}
-    return tuple(layer for layer in Layer if has.get(layer, True))
-
-
 def curve_of(
     finished: Sequence[Finished], schema: LabelSchema, *, known: bool | None = None
 ) -> LearningCurve:
@@ -128,7 +123,8 @@ def curve_of(
     scored = [_Scored.of(each, schema.symmetric_labels) for each in finished]
     if known is None:
         known = any(each.model for each in finished)
-    layers = {layer: _layer(scored, layer, known) for layer in layers_of(schema)}
+    has = layers_of(schema)
+    layers = {layer: _layer(scored, layer, known) for layer in Layer if layer in has}
     return LearningCurve(WINDOW, tuple(each.point for each in scored), layers)
 
 

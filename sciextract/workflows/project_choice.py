@@ -11,14 +11,14 @@ from sciextract.store.opening import SUFFIX
 VARIABLE = "SCIEXTRACT_PROJECT"
 
 
-def find_project(named: str | None, folder: Path | None = None) -> Path:
-    """The named project, else ``$SCIEXTRACT_PROJECT``, else the only project file of the folder.
+def find_project(named: str | None) -> Path:
+    """The named project, else ``$SCIEXTRACT_PROJECT``, else the only project file of the present folder.
 
     Raises:
         ProjectMissingError: There is none.
         UsageError: There are several; lists them.
     """
-    path = implied_project(named, folder)
+    path = implied_project(named)
     if path is None:
         raise ProjectMissingError(
             f"no project is given, and there is no *{SUFFIX} file here",
@@ -27,7 +27,7 @@ def find_project(named: str | None, folder: Path | None = None) -> Path:
     return path
 
 
-def implied_project(named: str | None, folder: Path | None = None) -> Path | None:
+def implied_project(named: str | None) -> Path | None:
     """Like :func:`find_project`, with ``None`` when there is no project.
 
     Raises:
@@ -36,9 +36,8 @@ def implied_project(named: str | None, folder: Path | None = None) -> Path | Non
     wanted = named or os.environ.get(VARIABLE)
     if wanted:
         return Path(wanted)
-    place = folder or Path()
     here = sorted(
-        each for each in place.glob(f"*{SUFFIX}") if each.is_file() and each.name[0] != "."
+        each for each in Path().glob(f"*{SUFFIX}") if each.is_file() and each.name[0] != "."
     )
     if len(here) > 1:
         names = ", ".join(each.name for each in here)

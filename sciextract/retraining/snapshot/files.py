@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -101,7 +101,10 @@ def file_of(split: Split) -> str:
 def _write_splits(gathering: Gathering, folder: Path) -> tuple[dict[Split, SplitCounts], Files]:
     counts = {split: SplitCounts() for split in Split}
     with ExitStack() as stack:
-        written = {split: stack.enter_context(LineFile(folder / file_of(split))) for split in Split}
+        written = {
+            split: stack.enter_context(closing(LineFile(folder / file_of(split))))
+            for split in Split
+        }
         for split, document in gathering.documents():
             written[split].write(to_line(document))
             counts[split].add(document)
@@ -109,7 +112,7 @@ def _write_splits(gathering: Gathering, folder: Path) -> tuple[dict[Split, Split
 
 
 def _write_undecided(gathering: Gathering, folder: Path) -> FileEntry:
-    with LineFile(folder / UNDECIDED_FILE) as written:
+    with closing(LineFile(folder / UNDECIDED_FILE)) as written:
         for number in gathering.undecided():
             written.write(encode(with_fields(gathering.text(number), {})))
     return written.entry

@@ -8,8 +8,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
 from sciextract.documents.schema import LabelSchema
@@ -223,9 +222,6 @@ def _count(tally: Tally, key: str) -> None:
     tally[key] = tally.get(key, 0) + 1
 
 
-_PIECE_BYTES = 1 << 20
-
-
 class LineFile:
     """Appends lines in UTF-8, each ended by one line feed; ``entry`` tells hash, size and count.
 
@@ -241,15 +237,8 @@ class LineFile:
         with reported_as(str(path)):
             self._stream = path.open("wb")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """All lines are written."""
         with reported_as(str(self._path)):
             self._stream.close()
 
@@ -270,11 +259,8 @@ class LineFile:
 
 def sha256_of(path: Path) -> str:
     """Hex hash of a file's bytes, in constant memory."""
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while piece := stream.read(_PIECE_BYTES):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 Splits = Mapping[Split, SplitCounts]

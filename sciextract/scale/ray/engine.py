@@ -131,13 +131,13 @@ class ModelActor:
             refuse_other(this_node(), self._version)
             choice = received(self._shipped, self._work.choice)
             work = replace(self._work, shards=(), choice=choice)
-            self._pool = Pool(work, 1, self._timeout, lambda _: None).__enter__()
+            self._pool = Pool(work, 1, self._timeout, lambda _: None)
         return self._pool
 
     def __del__(self) -> None:
         """Ray lets go of an actor that has no more work before it ends its process."""
         if self._pool is not None:
-            self._pool.__exit__(None, None, None)
+            self._pool.close()
 
 
 PLACE = "place"

@@ -13,7 +13,6 @@ from sciextract.errors import FormatError
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import (
     HELD_OUT,
-    TOLERANCES,
     GateReport,
     Standard,
     compare_models,
@@ -37,9 +36,6 @@ def gate(
     before: Predictor,
     after: Predictor,
     *,
-    samples: int = 1000,
-    seed: int = 0,
-    tolerances: Mapping[str, float] = TOLERANCES,
     blind: bool = False,
 ) -> GateReport:
     """Judge whether one model may replace another, on the gate documents of a snapshot.
@@ -51,9 +47,6 @@ def gate(
         documents: The held-out documents with their complete layers.
         before: The model that predicts now.
         after: The model that wants to.
-        samples: How many times documents are drawn.
-        seed: Of the draws.
-        tolerances: F1 that each task may lose at the lower end of its interval.
         blind: Whether to report the scores on documents without such gold, too; the verdict is not by them.
     """
     texts = [each.annotated.document for each in documents]
@@ -62,9 +55,6 @@ def gate(
         list(before.stream(texts)),
         list(after.stream(texts)),
         symmetric_of(before, after),
-        samples=samples,
-        seed=seed,
-        tolerances=tolerances,
         blind=blind,
     )
 
@@ -75,9 +65,6 @@ def gate_predictions(
     after: Iterable[AnnotatedDocument],
     symmetric: frozenset[str],
     *,
-    samples: int = 1000,
-    seed: int = 0,
-    tolerances: Mapping[str, float] = TOLERANCES,
     blind: bool = False,
     standard: Standard = HELD_OUT,
 ) -> GateReport:
@@ -88,9 +75,6 @@ def gate_predictions(
         before: What predicts now.
         after: What wants to.
         symmetric: Relation labels without direction.
-        samples: As for :func:`gate`.
-        seed: As for :func:`gate`.
-        tolerances: As for :func:`gate`.
         blind: As for :func:`gate`.
         standard: How much gold, and how sure a difference, the verdict requires.
     """
@@ -100,9 +84,6 @@ def gate_predictions(
         list(map(scorable, after)),
         symmetric,
         complete=[frozenset(map(str, each.complete)) for each in documents],
-        samples=samples,
-        seed=seed,
-        tolerances=tolerances,
         suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
         blind=blind,
         standard=standard,
@@ -251,12 +232,12 @@ def graph_scores(config: ModelConfig) -> dict[str, float]:
     for graph in ("int8", "fp32"):
         scores = config.scores.get(graph)
         if isinstance(scores, dict):
-            return {name: float(value) for name, value in scores.items() if _is_number(value)}
+            return {
+                name: float(value)
+                for name, value in scores.items()
+                if isinstance(value, int | float) and not isinstance(value, bool)
+            }
     return {}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _dev_differs(configs: tuple[ModelConfig, ModelConfig]) -> Iterator[str]:

@@ -73,7 +73,7 @@ def test_only_what_is_true_counts_as_gold() -> None:
             ),
         ),
     )
-    found = gate([document], Silent(), RuleExtractor(), samples=20)
+    found = gate([document], Silent(), RuleExtractor())
     tasks = found.tasks
     assert {name: each.gold for name, each in tasks.items()} == {
         "entity": 3,
@@ -88,7 +88,7 @@ def test_only_what_is_true_counts_as_gold() -> None:
 def test_layers_that_are_not_done_are_left_out() -> None:
     done = training(FIRST, PROTEINS, SECOND, key="a")
     begun = training(FIRST, complete=frozenset({Layer.RELATIONS}), key="b")
-    found = gate([done, begun], Silent(), RuleExtractor(), samples=20)
+    found = gate([done, begun], Silent(), RuleExtractor())
     assert (found.documents, found.tasks["entity"].documents) == (2, 1)
     assert found.tasks["entity"].after == 100
 
@@ -107,7 +107,7 @@ def test_documents_with_what_a_model_proposed_are_counted(state: State, counted:
 def test_documents_without_suggestions_apart() -> None:
     suggested = training(replace(FIRST, source="model:sci@1a2b3c4d/run"), key="a")
     by_hand = training(FIRST, PROTEINS, SECOND, key="b")
-    found = gate([suggested, by_hand], Silent(), RuleExtractor(), samples=20, blind=True)
+    found = gate([suggested, by_hand], Silent(), RuleExtractor(), blind=True)
     assert found.tasks["entity"].gold == 4
     assert found.blind is not None and found.blind.few
     assert (found.blind.compared.documents, found.blind.compared.tasks["entity"].gold) == (1, 3)
