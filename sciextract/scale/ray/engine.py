@@ -26,18 +26,18 @@ from sciextract.scale.interface import (
 )
 from sciextract.scale.predicting import tasks_of
 from sciextract.scale.processes import TIMEOUT_SECONDS, Assembly
-from sciextract.scale.ray.nodes import (
+from sciextract.scale.ray.cluster import (
     ClusterError,
     ShippedModel,
     check_nodes,
     live_nodes,
     received,
     refuse_other,
+    session,
     ship,
     this_node,
     wait_for,
 )
-from sciextract.scale.ray.session import session
 from sciextract.scale.shards import remaining_chunks
 from sciextract.scale.worker_pool import Pool
 

@@ -6,9 +6,15 @@ hash, for one project or for the user; choices are only ever added, so that each
 
 from __future__ import annotations
 
-from sciextract.workflows.models.archive import export, import_
 from sciextract.workflows.models.choice import Chosen, chosen, current, rollback, use
-from sciextract.workflows.models.registry import KnownModel, find_model, known_models, register
+from sciextract.workflows.models.registry import (
+    KnownModel,
+    export,
+    find_model,
+    import_,
+    known_models,
+    register,
+)
 
 __all__ = [
     "Chosen",

@@ -23,12 +23,12 @@ from sciextract.errors import (
 )
 from sciextract.workflows.models import (
     KnownModel,
-    archive,
     export,
     find_model,
     import_,
     known_models,
     register,
+    registry,
 )
 from sciextract.workflows.models.registry import models_folder
 from tests.unit.workflows.models.builders import model_folder, names_in
@@ -255,7 +255,7 @@ class TestImport:
     ) -> None:
         file = tar_with(tmp_path / "m.tar", model)
         shutil.rmtree(models_folder())
-        monkeypatch.setattr(archive, "MAX_BYTES", 100)
+        monkeypatch.setattr(registry, "MAX_BYTES", 100)
         with pytest.raises(FormatError, match="exceeds"):
             import_(file)
 

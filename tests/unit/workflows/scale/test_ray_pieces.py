@@ -19,7 +19,8 @@ from sciextract.errors import MissingExtraError, SciextractError, UsageError, in
 from sciextract.inference.model_folder import manifest_hash, open_folder
 from sciextract.resources import bundled_models
 from sciextract.scale.interface import Shard
-from sciextract.scale.ray import nodes
+from sciextract.scale.ray import cluster
+from sciextract.scale.ray.cluster import received, ship
 from sciextract.scale.ray.engine import (
     Envelope,
     ModelActor,
@@ -30,7 +31,6 @@ from sciextract.scale.ray.engine import (
     readable_on_cluster,
     unpacked,
 )
-from sciextract.scale.ray.nodes import received, ship
 from sciextract.scale.shards import remaining_chunks
 from sciextract.workflows.model_choice import ModelChoice
 from tests.unit.workflows.scale.support import given, lines, work_of
@@ -41,7 +41,7 @@ HERE = "login1 (10.0.0.1)"
 
 @pytest.fixture(autouse=True)
 def node(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("nodes", "engine"):
+    for module in ("cluster", "engine"):
         monkeypatch.setattr(f"sciextract.scale.ray.{module}.this_node", lambda: HERE)
 
 
@@ -81,7 +81,7 @@ def test_a_port_where_nobody_listens_is_told_at_once() -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(nodes.ClusterError, match=rf"no Ray cluster at '{address}': Connection"):
+        with pytest.raises(cluster.ClusterError, match=rf"no Ray cluster at '{address}': Connection"):
             first_of(RayEngine(1, address))
 
 
@@ -100,9 +100,9 @@ def test_standard_input_is_refused_and_paths_hang_on_no_folder(tmp_path: Path) -
     ],
 )
 def test_a_machine_with_another_sciextract_is_named(version: str | None, words: str) -> None:
-    with pytest.raises(nodes.ClusterError, match=rf"node login1 \(10\.0\.0\.1\) {words}"):
-        nodes.refuse_other(HERE, version)
-    nodes.refuse_other(HERE, __version__)
+    with pytest.raises(cluster.ClusterError, match=rf"node login1 \(10\.0\.0\.1\) {words}"):
+        cluster.refuse_other(HERE, version)
+    cluster.refuse_other(HERE, __version__)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_run_that_waits_for_processors_says_so(
 ) -> None:
     found = SimpleNamespace(cluster_resources=lambda: there, available_resources=lambda: free)
     monkeypatch.setitem(sys.modules, "ray", found)
-    told = nodes.wait_for("GPU")
+    told = cluster.wait_for("GPU")
     assert words in told if words else told == ""
 
 
