@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-COLUMNS = 92
+COLUMNS = 80
 _MARKED = re.compile(r"(?<=<!-- real run -->\n)```console\n\$ (.+)\n(?:.*\n)*?```\n")
 _BLOCK = re.compile(r"```console\n((?:.*\n)*?)```\n")
 _VARIES = re.compile(

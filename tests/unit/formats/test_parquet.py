@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -27,6 +26,8 @@ from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.arrow_rows import SCHEMA
 from sciextract.formats.base import ReadItem
 from sciextract.text.analyse import make_document
+
+datasets = pytest.importorskip("datasets")
 
 TEXT = "Tree kernels rank 😀 proteins. They work."
 COUNT = 2300
@@ -124,7 +125,7 @@ TOKENS = [["Tree", "kernels", "rank", "proteins"], ["They", "work"]]
 TAGS = [["B-Method", "I-Method", "O", "B-Task"], ["O", "O"]]
 
 
-def tagged(names: list[str] | None = None) -> datasets.Dataset:
+def tagged(names: list[str] | None = None) -> Any:
     labels = names or sorted({tag for tags in TAGS for tag in tags})
     features = datasets.Features(
         {

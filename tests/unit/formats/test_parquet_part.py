@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import datasets
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,6 +21,9 @@ from sciextract.formats.parquet import parquet_part
 from sciextract.formats.registry import get_format
 from sciextract.text.analyse import make_document
 from tests.strategies import annotated_documents
+
+datasets = pytest.importorskip("datasets")
+duckdb = pytest.importorskip("duckdb")
 
 TEXT = "Tree kernels rank 😀 proteins.\r\nThey work."
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import datasets
 import pytest
 
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.formats.inputs import Part, part_of, paths_of, splits_of
+
+datasets = pytest.importorskip("datasets")
 
 
 def _touch(folder: Path, *names: str) -> Path:

@@ -146,6 +146,7 @@ def test_an_input_that_a_machine_does_not_see_is_told_with_its_name(tmp_path: Pa
 
 
 def test_an_actor_predicts_and_hands_refusals_through(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
     work = work_of([given(tmp_path / "in.jsonl", lines(5))])
     chunk, _ = remaining_chunks(work, {})
     refusal = Refusal("a shard is gone", "look for it", 4)
@@ -158,6 +159,7 @@ def test_an_actor_predicts_and_hands_refusals_through(tmp_path: Path) -> None:
 
 
 def test_an_actor_of_another_version_says_so_itself(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
     work = work_of([given(tmp_path / "in.jsonl", lines(1))])
     [chunk] = remaining_chunks(work, {})
     actor = ModelActor(work, ship(ModelChoice()), "0.0.1", 60.0)
