@@ -5,18 +5,18 @@ from __future__ import annotations
 import csv
 import gc
 import os
+import signal
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Event, Thread
-from typing import Any, Generic, TypeVar
+from threading import Thread
+from typing import Any
 
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument
@@ -35,66 +35,6 @@ from sciextract.graph.contribution import (
 )
 from sciextract.graph.exchange_record import read_abstract
 
-_Item = TypeVar("_Item")
-_SECONDS_TO_NOTICE = 0.2
-
-
-def read_ahead(items: Iterable[_Item], most: int) -> Generator[_Item, None, None]:
-    """The same items in the same order, made by a thread that is up to ``most`` items ahead.
-
-    What making them raises is raised here, after the items before it. A consumer that stops ends the thread.
-    """
-    reader = _Reader(items, most)
-    try:
-        yield from reader.items()
-    finally:
-        reader.end()
-
-
-class _Reader(Generic[_Item]):
-    def __init__(self, items: Iterable[_Item], most: int) -> None:
-        self._items = items
-        self._ready: Queue[_Item | _End] = Queue(most)
-        self._unwanted = Event()
-        self._thread = Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def items(self) -> Iterator[_Item]:
-        while not isinstance(item := self._ready.get(), _End):
-            yield item
-        if item.error is not None:
-            raise item.error
-
-    def end(self) -> None:
-        self._unwanted.set()
-        while self._thread.is_alive():
-            try:
-                self._ready.get(timeout=_SECONDS_TO_NOTICE)
-            except Empty:
-                continue
-        self._thread.join()
-
-    def _run(self) -> None:
-        error: BaseException | None = None
-        try:
-            for item in self._items:
-                self._ready.put(item)
-                if self._unwanted.is_set():
-                    break
-        except BaseException as caught:  # noqa: BLE001 - told to the consumer
-            error = caught
-        finally:
-            close = getattr(self._items, "close", None)
-            if close is not None:
-                close()
-        self._ready.put(_End(error))
-
-
-class _End:
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
-
-
 Bundle = tuple[str, list[tuple[int, str]]]
 """A file, and some of its lines with their numbers."""
 _RARELY = 50_000
@@ -102,54 +42,38 @@ Work = Callable[[Bundle], list[Any]]
 
 
 def in_processes(work: Work, bundles: Iterable[Bundle], processes: int) -> Iterator[list[Any]]:
-    """The results of ``work`` for each bundle, in order, in constant memory.
+    """The results of ``work`` for each bundle, in order, in constant memory; some bundles are worked on ahead.
 
     Args:
         work: A picklable callable.
         bundles: Numbered lines.
         processes: How many work next to this one.
     """
-    with ExitStack() as stack:
-        idle = deque([stack.enter_context(_process(work)) for _ in range(processes)])
-        busy: deque[Connection] = deque()
-        for bundle in bundles:
-            if idle:
-                connection = idle.popleft()
-                connection.send(bundle)
-            else:
-                connection = busy.popleft()
-                result = connection.recv()
-                connection.send(bundle)
-                busy.append(connection)
-                yield result
-                continue
-            busy.append(connection)
-        while busy:
-            yield busy.popleft().recv()
-
-
-@contextmanager
-def _process(work: Work) -> Iterator[Connection]:
-    context = get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(work, theirs), daemon=True)
-    process.start()
-    theirs.close()
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), _prepare_worker)
+    waiting: deque[Future[list[Any]]] = deque()
     try:
-        yield ours
+        for bundle in bundles:
+            waiting.append(pool.submit(work, bundle))
+            if len(waiting) > processes + _BUNDLES_AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
     finally:
-        ours.close()
-        process.join()
+        pool.shutdown(cancel_futures=True)
 
 
-def _serve(work: Work, connection: Connection) -> None:
+def _prepare_worker() -> None:
     gc.freeze()
     gc.set_threshold(_RARELY)  # records come and go without cycles: there is little to look for
-    try:
-        while True:
-            connection.send(work(connection.recv()))
-    except (EOFError, BrokenPipeError, ConnectionResetError, KeyboardInterrupt):
-        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the build, which ends its workers
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker does not notice by itself that the build was killed."""
+    if parent := parent_process():
+        parent.join()
+    os._exit(1)
 
 
 PROJECT_SUFFIX = ".sciextract"
@@ -224,16 +148,11 @@ class Reading:
         work = partial(_parsed, self.counted, self.years)
         bundles = _bundles(files, bad)
         many = self.workers and sum(map(os.path.getsize, files)) > _MANY_BYTES
-        done = (
-            read_ahead(in_processes(work, bundles, self.workers), _BUNDLES_AHEAD)
-            if many
-            else map(work, bundles)
-        )
-        for results in done:
+        for results in in_processes(work, bundles, self.workers) if many else map(work, bundles):
             while bad:
                 yield BadRecord(bad.popleft())
             for each in results:
-                yield BadRecord(_error(each)) if isinstance(each, dict) else each
+                yield BadRecord(FormatError(**each)) if isinstance(each, dict) else each
         yield from map(BadRecord, bad)
 
 
@@ -252,10 +171,6 @@ def _parsed(
         else:
             results.append(contribution_from(found, counted))
     return results
-
-
-def _error(parts: dict[str, Any]) -> FormatError:
-    return FormatError(parts.pop("problem"), **parts)
 
 
 def _bundles(files: Sequence[str], bad: deque[FormatError]) -> Iterator[Bundle]:
@@ -288,11 +203,8 @@ def _files(path: str) -> list[str]:
         return [path]
     found = [each for each in Path(path).rglob("*") if each.is_file() and not is_aside(each)]
     files = sorted(map(str, found))
-    return [each for each in files if _is_jsonl(each) or _is_parquet(each)] or [path]
-
-
-def _is_parquet(path: str) -> bool:
-    return path.lower().endswith(_PARQUET_SUFFIX)
+    wanted = [each for each in files if _is_jsonl(each) or each.lower().endswith(_PARQUET_SUFFIX)]
+    return wanted or [path]
 
 
 def _is_jsonl(path: str) -> bool:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
+from sciextract.errors import MissingExtraError
 from sciextract.formats.json_values import dump_line
 from sciextract.formats.sink import LineSink
 from sciextract.formats.tables import exact_csv_row
-from sciextract.graph.parquet import write_parquet
-from sciextract.graph.queries.nodes import Alias, aliases_of, labels_of, years_of
+from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.queries.nodes import NODE, Alias, Node, aliases_of, labels_of, years_of
 from sciextract.graph.vocabulary import iri_of
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
@@ -57,28 +58,18 @@ def export_graph(
         writers[format](connection, partial, least)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRow:
-    """A node with everything about it: see :class:`sciextract.graph.queries.nodes.Node`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRow(Node):
+    """A node with everything about it.
 
     Attributes:
         key: Its normal form, the same in every graph of the same naming rules.
+        labels: Mentions by type.
+        years: Abstracts by year.
+        aliases: All ways to write it.
     """
 
-    id: int
     key: str
-    name: str
-    label: str
-    documents: int
-    mentions: int
-    degree: int
-    first_year: int | None
-    last_year: int | None
-    extracted_documents: int
-    matched: int
-    nested: int
-    generic: int
-    vocabulary_id: str | None
     labels: dict[str, int]
     years: dict[int, int]
     aliases: tuple[Alias, ...]
@@ -121,22 +112,21 @@ class EdgeRow:
 
 def node_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[NodeRow]:
     """All nodes that so many abstracts name."""
-    rows: Iterable[tuple[Any, ...]] = connection.execute(
-        """SELECT n.id, m.key, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
-            n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id
-        FROM node n JOIN name m ON m.id = n.id JOIN label l ON l.id = n.label
-        WHERE n.documents >= ? ORDER BY n.id""",
-        (least,),
-    )
-    for row in rows:
+    for row in connection.execute(f"{NODE} WHERE n.documents >= ? ORDER BY n.id", (least,)):
         node = row[0]
-        labels, years = labels_of(connection, node), years_of(connection, node)
-        yield NodeRow(*(*row, labels, years, aliases_of(connection, node)))
+        (key,) = connection.execute("SELECT key FROM name WHERE id = ?", (node,)).fetchone()
+        yield NodeRow(
+            *row,
+            key=key,
+            labels=labels_of(connection, node),
+            years=years_of(connection, node),
+            aliases=aliases_of(connection, node),
+        )
 
 
 def edge_rows(connection: sqlite3.Connection, least: int = 1) -> Iterator[EdgeRow]:
     """All edges between nodes that so many abstracts name."""
-    rows: Iterable[tuple[Any, ...]] = connection.execute(
+    rows = connection.execute(
         """SELECT e.id, e.head, e.tail, h.key, t.key, l.name, e.documents, e.mentions, e.score_mean, e.score_max
         FROM edge e JOIN label l ON l.id = e.label
         JOIN name h ON h.id = e.head JOIN name t ON t.id = e.tail
@@ -158,16 +148,29 @@ def _evidence(connection: sqlite3.Connection, edge: int) -> tuple[EvidenceRow, .
     return tuple([EvidenceRow(*row) for row in rows])
 
 
-_NODE_TYPES = {
-    "key": "string", "name": "string", "label": "string", "documents": "int", "mentions": "int",
-    "degree": "int", "first_year": "int", "last_year": "int", "extracted_documents": "int", "matched": "int",
-    "nested": "int", "generic": "int", "vocabulary_id": "string", "labels": "string", "years": "string",
-    "aliases": "string",
+#: The columns of a node and an edge, with their Arrow types; all formats derive theirs from these.
+_NODE_COLUMNS = {
+    "id": "int64", "key": "string", "name": "string", "label": "string", "documents": "int64", "mentions": "int64",
+    "degree": "int64", "first_year": "int32", "last_year": "int32", "extracted_documents": "int64",
+    "matched": "int64", "nested": "int64", "generic": "int8", "vocabulary_id": "string",
 }  # fmt: skip
-_EDGE_TYPES = {
-    "label": "string", "documents": "int", "mentions": "int", "score_mean": "double",
-    "score_max": "double", "evidence": "string",
+_EDGE_COLUMNS = {
+    "id": "int64", "head": "int64", "tail": "int64", "label": "string", "documents": "int64", "mentions": "int64",
+    "score_mean": "float64", "score_max": "float64",
 }  # fmt: skip
+_PLAIN_TYPES = {"string": "string", "float64": "double"}
+
+
+def _typed(columns: Mapping[str, str], *others: str) -> dict[str, str]:
+    """Columns with the types of GraphML and Neo4j, without those that say where a row belongs."""
+    place = ("id", "head", "tail")
+    types = {name: _PLAIN_TYPES.get(kind, "int") for name, kind in columns.items()}
+    kept = {name: kind for name, kind in types.items() if name not in place}
+    return kept | dict.fromkeys(others, "string")
+
+
+_NODE_TYPES = _typed(_NODE_COLUMNS, "labels", "years", "aliases")
+_EDGE_TYPES = _typed(_EDGE_COLUMNS, "evidence")
 # What XML 1.0 (section 2.2) has no place for.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REPLACEMENT = "\ufffd"
@@ -179,9 +182,13 @@ def write_graphml(connection: sqlite3.Connection, output: Path, least: int) -> N
     Raises:
         OutputError: The file cannot be written.
     """
+    _write_lines(output, _lines(connection, least))
+
+
+def _write_lines(output: Path, lines: Iterable[str]) -> None:
     sink = LineSink(output)
     try:
-        for line in _lines(connection, least):
+        for line in lines:
             sink.write_line(line)
     finally:
         sink.close()
@@ -206,12 +213,9 @@ def _lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
 
 def _of_node(node: NodeRow) -> dict[str, Any]:
     plain = {name: getattr(node, name) for name in _NODE_TYPES}
-    lists = {
-        "labels": node.labels,
-        "years": node.years,
-        "aliases": [asdict(a) for a in node.aliases],
-    }
-    return plain | {name: json.dumps(value) for name, value in lists.items()}
+    aliases = json.dumps([asdict(each) for each in node.aliases])
+    lists = {"labels": json.dumps(node.labels), "years": json.dumps(node.years)}
+    return plain | lists | {"aliases": aliases}
 
 
 def _of_edge(edge: EdgeRow) -> dict[str, Any]:
@@ -261,10 +265,9 @@ _CONTEXT = {
         name: f"sx:{name}"
         for name in (
             *("surface", "rule", "documents", "mentions", "degree", "firstYear", "lastYear"),
-            *("extractedDocuments", "matched", "nested"),
+            *("extractedDocuments", "matched", "nested", "docKey", "charStart", "charEnd"),
         )
     },
-    **{name: f"sx:{name}" for name in ("docKey", "charStart", "charEnd")},
 }
 
 
@@ -274,16 +277,16 @@ def write_jsonld(connection: sqlite3.Connection, output: Path, least: int) -> No
     Raises:
         OutputError: The file cannot be written.
     """
-    sink = LineSink(output)
-    try:
-        sink.write_line(f'{{"@context": {json.dumps(_CONTEXT)}, "@graph": [')
-        before = ""
-        for record in _records(connection, least):
-            sink.write_line(before + dump_line(record))
-            before = ","
-        sink.write_line("]}")
-    finally:
-        sink.close()
+    _write_lines(output, _jsonld_lines(connection, least))
+
+
+def _jsonld_lines(connection: sqlite3.Connection, least: int) -> Iterator[str]:
+    yield f'{{"@context": {json.dumps(_CONTEXT)}, "@graph": ['
+    before = ""
+    for record in _records(connection, least):
+        yield before + dump_line(record)
+        before = ","
+    yield "]}"
 
 
 def _records(connection: sqlite3.Connection, least: int) -> Iterator[dict[str, Any]]:
@@ -315,15 +318,15 @@ def _concept(node: NodeRow) -> dict[str, Any]:
         "years": {str(year): count for year, count in node.years.items()},
         "alias": [
             {
-                "surface": each.surface,
-                "rule": list(each.rules),
-                "documents": each.documents,
-                "mentions": each.mentions,
+                "surface": a.surface,
+                "rule": list(a.rules),
+                "documents": a.documents,
+                "mentions": a.mentions,
             }
-            for each in node.aliases
+            for a in node.aliases
         ],
     }
-    return {name: value for name, value in record.items() if value is not None}
+    return _known(record)
 
 
 def _statement(edge: EdgeRow) -> dict[str, Any]:
@@ -337,15 +340,16 @@ def _statement(edge: EdgeRow) -> dict[str, Any]:
         "scoreMean": edge.score_mean,
         "scoreMax": edge.score_max,
         "evidence": [
-            {
-                "docKey": each.doc_key,
-                "charStart": each.char_start,
-                "charEnd": each.char_end,
-                **({} if each.score is None else {"score": each.score}),
-            }
+            _known(
+                dict(zip(("docKey", "charStart", "charEnd", "score"), astuple(each), strict=True))
+            )
             for each in edge.evidence
         ],
     }
+    return _known(record)
+
+
+def _known(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value is not None}
 
 
@@ -354,15 +358,6 @@ def _iri(kind: str, name: str) -> str:
 
 
 NODES, RELATIONSHIPS = "nodes.csv", "relationships.csv"
-_NODE_COLUMNS = (
-    *(":ID", "key", "name", ":LABEL", "documents:int", "mentions:int", "degree:int"),
-    *("first_year:int", "last_year:int", "extracted_documents:int", "matched:int", "nested:int"),
-    *("generic:int", "vocabulary_id", "aliases:string[]"),
-)
-_EDGE_COLUMNS = (
-    *(":START_ID", ":END_ID", ":TYPE", "documents:int", "mentions:int"),
-    *("score_mean:double", "score_max:double", "evidence:string[]"),
-)
 _NO_LIST = re.compile(r"[;\s]+")
 _SEPARATOR = ";"
 
@@ -376,39 +371,123 @@ def write_neo4j(connection: sqlite3.Connection, output: Path, least: int) -> Non
         OutputError: A file cannot be written.
     """
     output.mkdir(parents=True)
+    node_head = _neo4j_head((":ID",), ":LABEL", _typed(_NODE_COLUMNS), "aliases")
     nodes = (_node_cells(node) for node in node_rows(connection, least))
+    _write_lines(output / NODES, _csv_lines(node_head, nodes))
+    edge_head = _neo4j_head((":START_ID", ":END_ID"), ":TYPE", _typed(_EDGE_COLUMNS), "evidence")
     edges = (_edge_cells(edge) for edge in edge_rows(connection, least))
-    _write(output / NODES, _NODE_COLUMNS, nodes)
-    _write(output / RELATIONSHIPS, _EDGE_COLUMNS, edges)
+    _write_lines(output / RELATIONSHIPS, _csv_lines(edge_head, edges))
 
 
-def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    sink = LineSink(path)
-    try:
-        sink.write_line(",".join(columns))
-        for row in rows:
-            sink.write_line(exact_csv_row(["" if cell is None else str(cell) for cell in row]))
-    finally:
-        sink.close()
+def _neo4j_head(
+    ids: Sequence[str], label: str, types: Mapping[str, str], listed: str
+) -> Iterator[str]:
+    yield from ids
+    for name, kind in types.items():
+        yield label if name == "label" else name if kind == "string" else f"{name}:{kind}"
+    yield f"{listed}:string[]"
 
 
-def _node_cells(node: NodeRow) -> tuple[object, ...]:
+def _csv_lines(head: Iterable[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    yield ",".join(head)
+    for row in rows:
+        yield exact_csv_row(["" if cell is None else str(cell) for cell in row])
+
+
+def _node_cells(node: NodeRow) -> list[object]:
     surfaces = dict.fromkeys([_item(each.surface) for each in node.aliases])
-    return (
-        *(node.id, node.key, node.name, node.label, node.documents, node.mentions, node.degree),
-        *(node.first_year, node.last_year, node.extracted_documents, node.matched, node.nested),
-        *(node.generic, node.vocabulary_id, _SEPARATOR.join(surfaces)),
-    )
+    return [*(getattr(node, name) for name in _NODE_COLUMNS), _SEPARATOR.join(surfaces)]
 
 
-def _edge_cells(edge: EdgeRow) -> tuple[object, ...]:
+def _edge_cells(edge: EdgeRow) -> list[object]:
     evidence = [f"{_item(e.doc_key)}#char={e.char_start},{e.char_end}" for e in edge.evidence]
-    return (
-        *(edge.head, edge.tail, edge.label, edge.documents, edge.mentions),
-        *(edge.score_mean, edge.score_max, _SEPARATOR.join(evidence)),
-    )
+    values = (getattr(edge, name) for name in _EDGE_COLUMNS if name != "id")
+    return [*values, _SEPARATOR.join(evidence)]
 
 
 def _item(text: str) -> str:
     """An item of a list: the separator and line ends become spaces."""
     return _NO_LIST.sub(" ", text)
+
+
+_ROWS_AT_ONCE = 20_000
+_OF_NODE = "FROM {} x JOIN node n ON n.id = x.node"
+_ALL_EDGES = """FROM edge e JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
+JOIN label l ON l.id = e.label"""
+_FEW = "WHERE n.documents >= :least ORDER BY x.node"
+_BOTH = "WHERE h.documents >= :least AND t.documents >= :least ORDER BY e.id"
+
+#: Columns with their types, and where they come from.
+_PARQUET_TABLES = {
+    "nodes": (
+        _NODE_COLUMNS,
+        """SELECT n.id, m.key, n.name, l.name, n.documents, n.mentions, n.degree, n.first_year, n.last_year,
+            n.extracted_documents, n.matched, n.nested, n.generic, n.vocabulary_id
+        FROM node n JOIN name m ON m.id = n.id JOIN label l ON l.id = n.label
+        WHERE n.documents >= :least ORDER BY n.id""",
+    ),
+    "labels": (
+        {"node": "int64", "label": "string", "mentions": "int64"},
+        f"SELECT x.node, l.name, x.mentions {_OF_NODE.format('node_label')} JOIN label l ON l.id = x.label {_FEW}",
+    ),
+    "years": (
+        {"node": "int64", "year": "int32", "documents": "int64"},
+        f"SELECT x.node, x.year, x.documents {_OF_NODE.format('node_year')} {_FEW}",
+    ),
+    "aliases": (
+        {"node": "int64", "surface": "string", "rules": "rules", "documents": "int64", "mentions": "int64"},
+        f"""SELECT x.node, f.surface, x.rules, x.documents, x.mentions {_OF_NODE.format('alias')}
+        JOIN form f ON f.id = x.form {_FEW}""",
+    ),
+    "edges": (
+        _EDGE_COLUMNS,
+        f"SELECT e.id, e.head, e.tail, l.name, e.documents, e.mentions, e.score_mean, e.score_max {_ALL_EDGES} {_BOTH}",
+    ),
+    "evidence": (
+        {"edge": "int64", "doc_key": "string", "char_start": "int64", "char_end": "int64", "score": "float64"},
+        f"""SELECT e.id, d.doc_key, v.char_start, v.char_end, v.score {_ALL_EDGES}
+        JOIN support s ON s.edge = e.id JOIN evidence v ON v.document = s.document AND v.number = s.number
+        JOIN document d ON d.id = s.document {_BOTH}""",
+    ),
+}  # fmt: skip
+
+
+def write_parquet(connection: sqlite3.Connection, output: Path, least: int) -> None:
+    """Write a folder with a file a table.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        OSError: A file cannot be written.
+    """
+    try:
+        import pyarrow  # noqa: F401 - asked for before the folder is made
+    except ImportError as error:
+        raise MissingExtraError("Parquet", "formats") from error
+    output.mkdir(parents=True)
+    for name, (columns, query) in _PARQUET_TABLES.items():
+        rows = connection.execute(query, {"least": least})
+        _write_table(output / f"{name}.parquet", columns, rows)
+
+
+def _write_table(path: Path, columns: dict[str, str], rows: sqlite3.Cursor) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {
+        name: pa.list_(pa.string()) if kind == "rules" else getattr(pa, kind)()
+        for name, kind in columns.items()
+    }
+    schema = pa.schema(list(types.items()))
+    with pq.ParquetWriter(path, schema) as writer:
+        while some := rows.fetchmany(_ROWS_AT_ONCE):
+            columnar = zip(columns.values(), zip(*some, strict=True), strict=True)
+            values = [_in_words(column) if kind == "rules" else column for kind, column in columnar]
+            arrays = [
+                pa.array(column, type=each)
+                for column, each in zip(values, types.values(), strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+def _in_words(rules: tuple[Any, ...]) -> list[tuple[str, ...]]:
+    return [MergeRule(each).words for each in rules]

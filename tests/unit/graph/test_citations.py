@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
-from sciextract.formats.citations import Citation, bibtex, ris
+from sciextract.graph.answers import Citation, bibtex, ris
 
 HOSTILE = (
     "} , note = {x}\n@article{evil, title={y}}",
