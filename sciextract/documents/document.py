@@ -151,6 +151,13 @@ class ModelId:
         return f"{self.name}@{self.hash[:8]}{self.variant}"
 
 
+def warnings_of(remarks: Mapping[str, int]) -> tuple[str, ...]:
+    """One warning a kind, with how often it occurred."""
+    return tuple(
+        [f"{kind} ({'once' if n == 1 else f'{n} times'})" for kind, n in remarks.items() if n]
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class AnnotatedDocument:
     """A document with the annotations of one source.

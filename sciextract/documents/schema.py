@@ -11,13 +11,11 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.document import AnnotatedDocument, warnings_of
 from sciextract.errors import SchemaError
-
-if TYPE_CHECKING:
-    from sciextract.documents.document import AnnotatedDocument
 
 ANY_TYPE = "*"
 """In a legal pair: every entity type."""
@@ -147,7 +145,7 @@ def validate_annotations(annotated: AnnotatedDocument, schema: LabelSchema) -> t
     clusters = sum(cluster.state is not State.REJECTED for cluster in annotations.clusters)
     if clusters and not schema.coreference:
         counts[f"clusters, but schema {schema.name!r} has no coreference"] = clusters
-    return tuple([f"{problem} ({_times(count)})" for problem, count in counts.items()])
+    return warnings_of(counts)
 
 
 _Type = TypeVar("_Type", EntityType, RelationType)
@@ -209,7 +207,3 @@ def _pair_problem(schema: LabelSchema, label: str, head: str, tail: str) -> Iter
     """A warning for a pair of known types that the relation does not list."""
     if {head, tail} <= set(schema.entity_labels) and not schema.relation(label).allows(head, tail):
         yield f"relation {label} from {head} to {tail} is not a legal pair of schema {schema.name!r}"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"

@@ -293,13 +293,10 @@ def _colour(section: _Section) -> str:
 def _pairs(section: _Section) -> tuple[tuple[str, str], ...]:
     pairs = section.get("pairs", list, [])
     for pair in pairs:
-        if not _is_pair(pair):
+        words = isinstance(pair, list) and all(isinstance(end, str) for end in pair)
+        if not words or len(pair) != 2:
             raise section.error("pairs", f'has {pair!r}; expected ["head type", "tail type"]')
     return tuple([(head, tail) for head, tail in pairs])
-
-
-def _is_pair(pair: object) -> bool:
-    return isinstance(pair, list) and len(pair) == 2 and all(isinstance(end, str) for end in pair)
 
 
 def _check_pairs(

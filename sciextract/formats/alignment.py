@@ -141,7 +141,7 @@ def given_span(start: object, end: object, mention: object, field: str, place: P
         problem = f"start {quoted(start)} and end {quoted(end)} found; expected 0 <= start < end"
         raise place.error(problem, field=field)
     if mention is not None and not isinstance(mention, str):
-        raise place.error(f"{quoted(mention)} found; expected the mention's text", field=field)
+        raise place.unexpected(mention, "the mention's text", field=field)
     return GivenSpan(start, end, mention, field)
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, ReadItem, Source, quoted
 from sciextract.formats.packing import MAX_RATIO, allowed_bytes, open_bytes
@@ -79,7 +78,7 @@ class Names:
         """The item with the archive's path in its error or warnings."""
         if isinstance(item, BadRecord):
             return BadRecord(self.error(item.error))
-        return _with_warnings(item, [self.text(each) for each in item.warnings])
+        return replace(item, warnings=tuple(self.text(each) for each in item.warnings))
 
     def error(self, error: FormatError) -> FormatError:
         """The error with ``ARCHIVE/MEMBER`` as its place."""
@@ -94,10 +93,6 @@ class Names:
     def text(self, text: str) -> str:
         """The text with the archive's path for that of the temporary folder."""
         return text.replace(str(self.folder), self.path)
-
-
-def _with_warnings(document: AnnotatedDocument, warnings: Sequence[str]) -> AnnotatedDocument:
-    return replace(document, warnings=tuple(warnings)) if warnings else document
 
 
 def _extract(path: str, folder: Path) -> None:
@@ -123,7 +118,8 @@ def _checked(infos: Sequence[zipfile.ZipInfo], path: str) -> list[_Member]:
         _refuse_kind(info, path)
         total += info.file_size
         _refuse_size(info, total, path)
-        if not _is_folder(info) and parts[0] != _LITTER:
+        is_folder = info.orig_filename.endswith(("/", "\\"))
+        if not is_folder and parts[0] != _LITTER:
             members.append(_Member(info, parts))
     return members
 
@@ -177,10 +173,6 @@ def _unpack(archive: zipfile.ZipFile, member: _Member, folder: Path, path: str) 
         raise _refused(info, problem, path, "set TMPDIR to a folder with more space") from error
     except _BROKEN as error:
         raise _refused(info, f"is damaged: {error}", path, "unzip -t FILE checks it") from error
-
-
-def _is_folder(info: zipfile.ZipInfo) -> bool:
-    return info.orig_filename.endswith(("/", "\\"))
 
 
 def _refused(info: zipfile.ZipInfo, problem: str, path: str, hint: str = "") -> FormatError:

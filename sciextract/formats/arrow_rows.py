@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, time
 from functools import partial
@@ -13,14 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from sciextract.documents.annotations import Cluster, Entity, LabelScore, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.base import BadRecord, Place, ReadItem, Source, quoted
 from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.json_values import Record, list_at, unknown_fields
-from sciextract.formats.jsonl import parse_record
+from sciextract.formats.jsonl import entity_record, group_record, link_record, parse_record
 from sciextract.formats.tables import COLUMN_NAMES, plain_name
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 from sciextract.text.characters import without_surrogates
@@ -117,11 +115,11 @@ class _Row:
             "text": text,
             "text_sha256": whole.text_sha256,
             "tokens": [without_surrogates(token)[0] for token in tokens.strings(text)],
-            "token_ranges": _ranges(tokens.spans),
+            "token_ranges": [[span.char_start, span.char_end] for span in tokens.spans],
             "sentences": [[each.token_start, each.token_end] for each in tokens.sentences],
-            "entities": [self._entity(entity) for entity in annotations.entities],
-            "relations": [self._relation(relation) for relation in annotations.relations],
-            "clusters": [self._cluster(cluster) for cluster in annotations.clusters],
+            "entities": [self._item(entity_record(each)) for each in annotations.entities],
+            "relations": [self._item(link_record(each)) for each in annotations.relations],
+            "clusters": [self._item(group_record(each)) for each in annotations.clusters],
             "fields": json.dumps(dict(document.document.fields), default=str),
             "model_name": model and self._utf8(model.name),
             "model_hash": model and self._utf8(model.hash),
@@ -134,44 +132,17 @@ class _Row:
             self._losses[LOSS] += count
         return replaced
 
-    def _entity(self, entity: Entity) -> Record:
-        return {
-            "id": self._utf8(entity.id),
-            "fragments": _ranges(entity.fragments),
-            **self._labelled(entity),
-        }
+    def _item(self, record: Record) -> Record:
+        """An item of an exchange record as a row has it: its alternatives as structs, empty lists where it has none."""
+        labels = record.pop("alternatives", [])
+        alternatives = [{"label": self._utf8(label), "score": score} for label, score in labels]
+        plain = {name: self._safe(value) for name, value in record.items()}
+        return {"alternatives": alternatives, "mention_scores": [], "mention_states": [], **plain}
 
-    def _relation(self, relation: Relation) -> Record:
-        return {
-            "id": self._utf8(relation.id),
-            "head": self._utf8(relation.head),
-            "tail": self._utf8(relation.tail),
-            **self._labelled(relation),
-        }
-
-    def _cluster(self, cluster: Cluster) -> Record:
-        return {
-            "id": self._utf8(cluster.id),
-            "mentions": [self._utf8(mention) for mention in cluster.mentions],
-            "mention_scores": list(cluster.mention_scores),
-            "mention_states": [state.value for state in cluster.mention_states],
-            **self._made(cluster),
-        }
-
-    def _labelled(self, item: Entity | Relation) -> Record:
-        alternatives = [self._label_score(each) for each in item.alternatives]
-        return {"label": self._utf8(item.label), "alternatives": alternatives, **self._made(item)}
-
-    def _label_score(self, each: LabelScore) -> Record:
-        return {"label": self._utf8(each.label), "score": each.score}
-
-    def _made(self, item: Entity | Relation | Cluster) -> Record:
-        state, source = item.state.value, self._utf8(item.source)
-        return {"score": item.score, "state": state, "source": source}
-
-
-def _ranges(spans: Iterable[Span]) -> list[list[int]]:
-    return [[span.char_start, span.char_end] for span in spans]
+    def _safe(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._safe(each) for each in value]
+        return self._utf8(value) if isinstance(value, str) else value
 
 
 def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
@@ -212,7 +183,7 @@ def _tokens_of(tokens: object, strings: list[str], place: Place) -> list[str]:
         if 0 <= start < end <= len(strings):
             return strings[start:end]
     allowed = f"[first token, end) with 0 <= first < end <= {len(strings)}"
-    raise place.error(f"{quoted(tokens)} found; expected {allowed}", field="sentences")
+    raise place.unexpected(tokens, f"{allowed}", field="sentences")
 
 
 def _with_pairs(item: object) -> object:
@@ -232,7 +203,7 @@ def _fields(value: object, place: Place) -> dict[str, Any]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
-        raise place.error(f"{quoted(value)} found; expected a JSON object", field="fields")
+        raise place.unexpected(value, "a JSON object", field="fields")
     return unknown_fields(fields, (), place)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
+from sciextract.documents.bibliography import pmid_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, quoted, read_each
@@ -76,7 +77,7 @@ def string_of(record: Mapping[str, Any], name: str, place: Place) -> str:
     """
     value = record.get(name)
     if not isinstance(value, str | None):
-        raise place.error(f"{quoted(value)} found; expected a string", field=name)
+        raise place.unexpected(value, "a string", field=name)
     return value or ""
 
 
@@ -95,6 +96,25 @@ def text_lines(source: Source) -> Iterator[tuple[int, str | FormatError]]:
 
 
 Tags = dict[str, list[str]]
+
+
+def first_of(tags: Tags, names: Iterable[str]) -> str:
+    """The first of some tags that the record has; empty for none."""
+    return next((tag for tag in names if tag in tags), "")
+
+
+def joined(tags: Tags, tag: str) -> str:
+    """The values of a tag, joined by one space; empty for none."""
+    return " ".join(tags.get(tag, []))
+
+
+def pubmed_number(
+    tags: Tags, number: str, databases: Iterable[str], also: Iterable[str] = ()
+) -> str | None:
+    """PubMed's accession number; other databases have numbers of their own."""
+    database = " ".join(joined(tags, tag) for tag in databases).lower()
+    from_pubmed = any(name in database for name in ("pubmed", "medline", *also))
+    return pmid_of(tags.get(number)) if from_pubmed else None
 
 
 def split_keywords(lines: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -168,8 +169,7 @@ class BiocXmlWriter(LineWriter):
         """
         if self._collection.see(document):
             self._open()
-        if lost := len(other_fields(document)):
-            self.losses["other data of bioc"] += lost
+        self.losses += Counter({"other data of bioc": len(other_fields(document))})
         encoded = encode_document(to_bioc(document, self.losses, self._safe))
         self._sink.write_line(etree.tostring(encoded, encoding="unicode"))
 

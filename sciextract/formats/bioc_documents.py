@@ -17,7 +17,7 @@ from typing import Any
 from bioc import BioCAnnotation, BioCDocument, BioCLocation, BioCNode, BioCPassage, BioCRelation
 
 from sciextract.documents.annotations import Cluster, Entity, Relation
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import token_table
@@ -34,7 +34,7 @@ from sciextract.formats.bioc_passages import (
     score_of,
     unused,
 )
-from sciextract.formats.items import UNLABELLED, CorpusItems, not_rejected, warnings_of
+from sciextract.formats.items import UNLABELLED, CorpusItems, not_rejected
 from sciextract.formats.json_values import Record, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
 
@@ -193,8 +193,9 @@ class _Reading:
         entity = self._by_place.get((index, ref)) or self._by_ref.get(ref)
         if entity is None:
             known = ", ".join(sorted(self._by_ref)[:8]) or "none"
-            problem = f"{quoted(ref)} found; expected ids of annotations: {known}"
-            raise self._place.error(problem, field=f"{field}.refid")
+            raise self._place.unexpected(
+                ref, f"ids of annotations: {known}", field=f"{field}.refid"
+            )
         return entity
 
     def _objects(self, parent: Record, name: str, field: str) -> list[tuple[Record, str]]:

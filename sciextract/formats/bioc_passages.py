@@ -104,7 +104,7 @@ def whole_number(value: object, field: str, place: Place) -> int:
     if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
         value = int(value)
     if type(value) is not int or value < 0:
-        raise place.error(f"{quoted(value)} found; expected a whole number", field=field)
+        raise place.unexpected(value, "a whole number", field=field)
     return value
 
 
@@ -146,7 +146,8 @@ class BiocText:
         self.text = "".join(parts)
         self._map = OffsetMap(self.text)
         self.sentences = self._sentences(passages)
-        self.title_length = len(pieces[0][2]) if pieces and _is_title(passages, pieces[0][1]) else 0
+        titled = pieces and "title" in passages[pieces[0][1]].kind
+        self.title_length = len(pieces[0][2]) if titled else 0
 
     def span_at(self, location: Record, field: str) -> Span:
         """The characters at a ``location``.
@@ -198,10 +199,6 @@ class BiocText:
                 spans.append(span)
         marked = all(passage.sentences for passage in passages if any(t for _, t in passage.pieces))
         return spans if marked else []
-
-
-def _is_title(passages: list[Passage], number: int) -> bool:
-    return "title" in passages[number].kind
 
 
 _ENTITY_KEYS = ("type", "label", "entity", "entity_type", "category")

@@ -320,7 +320,7 @@ def _add_line(lines: AnnLines, line: str, place: Place) -> None:
     elif name == "*":
         words = rest.split()
         if len(words) < 2:
-            raise place.error(f"{quoted(line)} found; expected *<tab>KIND T1 T2 ...")
+            raise place.unexpected(line, "*<tab>KIND T1 T2 ...")
         lines.groups.append((words[0], tuple(words[1:])))
     else:
         lines.others.append(line)
@@ -336,7 +336,7 @@ def _mention(rest: str, line: str, place: Place) -> Mention:
     match = _MENTION.fullmatch(data)
     if match is None:
         allowed = "T1<tab>LABEL START END[;START END...]<tab>TEXT"
-        raise place.error(f"{quoted(line)} found; expected {allowed}")
+        raise place.unexpected(line, f"{allowed}")
     pairs = [pair.split() for pair in match[2].split(";")]
     fragments = tuple(Span(int(start), int(end)) for start, end in pairs)
     return Mention(match[1], fragments, written if tab else None, place.line)
@@ -346,7 +346,7 @@ def _relation(rest: str, line: str, place: Place) -> Arguments:
     match = _RELATION.fullmatch(rest.split("\t")[0])
     if match is None:
         allowed = "R1<tab>LABEL Arg1:T1 Arg2:T2"
-        raise place.error(f"{quoted(line)} found; expected {allowed}")
+        raise place.unexpected(line, f"{allowed}")
     label, *words = match.groups()
     first, second = (words[0], words[1]), (words[2], words[3])
     reverse = (first[0], second[0]) == ("Arg2", "Arg1")
@@ -403,15 +403,12 @@ def _pairs_below(root: Path) -> Iterator[_Pair]:
         for name in sorted(names):
             stem, suffix = os.path.splitext(name)
             file = Path(parent, name)
-            if suffix.lower() in _SUFFIXES and not name.startswith(".") and _is_inside(file, root):
+            wanted = suffix.lower() in _SUFFIXES and not name.startswith(".") and file.is_file()
+            if wanted and not leads_outside(file, root):
                 by_stem.setdefault(stem, {})[suffix.lower()] = file
         below = Path(parent).relative_to(root)
         for stem, files in sorted(by_stem.items()):
             yield _Pair(Path(parent, stem), (below / stem).as_posix(), files)
-
-
-def _is_inside(file: Path, root: Path) -> bool:
-    return file.is_file() and not leads_outside(file, root)
 
 
 def _refuse(error: OSError) -> None:

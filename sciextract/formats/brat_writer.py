@@ -216,8 +216,7 @@ class AnnFile:
         return [entity_id for entity_id in self._names if entity_id in members]
 
     def _count(self, kind: str, number: int) -> None:
-        if number:
-            self.losses[kind] += number
+        self.losses += Counter({kind: number})
 
     def _fresh(self, letter: str) -> Iterator[str]:
         """Ids behind all that the file has used, also for what is gone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -356,7 +357,7 @@ class ConllWriter(LineWriter):
                 each.label in changed for sentence in chosen for each in sentence
             ),
         }
-        self.losses.update({kind: int(count) for kind, count in counts.items() if count})
+        self.losses += Counter(counts)
 
     def _flat(self, sentence: list[tuple[TokenRange, Entity]]) -> list[TaggedRange]:
         return [
@@ -381,10 +382,12 @@ class ConllWriter(LineWriter):
     ) -> None:
         forms = table.strings(document.text)
         columns = _other_columns(document.fields, len(forms))
-        if not columns and (lost := len(_kept_columns(document.fields))):
-            self.losses["conll columns of a token"] += lost
+        if not columns:
+            self.losses += Counter(
+                {"conll columns of a token": len(_kept_columns(document.fields))}
+            )
         for sentence, ranges in zip(table.sentences, chosen, strict=True):
-            tags = tags_of(len(sentence), [_shifted(each, sentence.token_start) for each in ranges])
+            tags = tags_of(len(sentence), ranges, sentence.token_start)
             for index, tag in enumerate(tags, start=sentence.token_start):
                 others = columns[index] if columns else NO_COLUMNS
                 self._sink.write_line(" ".join([written_form(forms[index]), *others, tag]))
@@ -395,11 +398,6 @@ class ExactConllWriter(ConllWriter):
     """Writes the same rows, with key and exact text in the ``-DOCSTART-`` line, so that nothing but annotations is lost."""
 
     _EXACT = True
-
-
-def _shifted(each: TaggedRange, first: int) -> TaggedRange:
-    tokens = TokenRange(each.tokens.token_start - first, each.tokens.token_end - first)
-    return TaggedRange(tokens, each.label)
 
 
 def _other_columns(fields: Mapping[str, Any], count: int) -> list[list[str]]:

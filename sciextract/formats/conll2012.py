@@ -7,7 +7,7 @@ speaker, names, any number of predicate arguments, coreference.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -205,8 +205,7 @@ class Conll2012Writer(LineWriter):
         without = Annotations(given.entities, (), given.clusters)
         layers = token_layers(replace(document, annotations=without), keep_given=True)
         self.losses.update(layers.losses)
-        if relations := len(not_rejected(given.relations)):
-            self.losses["relation"] += relations
+        self.losses += Counter(relation=len(not_rejected(given.relations)))
         key = _cell(document.document.doc_key) or "-"
         if key != document.document.doc_key:
             self.losses["document key with other characters"] += 1

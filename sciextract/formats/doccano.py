@@ -156,7 +156,7 @@ class _Reader:
             number = value.get("id")
         else:
             allowed = "[start, end, label], or an object with start_offset, end_offset and label"
-            raise self._place.error(f"{quoted(value)} found; expected {allowed}", field=field)
+            raise self._place.unexpected(value, f"{allowed}", field=field)
         given = given_span(start, end, None, field, self._place)
         self._given.append((given, label_at(label, f"{field} label", self._place), number))
 
@@ -169,8 +169,9 @@ class _Reader:
             if number is None:
                 continue
             if not isinstance(number, int | str) or number in self._by_id:
-                problem = f"{quoted(number)} found; expected a number or word of its own"
-                raise self._place.error(problem, field=f"{given.field}.id")
+                raise self._place.unexpected(
+                    number, "a number or word of its own", field=f"{given.field}.id"
+                )
             self._by_id[number] = entity
 
     def _add_relation(self, value: dict[str, Any], field: str) -> None:
@@ -183,6 +184,7 @@ class _Reader:
         number = value.get(name)
         known = self._by_id.get(number) if isinstance(number, int | str) else None
         if known is None:
-            problem = f"{quoted(number)} found; expected the id of an entity of this record"
-            raise self._place.error(problem, field=f"{field}.{name}")
+            raise self._place.unexpected(
+                number, "the id of an entity of this record", field=f"{field}.{name}"
+            )
         return known

@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
+from sciextract.documents.bibliography import authors_of, bare_doi, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
     TagSyntax,
+    first_of,
+    joined,
     keep_unusable,
     make_record,
     other_tags,
+    pubmed_number,
     read_tagged,
     split_keywords,
     text_lines,
@@ -49,37 +52,26 @@ def _begins(tag: str, record: TaggedRecord, gap: bool) -> bool:
 def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDocument:
     tags = record.tags()
     fields = _fields(record, tags)
-    key = " ".join(tags.get("%F", [])) or fields["doi"] or f"{source.stem}:{number}"
+    key = joined(tags, "%F") or fields["doi"] or f"{source.stem}:{number}"
     place = Place(source.path, record.first_line, key)
-    title, abstract = (" ".join(tags.get(tag, [])) for tag in ("%T", "%X"))
+    title, abstract = (joined(tags, tag) for tag in ("%T", "%X"))
     return make_record(place, title, abstract, fields)
 
 
 def _fields(record: TaggedRecord, tags: Tags) -> dict[str, Any]:
-    venue = next((tag for tag in _VENUES if tag in tags), "")
+    venue = first_of(tags, _VENUES)
     year = next((tag for tag in ("%D", "%8") if year_of(tags.get(tag))), "")
-    doi = " ".join(tags.get("%R", []))
+    doi = joined(tags, "%R")
     found: dict[str, Any] = {
         "year": year_of(tags.get(year)),
         "doi": bare_doi(doi) or bare_doi(tags.get("%U")),
-        "pmid": _pmid(tags),
-        "venue": " ".join(tags.get(venue, [])),
+        "pmid": pubmed_number(tags, "%M", ("%~", "%W"), ("nlm",)),
+        "venue": joined(tags, venue),
         "authors": [name for each in record.lines_of("%A") for name in authors_of(each)],
         "url": next(iter(tags.get("%U", [])), None),
         "keywords": split_keywords(record.lines_of("%K")),
     }
     keep_unusable(found, {"doi": doi}, "endnote")
     derived = {"%D": str(found["year"]), "%U": found["url"], "%M": found["pmid"]}
-    used = {
-        *_INTERPRETED,
-        venue,
-        *(tag for tag, value in derived.items() if tags.get(tag) == [value]),
-    }
-    return found | other_tags(tags, used)
-
-
-def _pmid(tags: Tags) -> str | None:
-    """PubMed's accession number; other databases have numbers of their own."""
-    database = " ".join(tags.get("%~", []) + tags.get("%W", [])).lower()
-    from_pubmed = any(name in database for name in ("pubmed", "medline", "nlm"))
-    return pmid_of(tags.get("%M")) if from_pubmed else None
+    held = {tag for tag, value in derived.items() if tags.get(tag) == [value]}
+    return found | other_tags(tags, {*_INTERPRETED, venue, *held})

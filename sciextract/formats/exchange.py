@@ -142,8 +142,7 @@ class _ItemReader:
 
     def _argument(self, value: object, field: str) -> str:
         if not isinstance(value, str) or value not in self._entities:
-            problem = f"{quoted(value)} found; expected ids of this record's entities"
-            raise self._place.error(problem, field=field)
+            raise self._place.unexpected(value, "ids of this record's entities", field=field)
         return value
 
     def _fragments(self, value: object, field: str) -> tuple[Span, ...]:
@@ -151,8 +150,7 @@ class _ItemReader:
         spans = tuple([span_at(each, self._length, field, self._place) for each in listed])
         ascending = all(left.char_end <= right.char_start for left, right in pairwise(spans))
         if not spans or not ascending:
-            problem = f"{quoted(value)} found; expected one or more ranges, ascending, apart"
-            raise self._place.error(problem, field=field)
+            raise self._place.unexpected(value, "one or more ranges, ascending, apart", field=field)
         return spans
 
     def _made_by(self, item: Record, field: str) -> tuple[float | None, State, str]:
@@ -165,8 +163,7 @@ class _ItemReader:
 
     def _state(self, value: object, field: str) -> State:
         if not isinstance(value, str) or value not in _STATES:
-            problem = f"{quoted(value)} found; expected {', '.join(_STATES)}"
-            raise self._place.error(problem, field=field)
+            raise self._place.unexpected(value, f"{', '.join(_STATES)}", field=field)
         return _STATES[value]
 
 
@@ -203,7 +200,7 @@ def labels_at(value: object, field: str, place: Place) -> tuple[LabelScore, ...]
     labels = []
     for pair in list_at(value, field, place):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise place.error(f"{quoted(pair)} found; expected [label, score]", field=field)
+            raise place.unexpected(pair, "[label, score]", field=field)
         labels.append(
             LabelScore(string_at(pair[0], field, place), number_at(pair[1], field, place))
         )

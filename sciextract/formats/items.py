@@ -14,6 +14,7 @@ from sciextract.documents.annotations import (
     State,
     stable_id,
 )
+from sciextract.documents.document import warnings_of
 from sciextract.documents.spans import Span
 
 UNLABELLED = "relation"
@@ -123,13 +124,6 @@ class CorpusItems:
         owner = (self._owner,) if self._owner else ()
         number = (before - 1 + self._SECOND,) if before else ()
         return stable_id(kind, self._doc_key, *parts, *owner, *number)
-
-
-def warnings_of(remarks: Mapping[str, int]) -> tuple[str, ...]:
-    """One warning a kind, with how often it occurred."""
-    return tuple(
-        [f"{kind} ({'once' if n == 1 else f'{n} times'})" for kind, n in remarks.items() if n]
-    )
 
 
 _Item = TypeVar("_Item", Entity, Relation, Cluster)

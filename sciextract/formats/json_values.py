@@ -151,7 +151,7 @@ def list_at(value: object, field: str, place: Place) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise place.error(f"{quoted(value)} found; expected a list", field=field)
+        raise place.unexpected(value, "a list", field=field)
     return value
 
 
@@ -162,7 +162,7 @@ def string_at(value: object, field: str, place: Place) -> str:
         FormatError: It is something else.
     """
     if not isinstance(value, str):
-        raise place.error(f"{quoted(value)} found; expected a string", field=field)
+        raise place.unexpected(value, "a string", field=field)
     return value
 
 
@@ -173,7 +173,7 @@ def label_at(value: object, field: str, place: Place) -> str:
         FormatError: It is something else.
     """
     if not isinstance(value, str) or not value:
-        raise place.error(f"{quoted(value)} found; expected a label (a string)", field=field)
+        raise place.unexpected(value, "a label (a string)", field=field)
     return value
 
 
@@ -204,7 +204,7 @@ def span_at(value: object, text_length: int, field: str, place: Place) -> Span:
         if type(start) is int and type(end) is int and 0 <= start < end <= text_length:
             return Span(start, end)
     allowed = f"[start, end] with 0 <= start < end <= {text_length} (characters of the text)"
-    raise place.error(f"{quoted(value)} found; expected {allowed}", field=field)
+    raise place.unexpected(value, f"{allowed}", field=field)
 
 
 def number_at(value: object, field: str, place: Place) -> float:
@@ -214,7 +214,7 @@ def number_at(value: object, field: str, place: Place) -> float:
         FormatError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise place.error(f"{quoted(value)} found; expected a number", field=field)
+        raise place.unexpected(value, "a number", field=field)
     return value
 
 
@@ -225,7 +225,7 @@ def object_at(value: object, field: str, place: Place) -> dict[str, Any]:
         FormatError: It is something else.
     """
     if not isinstance(value, dict):
-        raise place.error(f"{quoted(value)} found; expected an object", field=field)
+        raise place.unexpected(value, "an object", field=field)
     return value
 
 
@@ -265,7 +265,7 @@ def text_of(record: Mapping[str, Any], place: Place) -> RecordText:
     """
     for name in TEXT_FIELDS:
         if not isinstance(record.get(name), str | None):
-            raise place.error(f"{quoted(record[name])} found; expected a string", field=name)
+            raise place.unexpected(record[name], "a string", field=name)
     text, title, abstract = (record.get(name) for name in TEXT_FIELDS)
     if text or (text is not None and not title and not abstract):
         return RecordText(text, 0, frozenset({"text"}))

@@ -83,14 +83,12 @@ def record_of(
     follow its own; one that has the name of an own field becomes ``input_NAME``.
     """
     record = _text_fields(document, token_layers(document, split=split))
-    record["model"] = document.model and {
-        "name": document.model.name,
-        "hash": document.model.hash,
-    }
+    model = document.model
+    record["model"] = model and {"name": model.name, "hash": model.hash}
     annotations = document.annotations
-    record["entities"] = [_entity(entity) for entity in annotations.entities]
-    record["links"] = [_link(relation) for relation in annotations.relations]
-    record["groups"] = [_group(cluster) for cluster in annotations.clusters]
+    record["entities"] = [entity_record(entity) for entity in annotations.entities]
+    record["links"] = [link_record(relation) for relation in annotations.relations]
+    record["groups"] = [group_record(cluster) for cluster in annotations.clusters]
     if candidates and annotations.candidates is not None:
         record["candidates"] = _candidates(annotations.candidates)
     if document.warnings:
@@ -123,48 +121,35 @@ def _scores(layers: TokenLayers) -> dict[str, Any]:
     }
 
 
-def _entity(entity: Entity) -> Record:
-    item: Record = {
-        "id": entity.id,
-        "fragments": [_range(fragment) for fragment in entity.fragments],
-        "label": entity.label,
-        "score": entity.score,
-        "state": entity.state.value,
-        "source": entity.source,
-    }
-    if entity.alternatives:
-        item["alternatives"] = _labels(entity.alternatives)
-    return item
+def entity_record(entity: Entity) -> Record:
+    """An element of ``entities``."""
+    fragments = [_range(fragment) for fragment in entity.fragments]
+    return {"id": entity.id, "fragments": fragments, **_labelled(entity)}
 
 
-def _link(relation: Relation) -> Record:
-    item: Record = {
-        "id": relation.id,
-        "head": relation.head,
-        "tail": relation.tail,
-        "label": relation.label,
-        "score": relation.score,
-        "state": relation.state.value,
-        "source": relation.source,
-    }
-    if relation.alternatives:
-        item["alternatives"] = _labels(relation.alternatives)
-    return item
+def link_record(relation: Relation) -> Record:
+    """An element of ``links``."""
+    ends = {"head": relation.head, "tail": relation.tail}
+    return {"id": relation.id, **ends, **_labelled(relation)}
 
 
-def _group(cluster: Cluster) -> Record:
-    item: Record = {
-        "id": cluster.id,
-        "mentions": list(cluster.mentions),
-        "score": cluster.score,
-        "state": cluster.state.value,
-        "source": cluster.source,
-    }
+def group_record(cluster: Cluster) -> Record:
+    """An element of ``groups``."""
+    item = {"id": cluster.id, "mentions": list(cluster.mentions), **_made(cluster)}
     if cluster.mention_scores:
         item["mention_scores"] = list(cluster.mention_scores)
     if cluster.mention_states:
         item["mention_states"] = [state.value for state in cluster.mention_states]
     return item
+
+
+def _labelled(item: Entity | Relation) -> Record:
+    labels = {"alternatives": _labels(item.alternatives)} if item.alternatives else {}
+    return {"label": item.label, **_made(item), **labels}
+
+
+def _made(item: Entity | Relation | Cluster) -> Record:
+    return {"score": item.score, "state": item.state.value, "source": item.source}
 
 
 def _candidates(candidates: Candidates) -> Record:
@@ -280,8 +265,7 @@ def _check_version(version: object, place: Place) -> None:
         hint = "a newer sciextract wrote this file: pip install --upgrade sciextract"
         raise place.error(problem, field="schema_version", hint=hint)
     if version != SCHEMA_VERSION or type(version) is not int:
-        problem = f"{quoted(version)} found; expected {SCHEMA_VERSION}"
-        raise place.error(problem, field="schema_version")
+        raise place.unexpected(version, f"{SCHEMA_VERSION}", field="schema_version")
 
 
 def _checked_text(record: Record, place: Place) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from xml.sax.saxutils import quoteattr
 
 from sciextract.documents.annotations import Entity, State
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
@@ -22,7 +22,6 @@ from sciextract.formats.items import (
     bibliographic,
     score_of,
     title_length_of,
-    warnings_of,
 )
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
@@ -165,8 +164,9 @@ class ResultReader:
     ) -> tuple[Entity, Entity]:
         direction = result.get("direction") or "right"
         if direction not in _DIRECTIONS:
-            problem = f"{quoted(direction)} found; expected {', '.join(_DIRECTIONS)}"
-            raise self._place.error(problem, field=f"{field}.direction")
+            raise self._place.unexpected(
+                direction, f"{', '.join(_DIRECTIONS)}", field=f"{field}.direction"
+            )
         if direction == "bi":
             self.items.remarks["relation in both directions, read as from its first region"] += 1
         first, second = ends[0][0], ends[1][0]
@@ -177,8 +177,9 @@ class ResultReader:
         region = result.get(name)
         found = self._by_id.get(str(region), [])
         if not found and all(region != each.get("id") for each in self.unread):
-            problem = f"{quoted(region)} found; expected the id of a region of this annotation"
-            raise self._place.error(problem, field=f"{field}.{name}")
+            raise self._place.unexpected(
+                region, "the id of a region of this annotation", field=f"{field}.{name}"
+            )
         return found
 
 

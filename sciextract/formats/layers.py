@@ -89,11 +89,9 @@ def entity_layers(
     only = replace(annotated, annotations=Annotations(given.entities))
     layers = token_layers(only, keep_given=keep_given)
     losses.update(layers.losses)
-    counts = {
-        "relation": len(not_rejected(given.relations)),
-        "cluster": len(not_rejected(given.clusters)),
-    }
-    losses.update({kind: count for kind, count in counts.items() if count})
+    losses += Counter(
+        relation=len(not_rejected(given.relations)), cluster=len(not_rejected(given.clusters))
+    )
     return layers
 
 
@@ -158,8 +156,7 @@ class _TokenLayersBuilder:
     def count_untyped(self) -> None:
         """An entity without a type survives only as a mention or an argument."""
         lost = sum(tokens not in self._mentioned for tokens in self._untyped.values())
-        if lost:
-            self._losses["entity without a type"] += lost
+        self._losses += Counter({"entity without a type": lost})
 
     def _tokens_of(self, entity: Entity) -> TokenRange | None:
         if len(entity.fragments) > 1:
@@ -396,6 +393,5 @@ def repeats(written: str, fragments: Sequence[str]) -> bool:
 def encodable(text: str, losses: Counter[str]) -> str:
     """The text with U+FFFD for lone surrogates, which UTF-8 cannot hold; counts texts that have some."""
     safe, lost = without_surrogates(text)
-    if lost:
-        losses["text with lone surrogates"] += 1
+    losses += Counter({"text with lone surrogates": bool(lost)})
     return safe

@@ -14,6 +14,7 @@ from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
     TagSyntax,
+    joined,
     keep_unusable,
     make_record,
     other_tags,
@@ -57,7 +58,7 @@ def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDoc
     key = fields["pmid"] or pmc or fields["doi"] or f"{source.stem}:{number}"
     title = _first(tags, "TI") or _first(tags, "BTI") or _first(tags, "TT")
     place = Place(source.path, record.first_line, key)
-    return make_record(place, title, " ".join(tags.get("AB", [])), fields)
+    return make_record(place, title, joined(tags, "AB"), fields)
 
 
 def _first(tags: Tags, tag: str) -> str:
@@ -77,7 +78,7 @@ def _fields(tags: Tags) -> dict[str, Any]:
         ],
         "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
     }
-    given = {"pmid": " ".join(tags.get("PMID", []))}
+    given = {"pmid": joined(tags, "PMID")}
     keep_unusable(found, given, "nbib")
     return found | other_tags(tags, {*_INTERPRETED, venue})
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from sciextract.documents.annotations import Cluster, Entity, Relation, State
-from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable, warnings_of
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
@@ -20,7 +20,6 @@ from sciextract.formats.items import (
     bibliographic,
     score_of,
     title_length_of,
-    warnings_of,
 )
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
@@ -240,7 +239,7 @@ def _state_of(answer: object, place: Place) -> State | None:
         return None
     if not isinstance(answer, str) or answer not in _STATES:
         allowed = ", ".join(ANSWERS)
-        raise place.error(f"{quoted(answer)} found; expected {allowed}", field="answer")
+        raise place.unexpected(answer, f"{allowed}", field="answer")
     return _STATES[answer]
 
 
@@ -355,7 +354,7 @@ class _Task:
         if self._tokens is None or index is None:
             count = len(self._tokens.spans) if self._tokens else 0
             allowed = f"the id of one of the {count} tokens of the task"
-            raise self._place.error(f"{quoted(number)} found; expected {allowed}", field=field)
+            raise self._place.unexpected(number, f"{allowed}", field=field)
         token = self._tokens.spans[index]
         around = [each for each in self.items.entities if each.span.contains(token)]
         ending = [each for each in around if each.span.char_end == token.char_end]

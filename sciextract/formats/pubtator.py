@@ -211,8 +211,7 @@ def _add(
             raise content
         key = passage[1] if passage else content.split("\t")[0]
         if not block.passages and not passage:
-            problem = f"{quoted(content)} found; expected a title line such as 123|t|Title"
-            raise place.error(problem)
+            raise place.unexpected(content, "a title line such as 123|t|Title")
         block.doc_key = block.doc_key or key
         if key != block.doc_key:
             hint = "documents are separated by an empty line"
@@ -470,7 +469,7 @@ def _with_columns(entities: list[Entity], kept: Kept) -> list[Mention]:
     waiting: dict[tuple[int, int], list[Mention]] = {}
     for mention in kept.mentions:
         waiting.setdefault((mention.char_start, mention.char_end), []).append(mention)
-    mentions = [Mention(*_place(entity), entity.label) for entity in entities]
+    mentions = [Mention(e.span.char_start, e.span.char_end, e.label) for e in entities]
     for same_label in (True, False):
         for index, plain in enumerate(mentions):
             there = waiting.get((plain.char_start, plain.char_end), [])
@@ -481,7 +480,3 @@ def _with_columns(entities: list[Entity], kept: Kept) -> list[Mention]:
                 there.remove(found)
                 mentions[index] = replace(plain, columns=found.columns)
     return mentions
-
-
-def _place(entity: Entity) -> tuple[int, int]:
-    return entity.span.char_start, entity.span.char_end

@@ -16,16 +16,19 @@ from typing import Any
 from rispy import RisParser
 from rispy.config import TAG_KEY_MAPPING
 
-from sciextract.documents.bibliography import authors_of, bare_doi, pmid_of, year_of
+from sciextract.documents.bibliography import authors_of, bare_doi, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, ReadItem, Source, read_each
 from sciextract.formats.bibliographic import (
     Tags,
+    first_of,
+    joined,
     keep_unusable,
     make_record,
     no_record,
     other_tags,
+    pubmed_number,
     split_keywords,
     text_lines,
 )
@@ -125,7 +128,7 @@ def _document(record: _Record, number: int, parser: RisParser, source: Source) -
     tags = _tags(record, parser)
     doi = bare_doi(tags.get("DO")) or bare_doi(tags.get("UR"))
     key = next(iter(tags.get("ID", [])), "") or doi or f"{source.stem}:{number}"
-    title, abstract = _text(tags, _TITLES), _text(tags, _ABSTRACTS)
+    title, abstract = (joined(tags, first_of(tags, names)) for names in (_TITLES, _ABSTRACTS))
     warnings = () if record.ended else (CUT,)
     place = Place(source.path, record.first_line, key)
     return make_record(place, title, abstract, _fields(tags, doi), warnings)
@@ -153,29 +156,23 @@ def _listed(found: str | list[str]) -> list[str]:
     return [found] if isinstance(found, str) else found
 
 
-def _text(tags: Tags, names: tuple[str, ...]) -> str:
-    """The first of the tags that is there, its lines joined by one space."""
-    return next((" ".join(tags[name]) for name in names if name in tags), "")
-
-
 def _fields(tags: Tags, doi: str | None) -> dict[str, Any]:
-    venue = next((name for name in _VENUES if name in tags), "")
+    venue = first_of(tags, _VENUES)
     year = next((name for name in _YEARS if year_of(tags.get(name))), "")
     found: dict[str, Any] = {
         "year": year_of(tags.get(year)),
         "doi": doi,
-        "pmid": _pmid(tags),
-        "venue": " ".join(tags.get(venue, [])),
+        "pmid": pubmed_number(tags, "AN", ("DB", "DP")),
+        "venue": joined(tags, venue),
         "authors": [
             name for tag in _AUTHORS for each in tags.get(tag, []) for name in authors_of(each)
         ],
         "url": next(iter(tags.get("UR", [])), None),
         "keywords": split_keywords(tags.get("KW", [])),
     }
-    used = {*_INTERPRETED, venue, next((name for name in _TITLES if name in tags), "")}
-    used |= {next((name for name in _ABSTRACTS if name in tags), "")}
+    used = {*_INTERPRETED, venue, first_of(tags, _TITLES), first_of(tags, _ABSTRACTS)}
     used |= _fully_held(tags, found)
-    keep_unusable(found, {"doi": " ".join(tags.get("DO", []))}, "ris")
+    keep_unusable(found, {"doi": joined(tags, "DO")}, "ris")
     return found | other_tags(tags, used)
 
 
@@ -183,10 +180,3 @@ def _fully_held(tags: Tags, found: Mapping[str, Any]) -> set[str]:
     """The tags whose whole content a field holds."""
     whole = {"PY": str(found["year"]), "DO": found["doi"], "UR": found["url"], "AN": found["pmid"]}
     return {tag for tag, value in whole.items() if tags.get(tag) == [value] or tag == "DO"}
-
-
-def _pmid(tags: Tags) -> str | None:
-    """PubMed's accession number; other databases have numbers of their own."""
-    database = " ".join(tags.get("DB", []) + tags.get("DP", [])).lower()
-    from_pubmed = "pubmed" in database or "medline" in database
-    return pmid_of(tags.get("AN")) if from_pubmed else None

@@ -204,8 +204,7 @@ def xml_safe(text: str, losses: Counter[str]) -> str:
     'a\u241bb'
     """
     safe, count = _FORBIDDEN.subn(_visible, text)
-    if count:
-        losses[LOSS] += count
+    losses += Counter({LOSS: count})
     return safe
 
 

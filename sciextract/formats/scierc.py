@@ -20,7 +20,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
-from sciextract.formats.base import FieldChoice, Place, ReadItem, Source, quoted
+from sciextract.formats.base import FieldChoice, Place, ReadItem, Source
 from sciextract.formats.json_streams import read_lines
 from sciextract.formats.json_values import (
     Bounds,
@@ -126,12 +126,12 @@ def sentences_at(value: object, place: Place) -> list[list[str]]:
     sentences = list_at(value, "sentences", place)
     for index, sentence in enumerate(sentences):
         if not isinstance(sentence, list):
-            problem = f"{quoted(sentence)} found; expected a list of tokens"
-            raise place.error(problem, field=f"sentences[{index}]")
+            raise place.unexpected(sentence, "a list of tokens", field=f"sentences[{index}]")
         for number, token in enumerate(sentence):
             if not isinstance(token, str) or not token:
-                problem = f"{quoted(token)} found; expected a non-empty string"
-                raise place.error(problem, field=f"sentences[{index}][{number}]")
+                raise place.unexpected(
+                    token, "a non-empty string", field=f"sentences[{index}][{number}]"
+                )
     return sentences
 
 
@@ -194,8 +194,9 @@ class _Importer:
             where = f"{field}[{number}]"
             index, relations, *_ = self._values(item, 2, where)
             if type(index) is not int or not 0 <= index < len(found):
-                problem = f"{quoted(index)} found; expected a sentence from 0 to {len(found) - 1}"
-                raise self._place.error(problem, field=where)
+                raise self._place.unexpected(
+                    index, f"a sentence from 0 to {len(found) - 1}", field=where
+                )
             for each in list_at(relations, where, self._place):
                 head, tail, label, *_ = self._values(each, 3, where)
                 ends = (self._values(end, 2, where) for end in (head, tail))
@@ -241,8 +242,7 @@ class _Importer:
 
     def _values(self, value: object, count: int, field: str) -> list[Any]:
         if not isinstance(value, list) or len(value) < count:
-            problem = f"{quoted(value)} found; expected a list of {count} values"
-            raise self._place.error(problem, field=field)
+            raise self._place.unexpected(value, f"a list of {count} values", field=field)
         return value
 
     def _span(self, start: object, end: object, bounds: Bounds, field: str) -> Span:

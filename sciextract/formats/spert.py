@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -80,10 +81,9 @@ def _entity_at(
     number = relation.get(name)
     if type(number) is int and 0 <= number < len(entities):
         return entities[number]
-    problem = (
-        f"{quoted(number)} found; expected the position of one of the {len(entities)} entities"
+    raise place.unexpected(
+        number, f"the position of one of the {len(entities)} entities", field=f"{field}.{name}"
     )
-    raise place.error(problem, field=f"{field}.{name}")
 
 
 class SpertWriter(LineWriter):
@@ -163,5 +163,4 @@ class SpertWriter(LineWriter):
 
     def _count(self, given: Annotations, records: list[Record]) -> None:
         clusters = len(not_rejected(given.clusters))
-        counts = {"cluster": clusters, "document without tokens": int(not records)}
-        self.losses.update({kind: count for kind, count in counts.items() if count})
+        self.losses += Counter({"cluster": clusters, "document without tokens": not records})

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -69,7 +69,9 @@ def escaped(cell: str) -> str:
     >>> escaped("a\tb\u2028c")
     'a\\tb\\u2028c'
     """
-    return _UNSAFE.sub(lambda found: _escape(found[0]), cell)
+    return _UNSAFE.sub(
+        lambda found: _SHORT_ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}", cell
+    )
 
 
 def unescaped(cell: str) -> str:
@@ -97,10 +99,6 @@ def _quoted(cell: str, needs_quotes: re.Pattern[str]) -> str:
     return '"' + cell.replace('"', '""') + '"'
 
 
-def _escape(character: str) -> str:
-    return _SHORT_ESCAPES.get(character) or f"\\u{ord(character):04x}"
-
-
 #: In this order, always all of them. None is a name that a table of abstracts uses for its text.
 COLUMNS = (
     *("kind", "doc_key", "id", "label", "char_start", "char_end", "fragments", "mention_text"),
@@ -112,11 +110,10 @@ FIELDS = ("doi", "pmid", "title", "year")
 Row = dict[str, str]
 
 
-class TableWriter(LineWriter):
-    """Writes a header with the first document, then a row an item; rejected items are left out.
+class _HeaderWriter(LineWriter):
+    """Writes the names of the columns with the first document, then rows."""
 
-    Subclasses say how a row becomes a line.
-    """
+    _COLUMNS: ClassVar[tuple[str, ...]]
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream."""
@@ -124,37 +121,41 @@ class TableWriter(LineWriter):
         self._started = False
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append the items of one document.
+        """Append the rows of one document.
 
         Raises:
             OutputError: An entity lies outside the text, or the destination cannot be written.
         """
         if not self._started:
-            self._sink.write_line(self._line(COLUMNS))
+            self._sink.write_line(self._line(self._COLUMNS))
             self._started = True
-        for row in rows_of(document, self.losses):
-            self._sink.write_line(self._line([row.get(column, "") for column in COLUMNS]))
+        for cells in self._rows(document):
+            self._sink.write_line(self._line(cells))
 
-    def _line(self, cells: Iterable[str]) -> str:
+    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
         raise NotImplementedError
-
-
-class CsvWriter(TableWriter):
-    """Comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
-
-    def _line(self, cells: Iterable[str]) -> str:
-        found = [without_surrogates(cell) for cell in cells]
-        lost = sum(count for _, count in found)
-        if lost:
-            self.losses["lone surrogate in a cell"] += lost
-        return csv_row([cell for cell, _ in found])
-
-
-class TsvWriter(TableWriter):
-    """Tab-separated, one line a row: control characters and backslashes are written as escapes."""
 
     def _line(self, cells: Iterable[str]) -> str:
         return tsv_row(cells)
+
+
+class TsvWriter(_HeaderWriter):
+    """Writes a row an item, tab-separated; rejected items are left out. Control characters and backslashes are escaped."""
+
+    _COLUMNS = COLUMNS
+
+    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
+        for row in rows_of(document, self.losses):
+            yield [row.get(column, "") for column in COLUMNS]
+
+
+class CsvWriter(TsvWriter):
+    """The same, comma-separated, cells kept exactly; lone surrogates become U+FFFD and are counted."""
+
+    def _line(self, cells: Iterable[str]) -> str:
+        found = [without_surrogates(cell) for cell in cells]
+        self.losses += Counter({"lone surrogate in a cell": sum(count for _, count in found)})
+        return csv_row([cell for cell, _ in found])
 
 
 def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
@@ -178,7 +179,7 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
         yield {"kind": "relation", **common, **_relation(relation, head, tail, document)}
     for cluster in not_rejected(annotations.clusters):
         missing = sum(mention not in known for mention in cluster.live_mentions)
-        _count(losses, "mention of an entity that is not there", missing)
+        losses += Counter({"mention of an entity that is not there": missing})
         for row in _mentions(cluster, entities, document):
             yield {"kind": "mention", **common, **row}
 
@@ -246,11 +247,6 @@ def _mentions(
 
 def _made(item: Entity | Relation | Cluster) -> Row:
     return {"score": cell_of(item.score), "state": item.state.value, "source": item.source}
-
-
-def _count(losses: Counter[str], kind: str, number: int) -> None:
-    if number:
-        losses[kind] += number
 
 
 #: Column names by meaning, in order of preference; compared without case, spaces, dots and hyphens.
@@ -405,41 +401,21 @@ TRIPLE_COLUMNS = (
 )
 
 
-class TriplesWriter(LineWriter):
-    """Writes a header with the first document, then a line a relation; rejected items are left out.
+class TriplesWriter(_HeaderWriter):
+    """Writes a line a relation; rejected items are left out. ``losses`` counts entities without a relation, and clusters."""
 
-    ``losses`` counts entities without a relation, and clusters.
-    """
+    _COLUMNS = TRIPLE_COLUMNS
 
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        super().__init__(destination)
-        self._started = False
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append the relations of one document.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the destination cannot be written.
-        """
-        if not self._started:
-            self._sink.write_line(tsv_row(TRIPLE_COLUMNS))
-            self._started = True
+    def _rows(self, document: AnnotatedDocument) -> Iterable[Iterable[str]]:
         entities = entities_by_id(document)
         relations = relations_between(document, entities, self.losses)
-        for relation in relations:
-            self._sink.write_line(tsv_row(_triples_cells(relation, entities, document.document)))
-        self._count_left_out(document, entities, relations)
-
-    def _count_left_out(
-        self, document: AnnotatedDocument, entities: dict[str, Entity], relations: list[Relation]
-    ) -> None:
         related = {end for relation in relations for end in (relation.head, relation.tail)}
         left_out = {
             "entity without a relation": len(entities.keys() - related),
             "cluster": len(not_rejected(document.annotations.clusters)),
         }
-        self.losses.update({kind: number for kind, number in left_out.items() if number})
+        self.losses += Counter(left_out)
+        return [_triples_cells(each, entities, document.document) for each in relations]
 
 
 def _triples_cells(

@@ -54,11 +54,12 @@ def tagged_ranges(tags: Sequence[str]) -> Iterator[TaggedRange]:
         yield TaggedRange(TokenRange(start, len(tags)), label)
 
 
-def tags_of(length: int, ranges: Sequence[TaggedRange]) -> list[str]:
-    """IOB2 tags of a sentence; ``ranges`` are apart."""
+def tags_of(length: int, ranges: Sequence[TaggedRange], first: int = 0) -> list[str]:
+    """IOB2 tags of so many tokens from the ``first`` one on; ``ranges`` are apart."""
     tags = [OUTSIDE] * length
-    for (start, end), label in ((_edges(each.tokens), each.label) for each in ranges):
-        tags[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
+    for tokens, label in ((each.tokens, each.label) for each in ranges):
+        inside = [f"I-{label}"] * (len(tokens) - 1)
+        tags[tokens.token_start - first : tokens.token_end - first] = [f"B-{label}", *inside]
     return tags
 
 
@@ -81,10 +82,6 @@ def flat(
 def _longest_first(item: tuple[TokenRange, Entity]) -> tuple[int, int]:
     tokens = item[0]
     return -len(tokens), tokens.token_start
-
-
-def _edges(tokens: TokenRange) -> tuple[int, int]:
-    return tokens.token_start, tokens.token_end
 
 
 TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
@@ -160,9 +157,7 @@ def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) 
         raise place.error(f"the class {value} has no name", field=column, hint=hint)
     if type(value) is int and names and value < len(names):
         return names[value] if value >= 0 else OUTSIDE
-    raise place.error(
-        f"{quoted(value)} found; expected tags such as 'B-Task' or their numbers", field=column
-    )
+    raise place.unexpected(value, "tags such as 'B-Task' or their numbers", field=column)
 
 
 def _with_prefix(tag: str) -> str:

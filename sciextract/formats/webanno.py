@@ -169,7 +169,7 @@ class _File:
         )
         if not unit or not given or len(cells) < 3:
             allowed = "a token number such as 1-1, its range such as 0-4, and the token, separated by tabs"
-            raise place.error(f"{quoted(cells[:3])} found; expected {allowed}")
+            raise place.unexpected(cells[:3], f"{allowed}")
         begin, end = int(given[1]), int(given[2])
         if not unit[2]:
             self._add_token(begin, end, cells[2], place)
@@ -232,8 +232,11 @@ class _File:
         """The ids of what a relation leads from and to: annotations of the layer it is made on, or tokens."""
         given = _GOVERNOR.fullmatch(found.governor)
         if given is None or given[1] not in self._units:
-            problem = f"{quoted(found.governor)} found; expected the number of a token such as 1-2"
-            raise place.error(problem, field=f"{found.layer.type_name} at {found.unit}")
+            raise place.unexpected(
+                found.governor,
+                "the number of a token such as 1-2",
+                field=f"{found.layer.type_name} at {found.unit}",
+            )
         base = found.layer.columns[-1].removeprefix(_BASE)
         names = [layer.type_name for layer in self._layers]
         ends = {"Governor": (given[1], given[2]), "Dependent": (found.unit, given[3])}
@@ -266,8 +269,7 @@ def _link_of(cell: str, position: int, place: Place) -> re.Match[str]:
     parts = _split(cell)
     link = _LINK.fullmatch(parts[position]) if position < len(parts) else None
     if link is None:
-        problem = f"{quoted(cell)} found; expected links such as *->1-2, joined by '|'"
-        raise place.error(problem)
+        raise place.unexpected(cell, "links such as *->1-2, joined by '|'")
     return link
 
 

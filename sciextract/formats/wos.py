@@ -13,6 +13,8 @@ from sciextract.formats.bibliographic import (
     TaggedRecord,
     Tags,
     TagSyntax,
+    first_of,
+    joined,
     keep_unusable,
     make_record,
     other_tags,
@@ -52,22 +54,22 @@ def _document(record: TaggedRecord, source: Source, number: int) -> AnnotatedDoc
     tags = record.tags()
     tags |= {tag: lines for tag in _A_LINE_EACH if (lines := record.lines_of(tag))}
     fields = _fields(tags)
-    key = " ".join(tags.get("UT", [])) or fields["doi"] or f"{source.stem}:{number}"
+    key = joined(tags, "UT") or fields["doi"] or f"{source.stem}:{number}"
     place = Place(source.path, record.first_line, key)
-    title, abstract = (" ".join(tags.get(tag, [])) for tag in ("TI", "AB"))
+    title, abstract = (joined(tags, tag) for tag in ("TI", "AB"))
     return make_record(place, title, abstract, fields, () if "ER" in record.parts else (CUT,))
 
 
 def _fields(tags: Tags) -> dict[str, Any]:
-    authors = next((tag for tag in _AUTHORS if tag in tags), "")
-    given = {name: " ".join(tags.get(tag, [])) for name, tag in _GIVEN.items()}
+    authors = first_of(tags, _AUTHORS)
+    given = {name: joined(tags, tag) for name, tag in _GIVEN.items()}
     found: dict[str, Any] = {
         "year": year_of(given["year"]) or year_of(tags.get("EA")),
         "doi": bare_doi(given["doi"]),
         "pmid": pmid_of(given["pmid"]),
-        "venue": " ".join(tags.get("SO", [])),
+        "venue": joined(tags, "SO"),
         "authors": tags.get(authors, []),
-        "keywords": split_keywords([" ".join(tags.get("DE", []))]),
+        "keywords": split_keywords([joined(tags, "DE")]),
     }
     keep_unusable(found, given, "wos")
     return found | other_tags(tags, {*_INTERPRETED, authors})

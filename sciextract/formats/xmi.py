@@ -17,12 +17,12 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.annotations import Entity
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted
-from sciextract.formats.items import CorpusItems, warnings_of
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.safe_xml import local_name, parse
 from sciextract.text.offsets import OffsetMap
 
@@ -273,8 +273,7 @@ class FeatureStructures:
 
     def _char(self, value: str, field: str) -> int:
         if not value.isascii() or not value.isdigit() or len(value) > 15:
-            problem = f"{quoted(value)} found; expected a whole number"
-            raise self._place.error(problem, field=field)
+            raise self._place.unexpected(value, "a whole number", field=field)
         try:
             return self._offsets.from_utf16(int(value))
         except FormatError as error:

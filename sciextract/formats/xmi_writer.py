@@ -173,8 +173,7 @@ class CasBuilder:
     def _add_cluster(self, cluster: Cluster) -> None:
         live_ids = cluster.live_mentions
         lost = sum(mention in self._lost for mention in live_ids)
-        if lost:
-            self._losses["mention of an entity that does not fit"] += lost
+        self._losses += Counter({"mention of an entity that does not fit": lost})
         mentions = [mention for mention in live_ids if mention in self._spans]
         if mentions:
             first = self._linked(mentions)

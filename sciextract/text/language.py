@@ -28,13 +28,11 @@ def looks_english(text: str) -> bool:
     """
     words = _WORDS.findall(text[:_SAMPLE_CHARACTERS])
     letters = "".join(words)
-    if len(letters) >= _LEAST_LETTERS and 2 * _latin_letters(letters) < len(letters):
+    if len(letters) >= _LEAST_LETTERS and 2 * sum(each < "\u0250" for each in letters) < len(
+        letters
+    ):
         return False
     if len(words) < _LEAST_WORDS:
         return True
     known = sum(word.lower() in _FUNCTION_WORDS for word in words)
     return known >= _LEAST_SHARE * len(words)
-
-
-def _latin_letters(letters: str) -> int:
-    return sum(char < "\u0250" for char in letters)
