@@ -29,7 +29,7 @@ from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span, TokenRange
 from sciextract.store.document_state import Stored
-from sciextract.store.sqlite import decoded, from_sql, to_sql
+from sciextract.store.sqlite import decoded, first_value, from_sql, to_sql
 
 _COUNTS = struct.Struct("<II")
 
@@ -88,10 +88,9 @@ class Record:
 
 def find(connection: sqlite3.Connection, document: Document) -> Stored | None:
     """The document of the same text, with the tokens that the project has for it."""
-    row = connection.execute(
-        "SELECT id FROM document WHERE sha256 = ?", (document.text_sha256,)
-    ).fetchone()
-    return None if row is None else load(connection, row[0])
+    query = "SELECT id FROM document WHERE sha256 = ?"
+    number = first_value(connection, query, document.text_sha256)
+    return number and load(connection, number)
 
 
 def insert(connection: sqlite3.Connection, document: Document) -> Stored:

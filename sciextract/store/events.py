@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciextract.store.rows import Key, Row, Values, to_values
-from sciextract.store.sqlite import decoded, now
+from sciextract.store.sqlite import decoded, first_value, now
 
 _COMPRESSED_FROM = 200
 
@@ -265,23 +265,25 @@ def to_undo(connection: sqlite3.Connection, author_id: int) -> int | None:
     query = (
         f"SELECT e.id FROM event e WHERE {_OWN_ACTION} AND NOT {UNDONE} ORDER BY e.id DESC LIMIT 1"
     )
-    return _first(connection, query, author_id)
+    found: int | None = first_value(connection, query, author_id)
+    return found
 
 
 def to_redo(connection: sqlite3.Connection, author_id: int) -> int | None:
     """The action that the author undid last, unless they have acted since."""
-    last = _first(connection, f"SELECT max(e.id) FROM event e WHERE {_OWN_ACTION}", author_id)
+    last = first_value(connection, f"SELECT max(e.id) FROM event e WHERE {_OWN_ACTION}", author_id)
     query = f"""SELECT e.id FROM event e JOIN event u ON u.target = e.id AND u.kind = 'undo'
         WHERE u.author_id = ? AND {_ACTION} AND {UNDONE} AND u.id > ?
           AND NOT EXISTS (SELECT 1 FROM event r WHERE r.target = e.id AND r.kind = 'redo' AND r.id > u.id)
         ORDER BY u.id DESC LIMIT 1"""
-    return _first(connection, query, author_id, last or 0)
+    found: int | None = first_value(connection, query, author_id, last or 0)
+    return found
 
 
 def last_undo(connection: sqlite3.Connection, event_id: int) -> int:
     """The event that undid this one last."""
     query = "SELECT max(e.id) FROM event e WHERE e.target = ? AND e.kind = 'undo'"
-    return _first(connection, query, event_id) or 0
+    return int(first_value(connection, query, event_id) or 0)
 
 
 def read_events(
@@ -308,11 +310,6 @@ def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     """One event."""
     newest = read_events(connection, 1, event_id + 1)
     return newest[0] if newest and newest[0].id == event_id else None
-
-
-def _first(connection: sqlite3.Connection, query: str, *params: object) -> int | None:
-    row = connection.execute(query, params).fetchone()
-    return None if row is None or row[0] is None else int(row[0])
 
 
 def _event(row: tuple[Any, ...]) -> Event:

@@ -275,7 +275,7 @@ class ImportMerge:
         return {
             link.entity_id
             for link in self._doc.links
-            if cluster.id in (link.cluster_id, _was(link))
+            if cluster.id in (link.cluster_id, original_of(link).get("cluster"))
         }
 
     def _living(self, cluster: ClusterRow, mentions: Mentions) -> set[str]:
@@ -371,8 +371,3 @@ def _state_of(cluster: Cluster, mentions: Mentions) -> State | None:
     if states.count(_OPEN) >= _TWO:
         return _OPEN
     return State.REJECTED if states and _OPEN not in states else None
-
-
-def _was(link: LinkRow) -> str | None:
-    """The cluster that a mention was taken from."""
-    return original_of(link).get("cluster")

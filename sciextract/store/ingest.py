@@ -18,7 +18,7 @@ from sciextract.store.documents import decode_annotations, digest_of, encode_ann
 from sciextract.store.imports import ImportMerge
 from sciextract.store.predictions import PredictionMerge
 from sciextract.store.rows import Completeness, Layer, ProgressRow
-from sciextract.store.sqlite import now
+from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class Run:
 def _next_number(connection: sqlite3.Connection, variant: str) -> str:
     """The number of the next adapter's run; two desks get different ones, because it is given while writing."""
     query = "SELECT count(*) FROM run WHERE substr(model_hash, -length(?)) = ?"
-    return str(connection.execute(query, (variant, variant)).fetchone()[0] + 1)
+    return str(first_value(connection, query, variant, variant) + 1)
 
 
 def _is_untouched(doc: DocumentState) -> bool:
@@ -279,12 +279,10 @@ def annotations_of_source(
     connection: sqlite3.Connection, number: int, source_id: int
 ) -> Annotations | None:
     """The latest annotations of a document by a source."""
-    row = connection.execute(
-        """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?
-        ORDER BY id DESC LIMIT 1""",
-        (number, source_id),
-    ).fetchone()
-    return None if row is None else _decoded(row[0])
+    query = """SELECT body FROM annotation_set WHERE document_id = ? AND source_id = ?
+        ORDER BY id DESC LIMIT 1"""
+    body = first_value(connection, query, number, source_id)
+    return body and _decoded(body)
 
 
 @lru_cache(maxsize=16)

@@ -32,7 +32,14 @@ from sciextract.store.document_state import DocumentState, Stored, Tables
 from sciextract.store.maintenance import backup, findings
 from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.sqlite import WRONG_VALUES, damaged, read_only, replaced, translated
+from sciextract.store.sqlite import (
+    WRONG_VALUES,
+    damaged,
+    first_value,
+    read_only,
+    replaced,
+    translated,
+)
 from sciextract.store.state_tables import apply, load_rows
 
 Stamp = tuple[int, int, int, int]
@@ -46,7 +53,7 @@ def stamp_of(connection: sqlite3.Connection, number: int) -> Stamp:
     Every change of a document is in the log; what other connections write without it, as repairs do, shows in
     SQLite's data version.
     """
-    version = connection.execute("PRAGMA data_version").fetchone()[0]
+    version = first_value(connection, "PRAGMA data_version")
     return number, version, *connection.execute(_STAMP, {"number": number}).fetchone()
 
 
@@ -227,9 +234,9 @@ class Project:
         Bytes of a file name that are no text become escapes.
         """
         name = name.encode("utf-8", "backslashreplace").decode("utf-8")
-        row = self.connection.execute("SELECT id FROM source WHERE name = ?", (name,)).fetchone()
-        if row is not None:
-            return int(row[0])
+        known = first_value(self.connection, "SELECT id FROM source WHERE name = ?", name)
+        if known is not None:
+            return int(known)
         if self.mode != "write" or not self.connection.in_transaction:
             return 0
         cursor = self.connection.execute(
@@ -282,7 +289,7 @@ class Project:
         """How many items of all documents are undecided."""
         with translated(self.path):
             query = "SELECT coalesce(sum(undecided), 0) FROM summary"
-            return int(self.connection.execute(query).fetchone()[0])
+            return int(first_value(self.connection, query))
 
     def documents_with_undecided(self, least: float | None = None) -> list[int]:
         """Numbers of the documents with undecided items, perhaps only with one of at least that score."""
@@ -384,7 +391,7 @@ class Project:
 
     def data_version(self) -> int:
         """A number that changes when another process has written; cheap enough to ask every second."""
-        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+        return int(first_value(self.connection, "PRAGMA data_version"))
 
     def context(self, event_id: int, source_id: int | None = None) -> Context:
         """The frame of an event, for what is done under it."""

@@ -16,7 +16,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE
 from sciextract.store.rows import IN_VIEW, Layer
-from sciextract.store.sqlite import translated
+from sciextract.store.sqlite import first_value, translated
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -94,19 +94,15 @@ def _known(row: tuple[int, str, int, int, int, int]) -> Known:
     return Known(number, text_sha256, bool(decided), layers)
 
 
-_OF_MODEL = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-    JOIN event e ON e.id = a.event_id
-    WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? AND NOT {UNDONE}
-    ORDER BY a.id DESC LIMIT 1"""
-_OF_ANY = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-    JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
-    ORDER BY a.id DESC LIMIT 1"""
+_PREDICTED = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+    JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}"""
+_LATEST = "ORDER BY a.id DESC LIMIT 1"
 
 
 def latest_predictions(connection: sqlite3.Connection, number: int) -> Annotations | None:
     """The latest predictions of any model for a document; ``None`` where there are none."""
-    row = connection.execute(_OF_ANY, (number,)).fetchone()
-    return None if row is None else decode_annotations(row[0])
+    body = first_value(connection, f"{_PREDICTED} {_LATEST}", number)
+    return body and decode_annotations(body)
 
 
 def predictions_of_model(
@@ -123,8 +119,9 @@ def predictions_of_model(
     Returns:
         Its latest predictions, ``None`` where it made none.
     """
-    row = connection.execute(_OF_MODEL, (number, name, hash_)).fetchone()
-    return None if row is None else decode_annotations(row[0])
+    query = f"{_PREDICTED} AND r.model_name = ? AND r.model_hash = ? {_LATEST}"
+    body = first_value(connection, query, number, name, hash_)
+    return body and decode_annotations(body)
 
 
 _PREFIX = "queue:"
@@ -193,10 +190,9 @@ def remove_queue(project: Project, name: str) -> None:
 def read_queue(project: Project, name: str) -> SavedQueue | None:
     """The queue of that name; ``None`` when there is none, or it cannot be understood."""
     with translated(project.path):
-        row = project.connection.execute(
-            "SELECT value FROM meta WHERE key = ?", (_PREFIX + name,)
-        ).fetchone()
-    return None if row is None else _parse(name, row[0])
+        query = "SELECT value FROM meta WHERE key = ?"
+        body = first_value(project.connection, query, _PREFIX + name)
+    return None if body is None else _parse(name, body)
 
 
 def queue_lengths(project: Project) -> dict[str, int]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from sciextract.documents.annotations import Annotations, State
 from sciextract.store.documents import decode_annotations
 from sciextract.store.events import UNDONE, Event, read_event
-from sciextract.store.sqlite import from_sql
+from sciextract.store.sqlite import first_value, from_sql, storable
 
 _DONE = "(entities = 'done' AND relations = 'done' AND coreference = 'done')"
 _CHUNK = 500
@@ -111,13 +111,11 @@ def first_of(
     """The first of some documents that is in the project, or that is there and not done."""
     condition = f"NOT {_DONE}" if unfinished else "1"
     for start in range(0, len(numbers), _CHUNK):
-        row = connection.execute(
-            f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
-            WHERE {condition} ORDER BY j.key LIMIT 1""",
-            (json.dumps(numbers[start : start + _CHUNK]),),
-        ).fetchone()
-        if row is not None:
-            return int(row[0])
+        query = f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
+            WHERE {condition} ORDER BY j.key LIMIT 1"""
+        found = first_value(connection, query, json.dumps(numbers[start : start + _CHUNK]))
+        if found is not None:
+            return int(found)
     return None
 
 
@@ -127,12 +125,10 @@ def next_to(
     """The document after (1) or before (-1) a number, or the next one in that direction that is not done."""
     sign, order = (">", "ASC") if step > 0 else ("<", "DESC")
     condition = f"AND NOT {_DONE}" if unfinished else ""
-    row = connection.execute(
-        f"""SELECT document_id FROM progress WHERE document_id {sign} ? {condition}
-        ORDER BY document_id {order} LIMIT 1""",
-        (number,),
-    ).fetchone()
-    return None if row is None else int(row[0])
+    query = f"""SELECT document_id FROM progress WHERE document_id {sign} ? {condition}
+        ORDER BY document_id {order} LIMIT 1"""
+    found: int | None = first_value(connection, query, number)
+    return found
 
 
 def position(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
@@ -147,8 +143,8 @@ def at_position(connection: sqlite3.Connection, place: int) -> int | None:
     if place < 1:
         return None
     query = "SELECT document_id FROM progress ORDER BY document_id LIMIT 1 OFFSET ?"
-    row = connection.execute(query, (place - 1,)).fetchone()
-    return None if row is None else int(row[0])
+    found: int | None = first_value(connection, query, place - 1)
+    return found
 
 
 def count_done(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -162,13 +158,12 @@ def count_done_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> int
     """How many of some documents are done in every layer."""
     query = f"""SELECT count(*) FROM json_each(?) j JOIN progress p ON p.document_id = j.value
         WHERE {_DONE}"""
-    return int(connection.execute(query, (json.dumps(numbers),)).fetchone()[0])
+    return int(first_value(connection, query, json.dumps(numbers)))
 
 
 def count_decided(connection: sqlite3.Connection) -> int:
     """Items of the project that a person accepted, edited, added or rejected."""
-    query = "SELECT coalesce(sum(decided), 0) FROM summary"
-    return int(connection.execute(query).fetchone()[0])
+    return int(first_value(connection, "SELECT coalesce(sum(decided), 0) FROM summary"))
 
 
 def acceptance(connection: sqlite3.Connection) -> float | None:
@@ -185,7 +180,7 @@ def acceptance(connection: sqlite3.Connection) -> float | None:
     decided = sum(states.values())
     if not decided:
         return None
-    labelled = connection.execute(_LABELLED).fetchone()[0] if "edited" in states else 0
+    labelled = first_value(connection, _LABELLED) if "edited" in states else 0
     return float((states.get("accepted", 0) + labelled) / decided)
 
 
@@ -243,11 +238,10 @@ def label_history(
         entity_id: The mention.
         latest: How many of the last decisions are given.
     """
-    safe = surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     same = """WITH same AS (SELECT e.document_id, e.id, e.label, e.state, e.event_id FROM surface s
         JOIN entity e ON e.surface_id = s.id WHERE s.text = ? LIMIT ?)"""
     others = f"{same} SELECT {{}} FROM same WHERE (document_id, id) <> (?, ?) {{}}"
-    params = (safe, MOST_COUNTED, number, entity_id)
+    params = (storable(surface), MOST_COUNTED, number, entity_id)
     counts = connection.execute(
         others.format("label, state, count(*)", "GROUP BY label, state ORDER BY count(*) DESC"),
         params,
@@ -315,32 +309,31 @@ def disagreements(connection: sqlite3.Connection) -> dict[int, int]:
 def count_disagreements(connection: sqlite3.Connection) -> int:
     """Open differences with merged projects in all documents, as the project noted them last."""
     query = "SELECT coalesce(sum(disagreements), 0) FROM summary WHERE disagreements > 0"
-    return int(connection.execute(query).fetchone()[0])
+    return int(first_value(connection, query))
 
 
 def newest_event(connection: sqlite3.Connection, number: int) -> Event | None:
     """The newest event that changed a document."""
     query = "SELECT max(event_id) FROM change WHERE document_id = ?"
-    newest = connection.execute(query, (number,)).fetchone()[0]
+    newest = first_value(connection, query, number)
     return read_event(connection, newest) if newest else None
 
 
 def newest_prediction(connection: sqlite3.Connection, number: int) -> tuple[int, int] | None:
     """Annotation set and source of the newest model run on a document that is not undone."""
-    row = connection.execute(
+    found: tuple[int, int] | None = connection.execute(
         f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
         JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
         ORDER BY a.id DESC LIMIT 1""",
         (number,),
     ).fetchone()
-    return None if row is None else (row[0], row[1])
+    return found
 
 
 def newest_model(connection: sqlite3.Connection) -> str:
     """The name of the model that predicted last, empty for none."""
     query = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
-    row = connection.execute(query).fetchone()
-    return str(row[0]) if row else ""
+    return str(first_value(connection, query) or "")
 
 
 def newest_sets(connection: sqlite3.Connection, number: int, most: int) -> tuple[int, ...]:
@@ -356,5 +349,4 @@ def newest_sets(connection: sqlite3.Connection, number: int, most: int) -> tuple
 def annotation_set(connection: sqlite3.Connection, set_id: int) -> Annotations:
     """An annotation set, without the model's candidates."""
     query = "SELECT body FROM annotation_set WHERE id = ?"
-    body = bytes(connection.execute(query, (set_id,)).fetchone()[0])
-    return decode_annotations(body, candidates=False)
+    return decode_annotations(first_value(connection, query, set_id), candidates=False)

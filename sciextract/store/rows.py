@@ -55,12 +55,31 @@ class ProgressRow:
         return ()
 
 
+class _Item:
+    """What rows of items share."""
+
+    __slots__ = ()
+    KEY: ClassVar[Key] = ("id",)
+
+    id: str
+    state: State
+
+    @property
+    def key(self) -> Key:
+        """Its place in the table, within a document."""
+        return (self.id,)
+
+    @property
+    def in_view(self) -> bool:
+        """Whether it belongs to the current view."""
+        return self.state in IN_VIEW
+
+
 @dataclass(frozen=True, slots=True)
-class EntityRow:
+class EntityRow(_Item):
     """An entity: ``was`` holds label and fragments before the first human edit."""
 
     TABLE: ClassVar[str] = "entity"
-    KEY: ClassVar[Key] = ("id",)
 
     id: str
     fragments: tuple[Span, ...]
@@ -73,11 +92,6 @@ class EntityRow:
     alternatives: tuple[LabelScore, ...] = ()
 
     @property
-    def key(self) -> Key:
-        """Its place in the table, within a document."""
-        return (self.id,)
-
-    @property
     def char_start(self) -> int:
         """Its first character."""
         return self.fragments[0].char_start
@@ -87,22 +101,16 @@ class EntityRow:
         """The end (exclusive) of its last character."""
         return self.fragments[-1].char_end
 
-    @property
-    def in_view(self) -> bool:
-        """Whether it belongs to the current view."""
-        return self.state in IN_VIEW
-
     def surface(self, text: str) -> str:
         """Its string, fragments joined by one space."""
         return " ".join(fragment.of(text) for fragment in self.fragments)
 
 
 @dataclass(frozen=True, slots=True)
-class RelationRow:
+class RelationRow(_Item):
     """A directed relation between two entities of the same document."""
 
     TABLE: ClassVar[str] = "relation"
-    KEY: ClassVar[Key] = ("id",)
 
     id: str
     head: str
@@ -115,23 +123,12 @@ class RelationRow:
     was: str | None = None
     alternatives: tuple[LabelScore, ...] = ()
 
-    @property
-    def key(self) -> Key:
-        """Its place in the table, within a document."""
-        return (self.id,)
-
-    @property
-    def in_view(self) -> bool:
-        """Whether it belongs to the current view."""
-        return self.state in IN_VIEW
-
 
 @dataclass(frozen=True, slots=True)
-class ClusterRow:
+class ClusterRow(_Item):
     """A coreference cluster; its members are links."""
 
     TABLE: ClassVar[str] = "cluster"
-    KEY: ClassVar[Key] = ("id",)
 
     id: str
     score: float | None
@@ -139,14 +136,9 @@ class ClusterRow:
     source_id: int
     event_id: int
 
-    @property
-    def key(self) -> Key:
-        """Its place in the table, within a document."""
-        return (self.id,)
-
 
 @dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(_Item):
     """A mention's place in a cluster."""
 
     TABLE: ClassVar[str] = "link"
@@ -164,11 +156,6 @@ class LinkRow:
     def key(self) -> Key:
         """Its place in the table, within a document."""
         return (self.cluster_id, self.entity_id)
-
-    @property
-    def in_view(self) -> bool:
-        """Whether it belongs to the current view."""
-        return self.state in IN_VIEW
 
 
 Row = ProgressRow | EntityRow | RelationRow | ClusterRow | LinkRow

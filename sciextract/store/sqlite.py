@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sciextract.errors import (
     NotAProjectError,
@@ -41,6 +42,17 @@ WRONG_VALUES = (
 
 #: What reading damaged bytes can end in, besides rows.
 UNREADABLE = (sqlite3.Error, ProjectDamagedError, *WRONG_VALUES)
+
+
+def first_value(connection: sqlite3.Connection, query: str, *params: object) -> Any:
+    """The first column of a query's first row, ``None`` where it has no row."""
+    row = connection.execute(query, params).fetchone()
+    return None if row is None else row[0]
+
+
+def storable(text: str) -> str:
+    """A text for an index: U+FFFD for lone surrogates, which are no UTF-8."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 @contextmanager

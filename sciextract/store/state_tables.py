@@ -19,7 +19,7 @@ from sciextract.store.rows import (
     Values,
     from_values,
 )
-from sciextract.store.sqlite import decoded
+from sciextract.store.sqlite import decoded, first_value, storable
 
 TABLES = tuple(ROW_TYPES)
 _SELECT = {
@@ -85,10 +85,10 @@ def apply(
 
 def surface_id(connection: sqlite3.Connection, surface: str) -> int:
     """The number of a mention's string, given now if it has none."""
-    safe = surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    row = connection.execute("SELECT id FROM surface WHERE text = ?", (safe,)).fetchone()
-    if row is not None:
-        return int(row[0])
+    safe = storable(surface)
+    known = first_value(connection, "SELECT id FROM surface WHERE text = ?", safe)
+    if known is not None:
+        return int(known)
     inserted = connection.execute("INSERT INTO surface(text) VALUES (?)", (safe,))
     return int(inserted.lastrowid or 0)
 

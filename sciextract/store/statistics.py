@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.store.maintenance import backup, findings
 from sciextract.store.rows import Completeness, Layer
-from sciextract.store.sqlite import translated
+from sciextract.store.sqlite import first_value, translated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -227,9 +227,7 @@ def _edits(connection: sqlite3.Connection) -> dict[str, int]:
         old = json.loads(was)
         edits["relation label"] += old["label"] != label
         edits["direction"] += old["head"] != head
-    edits["cluster"] += connection.execute(
-        "SELECT count(*) FROM link WHERE was IS NOT NULL"
-    ).fetchone()[0]
+    edits["cluster"] += first_value(connection, "SELECT count(*) FROM link WHERE was IS NOT NULL")
     return {kind: count for kind, count in edits.items() if count}
 
 
@@ -342,9 +340,8 @@ def status_of(project: Project) -> Status:
         undecided, decided = connection.execute(
             "SELECT coalesce(sum(undecided), 0), coalesce(sum(decided), 0) FROM summary"
         ).fetchone()
-        imported = connection.execute(
-            "SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported'"
-        ).fetchone()[0]
+        query = "SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported'"
+        imported = first_value(connection, query)
         backups = backup.list_backups(project.path)
         return Status(
             project=str(project.path),

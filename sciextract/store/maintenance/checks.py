@@ -18,7 +18,7 @@ from sciextract.store.documents import decode_annotations, digest_of
 from sciextract.store.maintenance import findings, rebuild
 from sciextract.store.maintenance.findings import Finding, Severity
 from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
-from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded
+from sciextract.store.sqlite import UNREADABLE, WRONG_VALUES, decoded, storable
 from sciextract.store.state_tables import load_rows
 
 Progress = Callable[[int, int], None]
@@ -188,11 +188,7 @@ def _mentions_hold(connection: sqlite3.Connection, doc: DocumentState) -> bool:
         (doc.stored.number,),
     )
     indexed = dict(rows)
-    return indexed == {each.id: _storable(each.surface(doc.text)) for each in doc.entities}
-
-
-def _storable(surface: str) -> str:
-    return surface.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return indexed == {each.id: storable(each.surface(doc.text)) for each in doc.entities}
 
 
 def _summary_holds(connection: sqlite3.Connection, doc: DocumentState) -> bool:

@@ -196,7 +196,12 @@ def _marked(rows: list[Row]) -> Iterator[Row]:
 
 def _fitting(rows: list[Row], text_length: int) -> Iterator[Row]:
     """Rows whose span lies in the text, and whose entities and clusters are there as well."""
-    entities = {each.id for each in rows if isinstance(each, EntityRow) and _in(each, text_length)}
+    entities = {
+        each.id
+        for each in rows
+        if isinstance(each, EntityRow)
+        and all(0 <= s.char_start < s.char_end <= text_length for s in each.fragments)
+    }
     clusters = {each.id for each in rows if isinstance(each, ClusterRow)}
     for row in rows:
         match row:
@@ -210,10 +215,6 @@ def _fitting(rows: list[Row], text_length: int) -> Iterator[Row]:
                 fits = True
         if fits:
             yield row
-
-
-def _in(entity: EntityRow, text_length: int) -> bool:
-    return all(0 <= s.char_start < s.char_end <= text_length for s in entity.fragments)
 
 
 _KEYS = (
