@@ -86,16 +86,14 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
     manifest = path / MANIFEST
     listed = _read_json(manifest).get("files")
     if not isinstance(listed, dict) or not listed:
-        raise ModelDamagedError(f"{manifest}: no files are listed", "get the model again")
+        raise _damaged(f"{manifest}: no files are listed")
     for name, expected in listed.items():
         if not isinstance(expected, dict):
-            raise ModelDamagedError(
-                f"{manifest}: {name!r} lacks its size and hash", "get the model again"
-            )
+            raise _damaged(f"{manifest}: {name!r} lacks its size and hash")
         _verify(path, str(name), expected, hashes)
     for name in (CONFIG, TOKENIZER):
         if name not in listed:
-            raise ModelDamagedError(f"{manifest}: {name} is not listed", "get the model again")
+            raise _damaged(f"{manifest}: {name} is not listed")
     config = ModelConfig.from_json(_read_json(path / CONFIG), str(path / CONFIG))
     return ModelFolder(path, config, manifest_hash(path))
 
@@ -133,17 +131,13 @@ def _verify(folder: Path, name: str, expected: dict[str, Any], hashes: bool) -> 
             "do not use this model",
         )
     if not file.is_file():
-        raise ModelDamagedError(f"{file} is missing", "get the model again")
+        raise _damaged(f"{file} is missing")
     size = file.stat().st_size
     if size != expected.get("size"):
-        raise ModelDamagedError(
-            f"{file} has {size} bytes instead of {expected.get('size')}: it is truncated or changed",
-            "get the model again",
-        )
+        listed = expected.get("size")
+        raise _damaged(f"{file} has {size} bytes instead of {listed}: it is truncated or changed")
     if hashes and _sha256(file) != expected.get("sha256"):
-        raise ModelDamagedError(
-            f"{file} differs from the hash in the manifest: it was changed", "get the model again"
-        )
+        raise _damaged(f"{file} differs from the hash in the manifest: it was changed")
 
 
 def _sha256(file: Path) -> str:
@@ -159,9 +153,9 @@ def _read_json(file: Path) -> dict[str, Any]:
             f"{file} is missing", "a model folder has a manifest; export or get the model again"
         ) from error
     except (OSError, ValueError) as error:
-        raise ModelDamagedError(f"{file} cannot be read: {error}", "get the model again") from error
+        raise _damaged(f"{file} cannot be read: {error}") from error
     if not isinstance(values, dict):
-        raise ModelDamagedError(f"{file} is not a JSON object", "get the model again")
+        raise _damaged(f"{file} is not a JSON object")
     return values
 
 
@@ -237,14 +231,14 @@ def unchanged(folder: Path) -> Path:
     try:
         found = manifest_hash(folder)[:HASH_CHARACTERS]
     except OSError as error:
-        raise _damaged(folder, f"cannot be read: {error.strerror}") from error
+        raise _damaged(f"{folder / MANIFEST} cannot be read: {error.strerror}") from error
     if not folder.name.endswith(f"-{found}"):
-        raise _damaged(folder, f"has the hash {found}: it was changed")
+        raise _damaged(f"{folder / MANIFEST} has the hash {found}: it was changed")
     return folder
 
 
-def _damaged(folder: Path, problem: str) -> ModelDamagedError:
-    return ModelDamagedError(f"{folder / MANIFEST} {problem}", "get the model again")
+def _damaged(problem: str) -> ModelDamagedError:
+    return ModelDamagedError(problem, "get the model again")
 
 
 def _words_for(name: str, folder: Path) -> tuple[str, ...]:
@@ -261,6 +255,7 @@ BASE_MODEL = "sci-base"
 """A larger model for the labels of the default one; a distribution of its own, which the desk prefers."""
 AUTO = "auto"
 """No model, but the word for choosing one of the two above by the words of a text."""
+_TRAINING = ("--data", "train.jsonl", "--dev", "dev.jsonl")
 _WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin", "model.safetensors.index.json")
 
 
@@ -328,17 +323,7 @@ def _with_heads(folder: Path, name: str) -> Path:
     if encoder:
         raise UsageError(
             f"{name} is an encoder without trained heads; it cannot annotate yet",
-            "train it first: "
-            + as_command(
-                "sciextract",
-                "retrain",
-                "--encoder",
-                name,
-                "--data",
-                "train.jsonl",
-                "--dev",
-                "dev.jsonl",
-            ),
+            f"train it first: {as_command('sciextract', 'retrain', '--encoder', name, *_TRAINING)}",
         )
     raise ModelNotFoundError(f"{name} is not a model folder: it has no {MANIFEST}", _known())
 

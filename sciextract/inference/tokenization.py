@@ -107,7 +107,10 @@ class SubwordTokenizer:
         """The subwords of words that differ: the unknown one for none, without a middle where too many."""
         if not words:
             return {}
-        clean = [word if word.isprintable() else _without_surrogates(word) for word in words]
+        clean = [
+            word if word.isprintable() else word.encode("utf-8", "replace").decode("utf-8")
+            for word in words
+        ]
         encoding = self._tokenizer.encode(clean, is_pretokenized=True, add_special_tokens=False)
         found: list[list[int]] = [[] for _ in words]
         for subword, owner in zip(encoding.ids, encoding.word_ids, strict=True):
@@ -162,10 +165,6 @@ def pad(windows: Sequence[EncoderInput], pad_id: int = 0) -> PaddedInput:
     first = np.concatenate([w.word_first + row * length for row, w in enumerate(windows)])
     last = np.concatenate([w.word_last + row * length for row, w in enumerate(windows)])
     return PaddedInput(ids, mask, first, last, tuple(offsets))
-
-
-def _without_surrogates(word: str) -> str:
-    return word.encode("utf-8", "replace").decode("utf-8")
 
 
 CONTEXT_SHARE = 4

@@ -16,17 +16,6 @@ import numpy as np
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.documents.spans import Span
-from sciextract.metrics.agreement_report import (
-    AgreementReport,
-    ClusterAgreement,
-    CoreferenceAgreement,
-    F1Agreement,
-    RelationAgreement,
-    RelationLabelAgreement,
-    SpanAgreement,
-    SpanLabelAgreement,
-    TokenAgreement,
-)
 from sciextract.metrics.bootstrap import RESAMPLES, SEED, interval
 from sciextract.metrics.counts import (
     NOTHING,
@@ -43,7 +32,18 @@ from sciextract.metrics.counts import (
 from sciextract.metrics.differences import Difference, differences, matched
 from sciextract.metrics.kappa import kappa
 from sciextract.metrics.relations import RelationKey, relation_keys
-from sciextract.metrics.report import Interval
+from sciextract.metrics.report import (
+    AgreementReport,
+    ClusterAgreement,
+    CoreferenceAgreement,
+    F1Agreement,
+    Interval,
+    RelationAgreement,
+    RelationLabelAgreement,
+    SpanAgreement,
+    SpanLabelAgreement,
+    TokenAgreement,
+)
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
 
 __all__ = ["AgreementReport", "Difference", "agreement", "differences"]

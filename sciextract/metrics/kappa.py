@@ -7,9 +7,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sciextract.metrics.agreement_report import KappaAgreement
 from sciextract.metrics.bootstrap import RESAMPLES, SEED, Floats, draws
-from sciextract.metrics.report import Interval
+from sciextract.metrics.report import Interval, KappaAgreement
 
 #: The labels of a document's units by one annotator and by the other; of equal length.
 LabelPair: TypeAlias = tuple[Sequence[Hashable], Sequence[Hashable]]

@@ -316,7 +316,7 @@ def _compared(
 ) -> Compared:
     documents = sum(bool(layers) for layers in complete)
     scores = _scores(sides, samples, seed) if documents else {}
-    tasks = {task.name: scores[task, ""] for task in TASKS if _has_gold(scores, task)}
+    tasks = {task.name: scores[task, ""] for task in TASKS if scores and scores[task, ""].gold}
     target = _mean(list(tasks.values()), documents).difference() if tasks else None
     labelled = [task for task in TASKS if task.name in ("entity", "relation")]
     return Compared(
@@ -391,10 +391,6 @@ def _gold(documents: Sequence[Tallies], path: ScorePath) -> int:
     return sum(int(tallies.get(path, NOTHING).gold) for tallies in documents)
 
 
-def _has_gold(scores: Mapping[_Row, _Scores], task: _Task) -> bool:
-    return bool(scores) and scores[task, ""].gold > 0
-
-
 def _by_label(scores: Mapping[_Row, _Scores], wanted: _Task) -> dict[str, Difference]:
     return {
         label: found.difference()
@@ -422,7 +418,10 @@ def _verdict(
     titles = ", ".join(TITLES[name] for name in tasks)
     chance = f"the mean of {titles} improves with probability {target.probability:.2f}"
     reasons = [f"{chance}; at least {standard.probability:.2f} is required"]
-    reasons += [_falls(TITLES[name], low, tolerances[name]) for name, low in falling.items()]
+    reasons += [
+        f"{TITLES[name]} may lose {-low:.2f} F1 (90 % interval); {tolerances[name]:.2f} are tolerated"
+        for name, low in falling.items()
+    ]
     if not falling:
         most = ", ".join(f"{TITLES[name]} {tolerances[name]:.1f}" for name in tasks)
         reasons.append(f"no task is likely to lose more F1 than tolerated: {most}")
@@ -449,10 +448,6 @@ def _too_few(compared: Compared, standard: Standard) -> str:
         f"{compared.documents} {standard.name} with {compared.entities} gold entities are too few to decide; "
         f"{standard.documents} with {standard.entities} entities are the minimum"
     )
-
-
-def _falls(title: str, low: float, tolerance: float) -> str:
-    return f"{title} may lose {-low:.2f} F1 (90 % interval); {tolerance:.2f} are tolerated"
 
 
 def _left_out(tasks: Mapping[str, Difference], standard: Standard) -> Iterator[str]:

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from itertools import accumulate
 from statistics import fmean, quantiles
 
-from sciextract.metrics.agreement_report import AgreementReport, F1Agreement
+from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.store import Layer, Project
 from sciextract.store.statistics import (
     LabelRow,
