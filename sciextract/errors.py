@@ -35,8 +35,9 @@ class ExitCode(IntEnum):
 def as_command(*words: object) -> str:
     """A command to paste into a shell: names with blanks or with signs of the shell stay single words.
 
-    >>> as_command("sciextract", "init", "my abstracts.sciextract")
-    "sciextract init 'my abstracts.sciextract'"
+    Examples:
+        >>> as_command("sciextract", "init", "my abstracts.sciextract")
+        "sciextract init 'my abstracts.sciextract'"
     """
     return shlex.join(map(str, words))
 
@@ -141,7 +142,7 @@ class TrainingDataError(SciextractError):
 
 
 class ModelNotFoundError(SciextractError):
-    """No model of that name, folder or hub id can be had."""
+    """No model has that name, folder or hub id."""
 
     exit_code = ExitCode.MISSING
 
@@ -211,7 +212,7 @@ class ProjectFullError(ProjectError):
 
 
 class ActionRefusedError(ProjectError):
-    """A person's action breaks a rule of the schema, or is there already; nothing was changed."""
+    """An action breaks a rule, or its result exists already; nothing was changed."""
 
 
 class IllegalPairError(ActionRefusedError):
@@ -219,7 +220,7 @@ class IllegalPairError(ActionRefusedError):
 
 
 class UndoRefusedError(ProjectError):
-    """There is nothing to undo or redo, or others have built on it; nothing was changed."""
+    """There is nothing to undo or redo, or later actions depend on it; nothing was changed."""
 
 
 class RemoteError(SciextractError):
@@ -227,4 +228,4 @@ class RemoteError(SciextractError):
 
 
 class JobStoppedError(RemoteError):
-    """A job on another machine was stopped on purpose, at a point from which it can go on."""
+    """A job on another machine was stopped by the user and can be resumed."""

@@ -49,7 +49,8 @@ class RetrainOptions:
         str | None, option("NAME|DIR", "Model to start from (default: the one in use).")
     ] = None
     name: Annotated[
-        str | None, typer.Option(help="Name of the new model (default: the project's).")
+        str | None,
+        typer.Option(metavar="NAME", help="Name of the new model (default: the project's)."),
     ] = None
     blind_gate: Annotated[
         bool,
@@ -90,12 +91,16 @@ class RetrainOptions:
             "Training recipe, TOML (default: correction-round; with --data: scierc-joint).",
         ),
     ] = None
-    seed: Annotated[int | None, typer.Option(help="Seed (default: the recipe's).")] = None
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Seed (default: the recipe's).")] = (
+        None
+    )
     seeds: Annotated[
         int | None,
         option("N", "With --data: train with seeds 1 to N, and print mean and standard deviation."),
     ] = None
-    epochs: Annotated[int | None, typer.Option(help="Epochs (default: the recipe's).")] = None
+    epochs: Annotated[
+        int | None, typer.Option(metavar="N", help="Epochs (default: the recipe's).")
+    ] = None
     augment: Annotated[
         float | None,
         option(

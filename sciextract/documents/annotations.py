@@ -96,7 +96,7 @@ class Cluster:
 
     @property
     def live_mentions(self) -> list[str]:
-        """The mentions (ids) of which nobody rejected that they belong to it."""
+        """The mentions (ids) that nobody has removed from it."""
         states = self.mention_states or (self.state,) * len(self.mentions)
         pairs = zip(self.mentions, states, strict=True)
         return [mention for mention, state in pairs if state is not State.REJECTED]

@@ -139,8 +139,9 @@ ADAPTER = "+adapter"
 class ModelId:
     """Which model made a prediction: its name, the hash of its manifest, and ``+adapter`` for heads trained on it.
 
-    >>> str(ModelId("sci", "e2741165c0ff", ADAPTER))
-    'sci@e2741165+adapter'
+    Examples:
+        >>> str(ModelId("sci", "e2741165c0ff", ADAPTER))
+        'sci@e2741165+adapter'
     """
 
     name: str

@@ -19,9 +19,10 @@ def read(
 ) -> Iterator[ReadItem]:
     """Read documents one by one, in constant memory.
 
-    >>> [first, *others] = read(["sample_data/library.bib"])
-    >>> first.document.doc_key, len(others)
-    ('cs-01', 25)
+    Examples:
+        >>> [first, *others] = read(["sample_data/library.bib"])
+        >>> first.document.doc_key, len(others)
+        ('cs-01', 25)
 
     Args:
         paths: Files, folders (all readable files below, sorted), patterns (``papers/*.jsonl``, ``**`` for any depth)
@@ -44,14 +45,15 @@ def read(
 def open_writer(format: str, destination: Path | str | TextIO, **options: Any) -> Writer:
     """Open a writer, which has ``write(document)``, ``close()`` and ``losses``.
 
-    >>> import io
-    >>> stream = io.StringIO()
-    >>> writer = open_writer("jsonl", stream)
-    >>> for item in read(["sample_data/text/cs-03.txt"]):
-    ...     writer.write(item)
-    >>> writer.close()
-    >>> stream.getvalue().count("\\n"), writer.losses
-    (1, Counter())
+    Examples:
+        >>> import io
+        >>> stream = io.StringIO()
+        >>> writer = open_writer("jsonl", stream)
+        >>> for item in read(["sample_data/text/cs-03.txt"]):
+        ...     writer.write(item)
+        >>> writer.close()
+        >>> stream.getvalue().count("\\n"), writer.losses
+        (1, Counter())
 
     Args:
         format: The id of a format that can be written.

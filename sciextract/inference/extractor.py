@@ -158,11 +158,12 @@ def _precision_of(graph: Path) -> str:
 class Extractor:
     """Predicts entities, relations and coreference with one model.
 
-    >>> from sciextract import Extractor
-    >>> extractor = Extractor.load()
-    >>> [result] = extractor(["We train a parser for dependency parsing."])
-    >>> sorted(entity.text_of(result.document.text) for entity in result.annotations.entities)
-    ['dependency parsing', 'parser']
+    Examples:
+        >>> from sciextract import Extractor
+        >>> extractor = Extractor.load()
+        >>> [result] = extractor(["We train a parser for dependency parsing."])
+        >>> sorted(entity.text_of(result.document.text) for entity in result.annotations.entities)
+        ['dependency parsing', 'parser']
 
     Args:
         pipeline: Network, tokenizer and labels.
@@ -170,7 +171,7 @@ class Extractor:
         model: Recorded as the source of every item.
         batching: Which windows share a call of the encoder.
         workers: Documents, or pools of them where windows share calls, that are predicted at a time.
-        device_message: Which device was chosen and why, where nobody named one.
+        device_message: Which device was chosen and why, if none was named.
         origin: The folder that it was loaded from and how, from which a pickled one is loaded again.
     """
 

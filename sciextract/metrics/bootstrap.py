@@ -80,7 +80,7 @@ def probability_better(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> float:
-    """How likely system A scores a higher F1 than system B on other documents of the kind.
+    """The probability that system A scores a higher F1 than system B on similar documents.
 
     Both are resampled with the same draws of documents. Equal scores count half, so that a system
     compared with itself gets 0.5.

@@ -44,9 +44,10 @@ def make_document(
 ) -> Document:
     """A document with tokens and sentences derived from its text (see :func:`analyse`).
 
-    >>> document = make_document("a", "We parse graphs. It works.", {"year": 2024})
-    >>> len(document.tokens.spans), len(document.tokens.sentences)
-    (7, 2)
+    Examples:
+        >>> document = make_document("a", "We parse graphs. It works.", {"year": 2024})
+        >>> len(document.tokens.spans), len(document.tokens.sentences)
+        (7, 2)
 
     Args:
         doc_key: Its name in results and exports.
@@ -63,8 +64,9 @@ def join_title(title: str, abstract: str) -> str:
     Pass ``title_length=len(title)`` to :func:`analyse` so that the title is a sentence of its own
     whatever it looks like.
 
-    >>> join_title("Graph parsing", "We parse graphs.")
-    'Graph parsing\\nWe parse graphs.'
+    Examples:
+        >>> join_title("Graph parsing", "We parse graphs.")
+        'Graph parsing\\nWe parse graphs.'
     """
     return f"{title}\n{abstract}" if title and abstract else title or abstract
 

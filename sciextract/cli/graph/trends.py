@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 def trends(
     question: Annotated[
         Literal["rising", "falling", "pairs"],
-        typer.Argument(help="Nodes that rise, nodes that fall, or pairs of nodes."),
+        typer.Argument(
+            metavar="rising|falling|pairs",
+            help="Nodes that rise, nodes that fall, or pairs of nodes.",
+        ),
     ],
     graph: GraphOption,
     label: Annotated[
