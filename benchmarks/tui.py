@@ -90,13 +90,13 @@ class DeskBench(Bench):
         for phase in tui_learning.PHASES:
             yield _repaint_row(phase, found[phase])
             yield _repaint_row(BARE_APP + phase, found[BARE_APP + phase])
-        ratios = [
-            [_ratio(*(found[start + each] for each in tui_learning.PHASES), "first", share)
-             for share in (50, 95)]
-            for start in ("", BARE_APP)
-        ]  # fmt: skip
-        desk, bare = ("p50 {:.2f}, p95 {:.2f} times".format(*each) for each in ratios)
-        yield Row("first frame, learning against stopped", f"{desk}; bare app {bare}")
+        ratios = []
+        for start in ("", BARE_APP):
+            learning, stopped = (found[start + phase] for phase in tui_learning.PHASES)
+            p50, p95 = (_ratio(learning, stopped, "first", share) for share in (50, 95))
+            ratios.append(f"p50 {p50:.2f}, p95 {p95:.2f} times")
+        value = "; bare app ".join(ratios)
+        yield Row("first frame, learning against stopped", value)
 
     def _starts(self) -> Iterator[Row]:
         path, number = self._large_project()

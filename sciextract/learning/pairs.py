@@ -128,33 +128,44 @@ def learn_relations(
     training: Training,
 ) -> RelationModel:
     """Train the relation head on the pairs of positive mentions in finished abstracts."""
-    parts = []
-    for each in abstracts:
-        if not layout.labels:
-            break
-        classes = _pair_classes(each, layout)
-        places = sorted(set(each.labelled.values()))
-        found = MentionStates.of(each.words, _spans(places), pipeline)
-        pairs = _sentence_pairs(found)
-        if not len(pairs):
-            continue
-        base = found.base_relations(pairs, pipeline)
-        keyed = [(places[a], places[b]) for a, b in base.pairs.tolist()]
-        default = 0 if Layer.RELATIONS in each.layers else -1
-        numbers = np.array([classes.get(key, default) for key in keyed])
-        rows = np.flatnonzero(numbers >= 0)
-        if not len(rows):
-            continue
-        labels = _labels_at(each, places, entity_labels)
-        narrow = _relation_features(found, base, labels, entity_labels)[rows]
-        wide = _relation_states(found, base.pairs, projection)[rows]
-        targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
-        parts.append(Examples(wide, narrow, targets, np.ones(len(rows), np.float32)))
+    examples = [
+        _relation_examples(each, entity_labels, layout, pipeline, projection)
+        for each in (abstracts if layout.labels else ())
+    ]
+    parts = [each for each in examples if each is not None]
     first = _first_relation_weights(layout, pipeline.labels.relations, len(entity_labels))
     head = Head.untrained(_ROLES * projection.shape[1], first, training)
     if parts:
         head.train(Examples.joined(parts), training)
     return RelationModel(head, layout, entity_labels, projection)
+
+
+def _relation_examples(
+    each: Supervised,
+    entity_labels: tuple[str, ...],
+    layout: RelationLayout,
+    pipeline: Pipeline,
+    projection: Floats,
+) -> Examples | None:
+    """Decided pairs of an abstract, and all others where its relations are complete; ``None`` where there are none."""
+    classes = _pair_classes(each, layout)
+    places = sorted(set(each.labelled.values()))
+    found = MentionStates.of(each.words, _spans(places), pipeline)
+    pairs = _sentence_pairs(found)
+    if not len(pairs):
+        return None
+    base = found.base_relations(pairs, pipeline)
+    keyed = [(places[a], places[b]) for a, b in base.pairs.tolist()]
+    default = 0 if Layer.RELATIONS in each.layers else -1
+    numbers = np.array([classes.get(key, default) for key in keyed])
+    rows = np.flatnonzero(numbers >= 0)
+    if not len(rows):
+        return None
+    labels = _labels_at(each, places, entity_labels)
+    narrow = _relation_features(found, base, labels, entity_labels)[rows]
+    wide = _relation_states(found, base.pairs, projection)[rows]
+    targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
+    return Examples(wide, narrow, targets, np.ones(len(rows), np.float32))
 
 
 def _spans(places: Sequence[Place]) -> Ints:
@@ -326,8 +337,7 @@ def _link_examples(
     each: Supervised, pipeline: Pipeline, most: int
 ) -> tuple[Floats, Ints, Floats, Floats] | None:
     """Links with known answers: features, the mention of each, whether it is right; per mention whether "none" is."""
-    ids = _ids_by_place(each.labelled)
-    places = sorted(ids)
+    places = sorted(set(each.labelled.values()))
     links = antecedent_pairs(len(places), most)
     known = _pair_verdicts(each.verdicts, each.labelled)
     default = Verdict.NEGATIVE if Layer.COREFERENCE in each.layers else Verdict.MASKED
@@ -341,13 +351,6 @@ def _link_examples(
     numbers, owner = np.unique(links[rows, 0], return_inverse=True)
     alone = (np.bincount(owner, right, len(numbers)) == 0).astype(np.float32)
     return features, owner.astype(np.int64), right, alone
-
-
-def _ids_by_place(labelled: Mapping[str, Place]) -> dict[Place, list[str]]:
-    found: dict[Place, list[str]] = {}
-    for entity, place in labelled.items():
-        found.setdefault(place, []).append(entity)
-    return found
 
 
 def _pair_verdicts(

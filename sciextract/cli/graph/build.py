@@ -151,7 +151,7 @@ def build(options: BuildOptions) -> None:
     if found.totals.documents and not found.totals.nodes:
         say(
             "Warning", "no entity was found in any of the abstracts",
-            "a graph is built from predictions: sciextract annotate FILE --export jsonl --output out.jsonl",
+            "a graph is built from entities with labels: sciextract annotate predicts them, sciextract tui PROJECT decides",
         )  # fmt: skip
     _warn_of_unknown(options.graph, [label for label in options.symmetric or () if label])
     report(found.to_json(), _in_words(found), options.as_json, quiet=options.quiet)
