@@ -77,8 +77,8 @@ MINILM = load_plan("sci-1").encoders["minilm"]
 MINILM_SHA256 = MINILM.sha256
 
 LIMITS = (
-    "names are found in English abstracts; Gene and protein may fit the same words, then the surer one is shown; "
-    "types were annotated in different texts, none of which was annotated for all of them"
+    "English abstracts only; Gene and protein may fit the same words, then the more probable one is shown; "
+    "no text of the training data was annotated for all types"
 )
 
 
@@ -187,7 +187,7 @@ def _origin_line(context: BioContext, taught: TaughtSet) -> str:
     """What the card says of a set: what it teaches, licence and hashes."""
     hashes = ", ".join(sha256(context.part(taught, part)) for part in ("train", "dev"))
     return (
-        f"{'' if taught.train else 'scored only; '}teaches {', '.join(taught.teaches)}"
+        f"{'' if taught.train else 'scored only; '}annotated for {', '.join(taught.teaches)}"
         f"{' and relations' if taught.relations else ''}; licence: {taught.licence}; "
         f"train and dev sha256 {hashes}"
     )
