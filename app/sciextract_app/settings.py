@@ -126,13 +126,17 @@ SHELL = (
     Binding("ctrl+l", "list", "list of abstracts", id="app.list", priority=True),
     Binding("ctrl+t", "strip", "next pane", id="app.pane", priority=True),
     Binding("ctrl+o", "app.start", "other project", id="app.open", priority=True),
-    Binding("f3", "queues", "saved queues", id="app.queues", priority=True),
-    Binding("f4", "save_queue", "save the list as a queue", id="app.save-queue", priority=True),
-    Binding("f5", "bring_in", "import files", id="app.import", priority=True),
+    Binding("f3", "dialog('queues')", "saved queues", id="app.queues", priority=True),
+    Binding(
+        "f4", "dialog('save-queue')", "save the list as a queue", id="app.save-queue", priority=True
+    ),
+    Binding("f5", "dialog('files')", "import files", id="app.import", priority=True),
     Binding("f6", "predict", "predict", id="app.predict", priority=True),
-    Binding("f7", "statistics", "statistics", id="app.statistics", priority=True),
-    Binding("f8", "retrain", "retrain on your abstracts", id="app.retrain", priority=True),
-    Binding("f9", "suggest", "suggest from lists", id="app.suggest", priority=True),
+    Binding("f7", "dialog('statistics')", "statistics", id="app.statistics", priority=True),
+    Binding(
+        "f8", "dialog('retraining')", "retrain on your abstracts", id="app.retrain", priority=True
+    ),
+    Binding("f9", "dialog('suggest')", "suggest from lists", id="app.suggest", priority=True),
 )
 """Keys of the desk's screen that the app answers."""
 QUIT = Binding("ctrl+q", "quit", "leave", id="app.quit", priority=True, show=False)

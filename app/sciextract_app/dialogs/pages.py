@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from rich.table import Table
 from rich.text import Text
 from textual import on
 from textual.binding import Binding, BindingType
@@ -21,10 +22,12 @@ from sciextract_app.presenters.actions import ACTIONS, Action, key_label
 from sciextract_app.presenters.graph import Role, Support
 from sciextract_app.presenters.session import PastMessage
 from sciextract_app.settings import AROUND
-from sciextract_app.widgets.lines import HelpRow, HelpTable
+
+HelpRow = tuple[str, str, str]
+"""Key, words, group."""
 
 
-def help_rows(keys: Mapping[str, Action]) -> list[tuple[str, str, str]]:
+def help_rows(keys: Mapping[str, Action]) -> list[HelpRow]:
     """Keys, words and group of every action, and of what the app answers itself."""
     of_action: dict[str, list[str]] = {}
     for key, action in keys.items():
@@ -34,7 +37,7 @@ def help_rows(keys: Mapping[str, Action]) -> list[tuple[str, str, str]]:
         merged.setdefault((action.help, action.layer), []).extend(
             of_action.get(action.id, ["none"])
         )
-    rows = [(" ".join(shown), text, layer) for (text, layer), shown in merged.items()]
+    rows = [(" ".join(names), text, layer) for (text, layer), names in merged.items()]
     return [*rows, *((written_key(each.key), each.description, actions.AROUND) for each in AROUND)]
 
 
@@ -44,6 +47,31 @@ _PAGES = {"pagedown": "PgDn", "pageup": "PgUp"}
 def written_key(key: str) -> str:
     """A key of the toolkit as it is written for people: ``ctrl+l`` as ``Ctrl+L``."""
     return _PAGES.get(key) or "+".join(part.capitalize() for part in key.split("+"))
+
+
+class HelpTable(Static):
+    """Draws keys next to their words, under the names of their groups."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    HelpTable { height: auto; width: 1fr; }
+    """
+
+
+def help_grid(rows: Iterable[HelpRow]) -> Table:
+    """The keys as a table of two columns; words wrap, keys do not."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(ratio=1)
+    last = None
+    for key, text, group in rows:
+        if group != last:
+            if last is not None:
+                grid.add_row()
+            grid.add_row("", Text(visible(group).capitalize(), "bold underline"))
+            last = group
+        grid.add_row(Text(visible(key), "bold"), Text(visible(text)))
+    return grid
 
 
 class KeysDialog(Dialog[None]):
@@ -68,7 +96,7 @@ class KeysDialog(Dialog[None]):
     def content(self) -> list[Widget]:
         """The line to search with, the table, and the note."""
         line = Input(placeholder="/ searches keys and words", id="keys-search")
-        return [line, HelpTable(self._rows), words(self._note, "hint")]
+        return [line, HelpTable(help_grid(self._rows)), words(self._note, "hint")]
 
     def action_search(self) -> None:
         """Go to the search line."""
@@ -92,7 +120,7 @@ class KeysDialog(Dialog[None]):
         wanted = event.value.casefold().split()
         found = [row for row in self._rows if _has_all(row, wanted)]
         nothing = [("", f"no key for: {event.value}", "")]
-        self.query_one(HelpTable).show(found or nothing)
+        self.query_one(HelpTable).update(help_grid(found or nothing))
         self.box.scroll_home(animate=False)
 
 

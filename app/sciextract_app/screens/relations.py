@@ -26,9 +26,7 @@ from sciextract_app.widgets.panes import relation_columns, relation_text
 class MapPane(LinesPane):
     """Draws headings, mentions with arcs, and relations."""
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._rows: tuple[MapRow, ...] = ()
+    _rows: tuple[MapRow, ...] = ()
 
     def show(self, rows: tuple[MapRow, ...]) -> None:
         """Draw these lines; the relation in focus is scrolled into sight."""

@@ -356,8 +356,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     @on(ClustersPane.LinkClicked)
     def _link_clicked(self, event: ClustersPane.LinkClicked) -> None:
-        scene = self.desk.state.view
-        links = scene.members.get(event.cluster_id, []) if scene else []
+        view = self.desk.state.view
+        links = view.members.get(event.cluster_id, []) if view else []
         if event.index < len(links):
             self._focus_item(LinkRef(event.cluster_id, links[event.index].entity_id))
 
@@ -473,33 +473,13 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     # Keys that work next to the presenter's
 
-    def action_bring_in(self) -> None:
-        """Ask for files, then import them."""
-        self.dialogs.files()
+    def action_dialog(self, request: str) -> None:
+        """Open a dialog or another screen."""
+        self.dialogs.open(request)
 
     def action_predict(self) -> None:
         """Let the model predict what needs it."""
         self.predictions.start()
-
-    def action_suggest(self) -> None:
-        """Ask where suggestions come from."""
-        self.dialogs.suggest()
-
-    def action_statistics(self) -> None:
-        """Show plots of the project."""
-        self.dialogs.statistics()
-
-    def action_retrain(self) -> None:
-        """Show the training, or what would be trained on."""
-        self.dialogs.retraining()
-
-    def action_save_queue(self) -> None:
-        """Keep the list as a queue."""
-        self.dialogs.save_queue()
-
-    def action_queues(self) -> None:
-        """Offer the saved queues."""
-        self.dialogs.queues()
 
     def on_paste(self, event: events.Paste) -> None:
         """A text was pasted: never take it for keys."""

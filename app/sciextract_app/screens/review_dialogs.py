@@ -77,33 +77,35 @@ class ReviewDialogs:
 
     def open(self, request: str) -> None:
         """Open what the presenter requests."""
-        screen = self._screen
-        match request:
-            case "adjudicate":
-                self.adjudicate()
-            case "compare":
-                self.compare()
-            case "checks":
-                self.checks()
-            case "guideline":
-                self.guideline()
-            case "help":
-                note = f"Custom keys: {user_folder('config') / KEYMAP_FILE}"
-                screen.app.push_screen(KeysDialog(help_rows(screen.keys), note))
-            case bulk.PLACES:
-                self.places()
-            case "note":
-                self.note()
-            case "palette":
-                screen.app.action_command_palette()
-            case "quit":
-                screen.app.call_later(screen.app.action_quit)
-            case "relations":
-                self.relations()
-            case "search":
-                self.search()
-            case _:
-                self._refuse(f"{request} is not available here")
+        app = self._screen.app
+        openers: dict[str, Callable[[], object]] = {
+            "adjudicate": self.adjudicate,
+            "checks": self.checks,
+            "compare": self.compare,
+            "files": self.files,
+            "guideline": self.guideline,
+            "help": self.keys,
+            "note": self.note,
+            "palette": app.action_command_palette,
+            bulk.PLACES: self.places,
+            "queues": self.queues,
+            "quit": partial(app.call_later, app.action_quit),
+            "relations": self.relations,
+            "retraining": self.retraining,
+            "save-queue": self.save_queue,
+            "search": self.search,
+            "statistics": self.statistics,
+            "suggest": self.suggest,
+        }
+        if request in openers:
+            openers[request]()
+        else:
+            self._refuse(f"{request} is not available here")
+
+    def keys(self) -> None:
+        """Show all keys."""
+        note = f"Custom keys: {user_folder('config') / KEYMAP_FILE}"
+        self._screen.app.push_screen(KeysDialog(help_rows(self._screen.keys), note))
 
     def error(self, title: str, error: SciextractError) -> None:
         """Show an error."""

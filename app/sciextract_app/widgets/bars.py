@@ -30,11 +30,7 @@ class HeaderBar(LineBar):
     HeaderBar { background: $panel; color: $foreground; }
     """
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._header = Header("", 0, 0)
+    _header = Header("", 0, 0)
 
     def show(self, header: Header) -> None:
         """Draw this state."""
@@ -107,9 +103,7 @@ class TextBar(LineBar):
     TextBar { background: $background; color: $text-muted; }
     """
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._words = ""
+    _words = ""
 
     def show(self, words: str) -> None:
         """Draw these words."""
@@ -132,11 +126,7 @@ class FooterBar(LineBar):
     FooterBar { background: $panel; color: $foreground; }
     """
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._shown: tuple[tuple[Hint, ...], Mode] = ((), Mode.REVIEW)
+    _shown: tuple[tuple[Hint, ...], Mode] = ((), Mode.REVIEW)
 
     def show(self, hints: tuple[Hint, ...], mode: Mode) -> None:
         """Draw these keys, in this mode."""
@@ -209,9 +199,7 @@ class LegendBar(LineBar):
     LegendBar { background: $background; color: $foreground; }
     """
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._hints: tuple[Hint, ...] = ()
+    _hints: tuple[Hint, ...] = ()
 
     def show(self, hints: tuple[Hint, ...]) -> None:
         """Draw these labels."""
@@ -283,11 +271,7 @@ class MessageBar(LineBar):
     MessageBar.-problem { color: $warning; text-style: bold; }
     """
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._shown = (Feedback(), Feedback())
+    _shown = (Feedback(), Feedback())
 
     def show(self, answer: Feedback, news: Feedback | None = None) -> None:
         """Draw an answer and news, or an empty line."""
@@ -335,11 +319,7 @@ class SidesBar(LineBar):
     SidesBar { background: $panel; color: $foreground; }
     """
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._shown: tuple[str, tuple[str, ...]] = ("", ())
+    _shown: tuple[str, tuple[str, ...]] = ("", ())
 
     def show(self, title: str, counts: tuple[str, ...]) -> None:
         """Draw this state."""

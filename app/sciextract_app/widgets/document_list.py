@@ -131,15 +131,8 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
 
         number: int
 
-    def __init__(
-        self,
-        source: RowSource,
-        *,
-        name: str | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, source: RowSource, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._pages = Pages(source)
         self._count = 0
         self._current = 0

@@ -24,9 +24,7 @@ class NodeFacts(LinesPane):
     NodeFacts { height: 11; max-height: 45%; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._page: NodePage | None = None
+    _page: NodePage | None = None
 
     def show(self, page: NodePage) -> None:
         """Draw a node from its first line on."""

@@ -48,11 +48,7 @@ class RelationsPane(LinesPane):
 
         item_id: str
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._rows: tuple[RelationLine, ...] = ()
+    _rows: tuple[RelationLine, ...] = ()
 
     def show(self, relations: tuple[RelationLine, ...]) -> None:
         """Draw these relations; the focused one is scrolled into sight."""
@@ -144,11 +140,7 @@ class ClustersPane(LinesPane):
         cluster_id: str
         index: int
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._rows: tuple[ClusterLine, ...] = ()
+    _rows: tuple[ClusterLine, ...] = ()
 
     def show(self, clusters: tuple[ClusterLine, ...]) -> None:
         """Draw these clusters; the focused one is scrolled into sight."""
@@ -232,10 +224,8 @@ class InspectorPane(LinesPane):
 
     BORDER_TITLE = "Focus"
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._item = Inspector("", ())
         self._lines: dict[int, list[Text]] = {}
 
@@ -311,9 +301,7 @@ class StripPane(LinesPane):
     StripPane { display: none; }
     """
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._pane: LinesPane | None = None
+    _pane: LinesPane | None = None
 
     def show(self, pane: LinesPane) -> None:
         """Draw a pane as it is now."""
@@ -339,9 +327,7 @@ class LowerPanes(Vertical):
 
     current: reactive[str] = reactive("Focus", repaint=False)
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._front = ""
+    _front = ""
 
     def compose(self) -> ComposeResult:
         """Tabs and panes."""

@@ -54,10 +54,8 @@ class DrawnPassage(Scrolled, can_focus=False):
     DrawnPassage > .passage--next-hint { color: $warning; text-style: bold underline; }
     """
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._passage = EMPTY
         self._layout = PassageLayout("", (), 1)
         self._width = 0
@@ -247,11 +245,7 @@ class PassageView(DrawnPassage, can_focus=False):
         x: int
         y: int
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._pressed: int | None = None
+    _pressed: int | None = None
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Begin a click or a drag, or ask for the menu."""

@@ -275,10 +275,8 @@ class PlotPane(LinesPane):
     PlotPane > .plot--quiet { color: $text-muted; }
     """
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._draw: Drawing = _nothing
         self._lines: list[Text] = []
 

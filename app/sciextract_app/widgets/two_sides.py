@@ -107,12 +107,8 @@ class DifferencesPane(LinesPane):
 
         index: int
 
-    def __init__(
-        self, *, name: str | None = None, id: str | None = None, classes: str | None = None
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
-        self._rows: tuple[DifferenceLine, ...] = ()
-        self._widest = 0
+    _rows: tuple[DifferenceLine, ...] = ()
+    _widest = 0
 
     def show(self, lines: tuple[DifferenceLine, ...]) -> None:
         """Draw these; the present one is scrolled into sight."""

@@ -9,6 +9,7 @@ from rich.style import Style
 from textual.geometry import Offset
 
 from sciextract.documents.annotations import State
+from sciextract_app.dialogs.pages import help_grid
 from sciextract_app.presenters.view_models import (
     ClusterLine,
     Feedback,
@@ -18,7 +19,6 @@ from sciextract_app.presenters.view_models import (
     Mode,
 )
 from sciextract_app.widgets.bars import footer_lines, header_text, message_text
-from sciextract_app.widgets.lines import help_grid
 from sciextract_app.widgets.panes import (
     ClustersPane,
     RelationsPane,
