@@ -262,7 +262,8 @@ class ReviewDialogs:
         self._screen.app.push_screen(PathDialog(title, Path.cwd()), chosen)
 
     def _map_dialog(self) -> LineDialog:
-        from sciextract.workflows.suggest import fitting_labels, label_map
+        from sciextract.workflows.suggest import fitting_labels
+        from sciextract.workflows.suggesters import label_map
 
         def problem_of(text: str) -> str:
             try:

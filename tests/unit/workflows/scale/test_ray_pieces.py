@@ -81,7 +81,9 @@ def test_a_port_where_nobody_listens_is_told_at_once() -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(cluster.ClusterError, match=rf"no Ray cluster at '{address}': Connection"):
+        with pytest.raises(
+            cluster.ClusterError, match=rf"no Ray cluster at '{address}': Connection"
+        ):
             first_of(RayEngine(1, address))
 
 
