@@ -102,7 +102,7 @@ def test_an_unknown_score_is_named(tmp_path: Path) -> None:
     ("score", "settings"), [("relation", "relation_weight = 0.0"), ("given_micro", "")]
 )
 def test_a_score_of_what_is_not_learned_is_named(tmp_path: Path, score: str, settings: str) -> None:
-    with pytest.raises(UsageError, match="not learned"):
+    with pytest.raises(UsageError, match="not trained"):
         load_grid(written(tmp_path, score=score, settings=settings))
 
 

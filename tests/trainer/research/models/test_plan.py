@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from research.models.network_stages import Label, Train
+from research.models.network_stages import Label, Soup, Train
 from research.models.plan import PLANS, load_plan
 from sciextract.errors import InputMissingError, UsageError
 
@@ -45,7 +45,7 @@ def test_the_second_edition_has_the_first_one_as_a_teacher() -> None:
     assert first.models.keys() == plan.models.keys() == {"sci"}
 
 
-def test_the_bundled_edition_goes_on_from_edition_2_1_with_labels_of_other_abstracts() -> None:
+def test_the_third_edition_goes_on_from_edition_2_1_with_labels_of_other_abstracts() -> None:
     plan, before = load_plan("sci-3"), load_plan("sci-2.1")
     student = plan.stages[plan.models["sci"].network]
     assert isinstance(student, Train) and student.start == before.models["sci"].network
@@ -53,6 +53,17 @@ def test_the_bundled_edition_goes_on_from_edition_2_1_with_labels_of_other_abstr
     assert isinstance(labels, Label) and labels.teachers == ("teacher-base",)
     seen = [each for each in before.stages.values() if isinstance(each, Label)]
     assert labels.skip >= max(each.skip + each.most for each in seen)
+
+
+def test_the_bundled_edition_averages_the_third_and_students_of_further_abstracts() -> None:
+    plan, before = load_plan("sci-3.1"), load_plan("sci-3")
+    soup = plan.stages[plan.models["sci"].network]
+    assert isinstance(soup, Soup) and before.models["sci"].network in soup.members
+    third = before.stages["soft-3"]
+    assert isinstance(third, Label)
+    for name in ("soft-4", "soft-5"):
+        labels = plan.stages[name]
+        assert isinstance(labels, Label) and labels.skip >= third.skip + third.most
 
 
 def test_a_plan_that_extends_another_has_its_stages_first() -> None:
