@@ -32,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         stages = json.loads(options.build.read_text(encoding="utf-8"))["stages"]
     except (OSError, ValueError, LookupError) as error:
-        print(f"error: {options.build} is no build record: {error}", file=sys.stderr)
+        print(f"error: {options.build} is not a build record: {error}", file=sys.stderr)
         return 2
     print(markdown(seeds_of(stages, options.precision)))
     return 0

@@ -72,7 +72,7 @@ def load_theme() -> str | None:
 
 
 def save_theme(name: str) -> None:
-    """Keep a theme for the next time; a folder that takes no files is no reason to complain."""
+    """Keep a theme for the next time; a folder that takes no files is not an error."""
     with suppress(OSError):
         folder = user_folder("config")
         folder.mkdir(parents=True, exist_ok=True)

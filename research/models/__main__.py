@@ -63,7 +63,7 @@ def _folders(option: str, words: Sequence[str]) -> dict[str, Path]:
     for word, (name, sign, folder) in zip(words, pairs, strict=True):
         if not (name and sign and folder):
             raise UsageError(
-                f"{option} {word!r} is no NAME=DIR", "for example minilm=.cache/minilm"
+                f"{option} {word!r} is not NAME=DIR", "for example minilm=.cache/minilm"
             )
     return {name: Path(folder) for name, _, folder in pairs}
 

@@ -162,7 +162,7 @@ def _base(path: Path, values: Table) -> Plan | None:
     if name is None:
         return None
     if not isinstance(name, str) or name in (path.stem, str(path)):
-        raise UsageError(f"{path}: extends = {name!r} is no other plan", "name a plan")
+        raise UsageError(f"{path}: extends = {name!r} is not another plan", "name a plan")
     base = load_plan(name)
     values.setdefault("schema", base.schema)
     values.setdefault("dev", base.dev)

@@ -263,7 +263,7 @@ _INHERITED = ("year", "date", "publisher", "editor", "series", "volume")
 
 
 def read_bibtex(source: Source) -> Iterator[ReadItem]:
-    """Read the entries one after the other; ``@string``, ``@preamble``, ``@comment`` and heads are no records.
+    """Read the entries one after the other; ``@string``, ``@preamble``, ``@comment`` and heads are not records.
 
     Raises:
         FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no entry.

@@ -143,7 +143,7 @@ def _add(notes: Notes, record: Mapping[str, Any]) -> None:
 
 
 def _spans(value: object) -> tuple[Span, ...]:
-    """Fragments of a note; none where they are no pairs of numbers, so that brat's own hold."""
+    """Fragments of a note; none where they are not pairs of numbers, so that brat's own hold."""
     pairs = value if isinstance(value, list) else []
     if all(isinstance(pair, list) and [*map(type, pair)] == [int, int] for pair in pairs):
         return tuple(Span(start, end) for start, end in pairs)

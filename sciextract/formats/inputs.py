@@ -48,7 +48,7 @@ _NO_RESULTS = {MANIFEST, QUARANTINE}
 
 
 def results_in(names: Collection[str]) -> list[str]:
-    """The names of a folder without those of files that are no data, sorted.
+    """The names of a folder without those of files that are not data, sorted.
 
     >>> results_in(["part-00000-000000.jsonl", "journal.log", "manifest.json"])
     ['journal.log', 'part-00000-000000.jsonl']

@@ -87,7 +87,7 @@ class ParquetWriter:
         self._path = destination
         self._rows = RowBuffer(self._append)
         if not isinstance(destination, str | Path) or str(destination) == STDIN:
-            raise OutputError("Parquet is no text", "name a file with --output")
+            raise OutputError("Parquet is not text", "name a file with --output")
         try:
             self._file = pq.ParquetWriter(str(destination), SCHEMA, compression="zstd")
         except ARROW_ERRORS as error:

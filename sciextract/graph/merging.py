@@ -331,7 +331,7 @@ def _stem(words: Words) -> tuple[str, str] | None:
 
 
 def _expansions(connection: sqlite3.Connection) -> dict[int, dict[int, int]]:
-    """Abstracts by expansion by acronym, of acronyms that are no words."""
+    """Abstracts by expansion by acronym, of acronyms that are not words."""
     found: dict[int, dict[int, int]] = {}
     for short, long, documents in connection.execute(
         """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short

@@ -178,7 +178,7 @@ def registered_folders() -> list[Path]:
 
 
 def name_of(folder: str) -> str:
-    """The model's name in the name of a registered folder; empty when it is no such folder.
+    """The model's name in the name of a registered folder; empty when it is not such a folder.
 
     >>> name_of("parsing-1a2b3c4d"), name_of("parsing"), name_of(".parsing-1a2b3c4d")
     ('parsing', '', '')

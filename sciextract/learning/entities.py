@@ -257,7 +257,7 @@ def _examples(
 
 
 def _negatives(each: Supervised, width: int, random: np.random.Generator) -> tuple[Ints, Floats]:
-    """A sample of the spans that are no entity, with weights that stand for those left out."""
+    """A sample of the spans that are not entities, with weights that stand for those left out."""
     spans = each.words.all_spans(width)
     free = np.ones(len(spans), np.bool_)
     near = np.zeros(len(spans), np.bool_)

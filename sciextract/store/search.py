@@ -11,7 +11,7 @@ from typing import Any, Literal
 from sciextract.store.sqlite import from_sql
 
 Place = Literal["text", "title", "mentions"]
-# As bytes, since a text with lone surrogates is no text to SQLite.
+# As bytes, since a text with lone surrogates is not text to SQLite.
 _EXCERPT = "CAST(snippet(document_words, 1, '', '', '…', 12) AS BLOB)"
 _RANKED = 15_000  # documents that are ranked by how well they fit; ranking more takes longer than a person waits
 _MENTIONING = """SELECT e.document_id FROM surface_words w JOIN entity e ON e.surface_id = w.rowid

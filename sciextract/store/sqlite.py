@@ -1,4 +1,4 @@
-"""What the store needs to know of SQLite: its errors in the words of a user, times that sort as text, strings that are no valid text."""
+"""What the store needs to know of SQLite: its errors in the words of a user, times that sort as text, strings that are not valid text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def first_value(connection: sqlite3.Connection, query: str, *params: object) -> 
 
 
 def storable(text: str) -> str:
-    """A text for an index: U+FFFD for lone surrogates, which are no UTF-8."""
+    """A text for an index: U+FFFD for lone surrogates, which are not UTF-8."""
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 

@@ -367,7 +367,7 @@ def _prediction(gold: AnnotatedDocument, predicted: AnnotatedDocument | None) ->
 
 
 def _ink(text: str) -> list[int]:
-    """Where the characters stand that are no white space."""
+    """Where the characters stand that are not white space."""
     return [at for at, character in enumerate(text) if not character.isspace()]
 
 

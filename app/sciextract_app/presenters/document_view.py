@@ -389,7 +389,7 @@ class CandidateCache:
 
 
 def offered(view: DocumentView, candidates: Candidates | None, char: int) -> list[SpanCandidate]:
-    """Spans that are no items yet: those under the cursor first, then sentence by sentence, likelier ones first.
+    """Spans that are not items yet: those under the cursor first, then sentence by sentence, likelier ones first.
 
     Sentences before the cursor come last. What a person rejected is not offered again.
     """

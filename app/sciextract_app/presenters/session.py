@@ -67,7 +67,7 @@ def item_fields(item: ItemRef | None) -> tuple[str, ...]:
 
 
 def save(project: Path, session: Session) -> None:
-    """Note a place. It is a convenience: a folder that takes no files is no reason to complain."""
+    """Note a place. It is a convenience: a folder that takes no files is not an error."""
     file = _file(project)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -57,7 +57,7 @@ def avoided(
 
     Raises:
         UnknownNodeError: One that was named on the command line is unknown. InputMissingError: There is no such
-        file. FormatError: It is no text.
+        file. FormatError: It is not text.
     """
     from sciextract.formats.base import Source
     from sciextract.formats.decoding import decoded_content

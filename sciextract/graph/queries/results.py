@@ -219,7 +219,7 @@ _DATA = re.compile(
     r"[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track)$",
     re.IGNORECASE,
 )
-# One end of a language pair: "French" of "French to English" is no data set.
+# One end of a language pair: "French" of "French to English" is not a data set.
 _END_OF_PAIR = re.compile(r"(?:\b(?:to|from|into)|→|->|↔|ightarrow|[–/-])\s?$")
 _GOES_ON = re.compile(r"\s[A-Z]")
 _TRAINED_ON = re.compile(

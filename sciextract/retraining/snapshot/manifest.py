@@ -368,7 +368,7 @@ def _about_file(file: GoldFile) -> Iterator[str]:
     if file.undecided:
         yield (
             f"{file.path}: documents with undecided items, whose layers are not complete: {file.undecided}; "
-            "a model's predictions are no gold"
+            "a model's predictions are not gold"
         )
     for layer in Layer:
         if layer in file.schema_layers - file.layers:

@@ -94,7 +94,7 @@ def check_entity_label(schema: LabelSchema, label: str) -> None:
 
 
 def check_fragments(doc: DocumentState, fragments: tuple[Span, ...]) -> None:
-    """Refuse fragments that are no ascending, non-empty ranges of the text.
+    """Refuse fragments that are not ascending, non-empty ranges of the text.
 
     Raises:
         ActionRefusedError: They are not.

@@ -86,7 +86,7 @@ def test_ranges_by_histogram_need_words(
 def test_schemes_that_there_are_not(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="is not possible") as caught:
         Scheme(**wrong)
-    assert "allowed" in caught.value.hint
+    assert "choose from" in caught.value.hint
 
 
 def test_other_labels_and_no_texts(

@@ -195,7 +195,7 @@ def test_a_teacher_without_a_head_is_refused(
     settings: Settings, make_encoder: Callable[..., Path], shard: Path, tmp_path: Path
 ) -> None:
     teacher = make_encoder(head=False, num_hidden_layers=4)
-    with pytest.raises(ModelNotFoundError, match="no head") as caught:
+    with pytest.raises(ModelNotFoundError, match="no masked-language head") as caught:
         _run(settings(teacher=str(teacher)), shard, tmp_path / "run")
     assert "sciextract-trainer pretrain" in caught.value.hint
 

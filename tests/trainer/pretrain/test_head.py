@@ -47,7 +47,7 @@ def test_an_encoder_without_a_head_is_left_as_it_is(encoder_folder: Path) -> Non
     before = head_weights(network)
     assert not read_head(network, str(encoder_folder))
     assert all(torch.equal(before[name], value) for name, value in head_weights(network).items())
-    with pytest.raises(ModelNotFoundError, match="no head"):
+    with pytest.raises(ModelNotFoundError, match="no masked-language head"):
         require_head(network, str(encoder_folder))
 
 

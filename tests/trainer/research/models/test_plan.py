@@ -107,7 +107,7 @@ def test_a_plan_that_extends_another_has_its_stages_first() -> None:
         ),
         (HEAD + TEACHER.replace("stage.teacher", "stage.small"), "has the name of an encoder"),
         ('extends = "sci-2"\n' + TEACHER.replace("teacher]", "mlm]"), "is in plan sci-2 already"),
-        ('extends = "bad"', "extends = 'bad' is no other plan"),
+        ('extends = "bad"', "extends = 'bad' is not another plan"),
     ],
 )
 def test_what_cannot_be_is_said(text: str, told: str, tmp_path: Path) -> None:
