@@ -26,11 +26,12 @@ SIZE, SMALL = (120, 36), (104, 28)
 SECONDS = 2.2
 """How long a frame stays."""
 SAMPLE = "sample_data/library.bib"
-STILL = (("enter enter x enter tab", ""),)
+STILL = (("enter enter enter enter x enter enter", ""),)
 SESSION = (
     ("enter", "Enter: this is right, next"),
-    ("enter", "Enter: right, too"),
+    ("enter enter enter", "Enter, three times: right, too"),
     ("x", "x: this one is no name, reject it"),
+    ("enter enter", "Enter, twice: right again"),
     ("2", "2: a Method, as the line with the types shows"),
     ("r", "r: a relation between this and ..."),
     ("s", "s: ... the word lattice"),
