@@ -26,7 +26,7 @@ SIZE, SMALL = (120, 36), (104, 28)
 SECONDS = 2.2
 """How long a frame stays."""
 SAMPLE = "sample_data/library.bib"
-STILL = (("enter enter enter enter x enter enter", ""),)
+STILL = (("enter enter", ""),)
 SESSION = (
     ("enter", "Enter: this is right, next"),
     ("enter enter enter", "Enter, three times: right, too"),
