@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ _NUMBERS = (
     "SELECT document_id FROM summary ORDER BY document_id",
     "SELECT document_id FROM summary ORDER BY document_id DESC",
 )
+_GAP = 10_000
+"""Numbers that are tried before a known one: a damaged page may hold one of any size, up to 2 ** 63."""
 _ALTERED = "the text differs from its hash: it was altered in a damaged file"
 
 
@@ -103,10 +105,14 @@ class DamagedFile:
         return rows
 
     def numbers(self) -> list[int]:
-        """Numbers of all documents that any table or index still knows, and those between them."""
+        """Numbers of all documents that any table or index still knows, and up to ``_GAP`` before each of them."""
         known = {row[0] for query in _NUMBERS for row in self.rows(query)}
-        numbers = {each for each in known if isinstance(each, int) and each > 0}
-        return list(range(1, max(numbers) + 1)) if numbers else []
+        ordered = sorted(each for each in known if isinstance(each, int) and each > 0)
+        return [
+            number
+            for before, last in pairwise([0, *ordered])
+            for number in range(max(before, last - _GAP) + 1, last + 1)
+        ]
 
     def labels(self, table: str) -> list[str]:
         """The labels that occur in a state table, as far as it can be read."""

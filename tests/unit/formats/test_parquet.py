@@ -396,5 +396,5 @@ def test_outputs_that_cannot_be_written(tmp_path: Path) -> None:
         open_writer("hf", tmp_path)
     with pytest.raises(OutputError, match="cannot be written"):
         open_writer("parquet", tmp_path / "absent" / "made.parquet")
-    with pytest.raises(OutputError, match="no text"):
+    with pytest.raises(OutputError, match="not text"):
         open_writer("parquet", "-")

@@ -85,6 +85,15 @@ def test_damaged_page_is_read_around(path: Path, table: str) -> None:
         assert project.schema.name == "small"
 
 
+def test_a_huge_number_in_a_damaged_page_is_not_counted_up_to(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE summary SET document_id = ? WHERE document_id = 1", (2**62,))
+        connection.commit()
+    _spoil(path, _leaf(path, "document"))
+    saved = repair(path, "ann").salvaged
+    assert saved is not None and saved.documents >= 10
+
+
 def test_backups_of_a_damaged_file_push_no_sound_one_out(path: Path) -> None:
     with open_project(path) as project:
         sound = project.backup("sound")
