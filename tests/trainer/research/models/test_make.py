@@ -162,7 +162,7 @@ def test_a_wrong_encoder_is_refused_before_anything_is_made(
     code, _, err = run(*words)
     assert code == 1 and "is not the encoder 'tiny'" in err and "let the test make it" in err
     code, _, err = run(*words, "--encoder", "tiny")
-    assert code == 2 and "no NAME=DIR" in err
+    assert code == 2 and "not NAME=DIR" in err
 
 
 def test_missing_data_is_said(run: Run, words: list[object], data: Path) -> None:
