@@ -11,7 +11,15 @@ from typing import Annotated
 
 import typer
 
-from sciextract.cli.console import AuthorOption, argument, flag, is_terminal, option, say
+from sciextract.cli.console import (
+    AuthorOption,
+    ProjectOption,
+    argument,
+    flag,
+    is_terminal,
+    option,
+    say,
+)
 from sciextract.errors import ExitCode, MissingExtraError, UsageError
 
 
@@ -30,6 +38,7 @@ def tui(
         str | None, option("M", "sci, bio, auto (chosen by the words), a model folder or hub id.")
     ] = None,
     author: AuthorOption = None,
+    project: ProjectOption = None,
     no_predict: Annotated[bool, flag("Run no model.", "--no-predict")] = False,
     web: Annotated[
         bool, flag("Serve the desk to a browser; the link to open is printed.", "--web")
@@ -55,11 +64,12 @@ def tui(
 
         sciextract tui parsing.sciextract --author ben --web
     """
+    paths = [*([project] if project else []), *(paths or [])]
     if web:
         options = {"--schema": schema, "--model": model, "--author": author}
         words = [word for name, value in options.items() if value for word in (name, value)]
         words += ["--no-predict"] * no_predict
-        _serve(paths or [], words, host, port)
+        _serve(paths, words, host, port)
         return
     # textual-serve runs this command with pipes and names the driver that reads them.
     served = "web_driver" in os.environ.get("TEXTUAL_DRIVER", "")
@@ -74,9 +84,7 @@ def tui(
     try:
         from sciextract_app.app import run_desk
 
-        code = run_desk(
-            paths or [], schema=schema, model=model, author=author, predict=not no_predict
-        )
+        code = run_desk(paths, schema=schema, model=model, author=author, predict=not no_predict)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("textual", "sciextract_app"):
             raise MissingExtraError("the review desk", "tui") from error

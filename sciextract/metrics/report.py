@@ -237,7 +237,7 @@ class TokenAgreement:
 
 @dataclass(frozen=True, slots=True)
 class RelationLabelAgreement:
-    """Relations of one label."""
+    """Relations of one label: with and without the types of their arguments, and only those between shared mentions."""
 
     strict: F1Agreement
     boundaries: F1Agreement
@@ -245,12 +245,9 @@ class RelationLabelAgreement:
 
 
 @dataclass(frozen=True, slots=True)
-class RelationAgreement:
-    """Relations: with and without the types of their arguments, and only those between shared mentions."""
+class RelationAgreement(RelationLabelAgreement):
+    """Relations of all labels, and of each."""
 
-    strict: F1Agreement
-    boundaries: F1Agreement
-    shared_spans: F1Agreement
     labels: Mapping[str, RelationLabelAgreement]
 
 

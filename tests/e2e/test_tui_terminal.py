@@ -85,7 +85,7 @@ class TestWithTheModel:
         terminal.process.send_signal(signal.SIGKILL)
         terminal.wait_for_end()
         assert decided(folder) == 2
-        again = start("refs.bib")
+        again = start("--project", "refs.sciextract")
         again.wait_for(SECOND)  # where the person stopped
         again.wait_for("the checks found no problems")
         again.press("p", "ctrl+r")
