@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,21 @@ class TaughtSet:
     nested: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Continued:
+    """Trainings that go on from the first one; the model is the mean of their weights.
+
+    Attributes:
+        recipe: Their recipe.
+        seeds: One seed for each.
+        repeat: How often a pass sees the documents of a set, by its name, where that differs from the first training.
+    """
+
+    recipe: str
+    seeds: list[int]
+    repeat: dict[str, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class SetPlan:
     """All sets of a model.
@@ -60,13 +75,24 @@ class SetPlan:
     Attributes:
         sets: The sets.
         groups: Groups of labels that exclude each other.
+        continued: What follows the first training, if anything does.
     """
 
     sets: tuple[TaughtSet, ...]
     groups: tuple[tuple[str, ...], ...]
+    continued: Continued | None = None
+
+    def repeated(self, repeat: Mapping[str, int]) -> SetPlan:
+        """The plan with other repetitions for some sets."""
+        sets = (replace(each, repeat=repeat.get(each.name, each.repeat)) for each in self.sets)
+        return replace(self, sets=tuple(sets))
 
 
-_KEYS = {"sets": "list[dict[str, Any]]", "groups": "list[list[str]]"}
+_KEYS = {
+    "sets": "list[dict[str, Any]]",
+    "groups": "list[list[str]]",
+    "continued": "dict[str, Any]",
+}
 
 
 def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
@@ -80,7 +106,8 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
     values = read_toml(path, "plan of data sets", "a plan is a TOML file in UTF-8")
     refuse_unknown(values, _KEYS, str(path))
     for key, kind in _KEYS.items():
-        check_kind(values.get(key, []), kind, f"{path}: {key}")
+        if key in values:
+            check_kind(values[key], kind, f"{path}: {key}")
     sets = tuple(
         _set_of(each, f"{path}: sets[{row}]", schema)
         for row, each in enumerate(values.get("sets", []))
@@ -89,7 +116,7 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
         raise UsageError(f"{path}: no [[sets]]", "name at least one data set and what it teaches")
     groups = tuple(tuple(group) for group in values.get("groups", []))
     _check_groups(groups, schema, path)
-    return SetPlan(sets, groups)
+    return SetPlan(sets, groups, _continued_of(values.get("continued"), sets, path))
 
 
 def _set_of(values: Table, place: str, schema: LabelSchema) -> TaughtSet:
@@ -116,6 +143,22 @@ def _check_numbers(found: TaughtSet, place: str) -> None:
     for key in ("singles", "empty"):
         if not 0 <= getattr(found, key) <= 1:
             raise UsageError(f"{place}: {key} = {getattr(found, key)}", "between 0 and 1")
+
+
+def _continued_of(values: Table | None, sets: Sequence[TaughtSet], path: Path) -> Continued | None:
+    if values is None:
+        return None
+    place = f"{path}: continued"
+    found = settings_from(Continued, values, place)
+    if not found.seeds:
+        raise UsageError(f"{place}: seeds is empty", "name a seed for each training")
+    names = [each.name for each in sets]
+    for name, times in found.repeat.items():
+        if name not in names:
+            raise UsageError(f"{place}: repeat names {name!r}", f"sets: {', '.join(names)}")
+        if times < 1:
+            raise UsageError(f"{place}: repeat.{name} = {times}", "at least 1")
+    return found
 
 
 def _check_groups(groups: tuple[tuple[str, ...], ...], schema: LabelSchema, path: Path) -> None:

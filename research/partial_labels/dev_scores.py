@@ -1,9 +1,11 @@
 """Scores of a biomedical model on the dev part of every data set, beside what was published.
 
     python -m research.partial_labels.dev_scores --data DATA [--model bio] [--all-types] [--most 200] [--json FILE]
+    python -m research.partial_labels.dev_scores --data DATA --model FOLDER --against bio [--most 200] [--json FILE]
 
 Only the types that a set was annotated for are decoded; with ``--all-types`` all nine compete for each span, as they do in
-``annotate``, and what a set does not know is left out of the count. Published figures are of test parts and of encoders that
+``annotate``, and what a set does not know is left out of the count. With ``--against`` the table shows the difference
+from another model and its 90 % interval instead. Published figures are of test parts and of encoders that
 were fine-tuned on one set each: they stand beside ours, they do not compare.
 """
 
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from research.partial_labels.datasets import (
@@ -22,7 +24,7 @@ from research.partial_labels.datasets import (
     read_records,
 )
 from research.partial_labels.make_bio import PLAN
-from research.partial_labels.scores import SetScores, score_set
+from research.partial_labels.scores import SetScores, difference, score_set
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.model_folder import GRAPHS, locate_model, open_folder
 from sciextract_trainer.distillation.labelling import load_pipeline
@@ -41,23 +43,50 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--model", default="bio", help="bundled name or model folder")
     parser.add_argument("--most", type=int, help="documents of each set (default: all)")
     parser.add_argument("--all-types", action="store_true", help="let all types compete")
+    parser.add_argument("--against", help="model to compare with: bundled name or model folder")
     parser.add_argument("--json", type=Path, help="also write all numbers here")
     arguments = parser.parse_args(words)
+    kept = _compared(arguments) if arguments.against else _scored(arguments)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+
+
+def _scored(arguments: argparse.Namespace) -> dict[str, object]:
+    """Prints what a model scores on every set."""
     folder = open_folder(locate_model(arguments.model))
     pipeline, settings = load_pipeline(folder), folder.config.settings
     kept: dict[str, object] = {}
     print("| set | documents | P | R | F1 | relations | given entities | given, macro |")
     print("|---|---|---|---|---|---|---|---|")
-    for taught in load_sets(PLAN, load_schema("bio")).sets:
-        documents = _documents(arguments.data, taught)[: arguments.most]
+    for taught, documents in _sets(arguments):
         scores = score_set(pipeline, settings, documents, taught, competing=arguments.all_types)
         kept[taught.name] = scores.to_json()
         print(_row(taught.name, scores), flush=True)
     graph = next(name for name, file in GRAPHS.items() if (folder.path / file).is_file())
     print(f"\n{folder.config.name}@{folder.hash[:8]}, {graph}, thresholds {settings.thresholds}")
     print(PUBLISHED)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    return kept
+
+
+def _compared(arguments: argparse.Namespace) -> dict[str, object]:
+    """Prints the difference between two models on every set."""
+    folders = [open_folder(locate_model(each)) for each in (arguments.against, arguments.model)]
+    before, after = ((load_pipeline(each), each.config.settings) for each in folders)
+    kept: dict[str, object] = {}
+    print("| set | task | before | after | difference | 90 % interval |")
+    print("|---|---|---|---|---|---|")
+    for taught, documents in _sets(arguments):
+        found = difference(before, after, documents, taught)
+        kept[taught.name] = {task: each.to_json() for task, each in found.items()}
+        for task, each in found.items():
+            shown = f"{each.before:.1f} | {each.after:.1f} | {each.difference:+.1f}"
+            print(f"| {taught.name} | {task} | {shown} | {each.low:+.1f} to {each.high:+.1f} |")
+    return kept
+
+
+def _sets(arguments: argparse.Namespace) -> Iterator[tuple[TaughtSet, list[SetDocument]]]:
+    for taught in load_sets(PLAN, load_schema("bio")).sets:
+        yield taught, _documents(arguments.data, taught)[: arguments.most]
 
 
 def _documents(data: Path, taught: TaughtSet) -> list[SetDocument]:

@@ -1,7 +1,8 @@
 """Builds the bundled biomedical model from data to model folder: ``python -m research.partial_labels.make_bio``.
 
-One training on several sets that each teach some types, int8 export, thresholds and scores set by set. Every stage
-keeps its result in the run folder, so that a second call goes on where the first one stopped.
+A training on several sets that each teach some types, trainings that go on from its int8 graph, the mean of their
+weights, int8 export, thresholds and scores set by set. Every stage keeps its result in the run folder, so that a second
+call goes on where the first one stopped.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from research.models.plan import load_plan
 from research.partial_labels.datasets import (
+    Continued,
     SetDocument,
     SetPlan,
     TaughtSet,
@@ -52,16 +54,19 @@ from sciextract_trainer.build import SubwordRules, build_network, labels_of, loa
 from sciextract_trainer.calibration.command import events
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
-from sciextract_trainer.checkpoint import trainable
+from sciextract_trainer.checkpoint import load_weights, trainable
+from sciextract_trainer.compression.soup import mean_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.families import as_joint
+from sciextract_trainer.hardware.device import CPU, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.run import find_recipe
+from sciextract_trainer.warm_start import open_start_model
 
 START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)
 FIT_WORDS = 5_000
@@ -71,7 +76,8 @@ RELATION_WORDS = 40_000
 
 
 PLAN = Path(__file__).with_name("bio.toml")
-LAST = "last.safetensors"
+FIRST, MODEL, LAST = "first", "bio", "last.safetensors"
+"""In the run folder: the model folders after the first training and after all of them; the last weights of a training."""
 MINILM = load_plan("sci-1").encoders["minilm"]
 """What the recipe starts from, as the other bundled model does."""
 MINILM_SHA256 = MINILM.sha256
@@ -93,6 +99,11 @@ class BioContext:
     plan: SetPlan
     labels: Labels
     rules: SubwordRules
+    changes: Mapping[str, Any]
+
+    def recipe(self, name: str) -> TrainConfig:
+        """Another recipe with the same encoder and changes."""
+        return _recipe(name, Path(self.config.encoder), self.changes)
 
     def part(self, taught: TaughtSet, name: str) -> Path:
         """The file of a set's ``train`` or ``dev`` part."""
@@ -136,48 +147,88 @@ def open_context(encoder: Path, data: Path, runs: Path, **changes: Any) -> BioCo
             f"{weights} is not the official all-MiniLM-L6-v2 file",
             "see docs/models.md for its source",
         )
-    config = load_config(find_recipe("bio"), encoder=str(encoder), **changes)
+    config = _recipe("bio", encoder, changes)
     schema = load_schema("bio")
     plan = load_sets(PLAN, schema)
     labels = replace(labels_of(schema, config.max_span_width), groups=plan.groups)
-    return BioContext(config, data, runs, schema, plan, labels, load_subword_rules(str(encoder)))
+    rules = load_subword_rules(str(encoder))
+    return BioContext(config, data, runs, schema, plan, labels, rules, changes)
 
 
-def trained_network(context: BioContext) -> JointNetwork:
-    """The network after the training, which goes on where it stopped."""
-    last = context.runs / LAST
+def _recipe(name: str, encoder: Path, changes: Mapping[str, Any]) -> TrainConfig:
+    """A recipe in float32 where the processor has no bfloat16, whose emulation takes tens of times longer."""
+    config = load_config(find_recipe(name), encoder=str(encoder), **changes)
+    return replace(config, bf16=config.bf16 and has_fast_bf16(CPU))
+
+
+def trained(context: BioContext, folder: Path, network: JointNetwork) -> JointNetwork:
+    """The network after a training with the context's recipe; goes on where it stopped, or loads what it made."""
+    last = folder / LAST
     if last.is_file():
-        network = build_network(context.config, context.labels)
-        network.load_state_dict(load_file(last), strict=False)
+        load_weights(last, network)
         return network.eval()
     data = TrainingData(context.examples(), [])
     network = as_joint(
-        train(context.config, context.labels, context.rules, data, context.runs, print_json)
+        train(context.config, context.labels, context.rules, data, folder, print_json, network)
     )
     save_file(trainable(network), last)
     return network
 
 
+def first_network(context: BioContext) -> JointNetwork:
+    """The network after the first training."""
+    return trained(context, context.runs, build_network(context.config, context.labels))
+
+
+def members(context: BioContext, continued: Continued) -> Iterator[JointNetwork]:
+    """The networks after the trainings that go on from the int8 graph of the first one."""
+    first = context.runs / FIRST
+    if not (first / MANIFEST).is_file():
+        export(context, first_network(context), first, ("int8",))
+    start = open_start_model(open_folder(first))
+    for seed in continued.seeds:
+        config = replace(context.recipe(continued.recipe), seed=seed)
+        own = replace(context, config=config, plan=context.plan.repeated(continued.repeat))
+        yield trained(own, context.runs / f"seed-{seed}", start.network(config))
+
+
+def trained_network(context: BioContext) -> JointNetwork:
+    """The network after all trainings."""
+    if context.plan.continued is None:
+        return first_network(context)
+    networks = list(members(context, context.plan.continued))
+    mean = mean_weights([trainable(each) for each in networks])
+    networks[0].load_state_dict(mean, strict=False)
+    return networks[0]
+
+
+def export(
+    context: BioContext, network: JointNetwork, folder: Path, precisions: tuple[str, ...]
+) -> None:
+    """A model folder with provisional thresholds: the fitted ones and the scores come later, set by set."""
+    samples = [each.annotated for each in context.dev()["chemprot"][:8]]
+    packaging = Packaging(
+        "bio", context.schema, context.labels, context.rules, dev=(), origin=origin_of(context),
+        precisions=precisions, weights=False, settings=START, samples=samples, cuts_words=True,
+    )  # fmt: skip
+    write_model_folder(network, packaging, folder)
+
+
 def build(context: BioContext, output: Path) -> None:
     """All stages."""
-    network, dev, exported = trained_network(context), context.dev(), context.runs / "bio"
+    exported = context.runs / MODEL
     if not (exported / MANIFEST).is_file():
-        # Provisional thresholds: the fitted ones and the scores come later, set by set.
-        packaging = Packaging(
-            "bio", context.schema, context.labels, context.rules, dev=(), origin=origin_of(context),
-            precisions=("int8", "fp32"), weights=False, settings=START,
-            samples=[each.annotated for each in dev["chemprot"][:8]], cuts_words=True,
-        )  # fmt: skip
-        write_model_folder(network, packaging, exported)
-    finish_folder(exported, output, dev, context.plan, json_report)
+        export(context, trained_network(context), exported, ("int8", "fp32"))
+    finish_folder(exported, output, context.dev(), context.plan, json_report)
 
 
 def origin_of(context: BioContext) -> dict[str, Any]:
     """Where the weights come from, for configuration and card."""
+    continued = context.plan.continued
     return {
         "encoder": f"{MINILM.origin}, model.safetensors sha256 {MINILM_SHA256}",
         **{f"data, {each.name}": _origin_line(context, each) for each in context.plan.sets},
-        "seed": context.config.seed,
+        "seeds": [context.config.seed, *(continued.seeds if continued else [])],
         "licence": "Apache-2.0 for the weights; some of the data states no licence, none of it is in the package",
         "limits": LIMITS,
     }

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
-from research.partial_labels import make_bio
+from safetensors.torch import load_file
+
+from research.partial_labels import dev_scores, make_bio
+from research.partial_labels.datasets import Continued
 from research.partial_labels.scores import score_set
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import open_folder
@@ -104,6 +108,21 @@ def test_from_data_to_folder(context: make_bio.BioContext, tmp_path: Path) -> No
     assert found.document.text == "teapot-model blocks"
 
 
+def test_continued_trainings_are_averaged(context: make_bio.BioContext, tmp_path: Path) -> None:
+    continued = Continued(recipe="bio-continued", seeds=[2, 3], repeat={"plagues": 2})
+    context = replace(context, plan=replace(context.plan, continued=continued))
+    mean = dict(make_bio.trained_network(context).named_parameters())
+    first = open_start_model(open_folder(context.runs / make_bio.FIRST))
+    start = dict(first.network(context.config).named_parameters())
+    members = [load_file(context.runs / f"seed-{seed}" / make_bio.LAST) for seed in (2, 3)]
+    for name, value in members[0].items():
+        assert torch.allclose(mean[name], (value + members[1][name]) / 2)
+        assert value.equal(members[1][name]) == value.equal(start[name])
+    output = tmp_path / "bio"
+    make_bio.build(context, output)
+    assert open_folder(output).config.origin["seeds"] == [1, 2, 3]
+
+
 def test_types_of_other_sets_are_not_counted(context: make_bio.BioContext, tmp_path: Path) -> None:
     output = tmp_path / "bio"
     make_bio.build(context, output)
@@ -114,6 +133,33 @@ def test_types_of_other_sets_are_not_counted(context: make_bio.BioContext, tmp_p
     for competing in (False, True):
         scores = score_set(pipeline, always, documents, drugs, competing=competing)
         assert set(scores.labels) <= {"Chemical", "Gene"} and scores.entity.gold == 3
+
+
+def test_two_models_are_compared_set_by_set(
+    context: make_bio.BioContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output, report = tmp_path / "bio", tmp_path / "report.json"
+    make_bio.build(context, output)
+    monkeypatch.setattr(dev_scores, "PLAN", make_bio.PLAN)
+    dev_scores.main(
+        [
+            "--data",
+            str(context.data),
+            "--model",
+            str(output),
+            "--against",
+            str(output),
+            "--json",
+            str(report),
+        ]
+    )
+    assert "| plagues | entity |" in capsys.readouterr().out
+    found = json.loads(report.read_text())
+    assert set(found) == {"chemprot", "plagues", "unseen"} and "relation" in found["chemprot"]
+    assert {each["difference"] for tasks in found.values() for each in tasks.values()} == {0.0}
 
 
 def test_dev_sentences_do_not_train(context: make_bio.BioContext) -> None:

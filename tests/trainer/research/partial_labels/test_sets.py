@@ -14,6 +14,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
 
 SCHEMA = load_schema("bio")
+CONTINUED = '\n[continued]\nrecipe = "bio"\n'
 GOOD = '[[sets]]\nname = "a"\nteaches = ["Gene"]\nlicence = "none"\n'
 
 
@@ -23,6 +24,11 @@ def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
     assert trained == set(SCHEMA.entity_labels)
     assert all(each.licence for each in plan.sets)
     assert [each.name for each in plan.sets if each.relations] == ["chemprot"]
+    assert plan.continued
+    repeated = plan.repeated(plan.continued.repeat)
+    assert {each.name: each.repeat for each in repeated.sets if each.repeat > 1} == {
+        "chemprot": 2, "bc5cdr": 2, "ncbi-disease": 2,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,10 @@ def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
         ("colour = 3\n" + GOOD, "unknown setting 'colour'"),
         ('groups = "Gene"\n' + GOOD, "groups = 'Gene' is not of type list of list of str"),
         ('groups = [["Gene"]]\n' + GOOD, "groups hold Gene"),
+        (GOOD + CONTINUED, "continued: the setting 'seeds' is missing"),
+        (GOOD + CONTINUED + "seeds = []", "continued: seeds is empty"),
+        (GOOD + CONTINUED + "seeds = [1]\nrepeat = { b = 2 }", "continued: repeat names 'b'"),
+        (GOOD + CONTINUED + "seeds = [1]\nrepeat = { a = 0 }", "continued: repeat.a = 0"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, text: str, told: str) -> None:
