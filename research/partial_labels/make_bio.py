@@ -61,6 +61,7 @@ from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.families import as_joint
+from sciextract_trainer.files import replacing
 from sciextract_trainer.hardware.device import CPU, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
@@ -171,7 +172,8 @@ def trained(context: BioContext, folder: Path, network: JointNetwork) -> JointNe
     network = as_joint(
         train(context.config, context.labels, context.rules, data, folder, print_json, network)
     )
-    save_file(trainable(network), last)
+    with replacing(last) as temporary:
+        save_file(trainable(network), temporary)
     return network
 
 

@@ -14,13 +14,20 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
+import onnx
 import torch
 from torch import nn
 
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ModelDamagedError, ModelMismatchError
 from sciextract.inference.label_layout import RelationLayout
-from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder, write_manifest
+from sciextract.inference.model_folder import (
+    CONFIG,
+    GRAPHS,
+    PAIRS_GRAPH,
+    open_folder,
+    write_manifest,
+)
 from sciextract.inference.network import WordStates
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.tokenization import EncoderInput
@@ -93,11 +100,33 @@ def test_int8_weights_come_back_within_half_a_step(
     assert _agreement(TorchNetwork(rebuilt), graph, windows(start.rules)) > 0.99
 
 
-@pytest.mark.parametrize(("name", "version"), [("bio", 1), ("sci", 2)])
+def without_lexical_features(folder: Path) -> None:
+    """Makes a model folder one of feature version 1, whose pair graph takes no lexical features."""
+    model = onnx.load(folder / PAIRS_GRAPH)
+    graph = model.graph
+    [product] = [node for node in graph.node if "link_features" in node.input]
+    [total] = [node for node in graph.node if product.output[0] in node.input]
+    [rest] = [name for name in total.input if name != product.output[0]]
+    for node in (product, total):
+        graph.node.remove(node)
+    for node in graph.node:
+        node.input[:] = [rest if name == total.output[0] else name for name in node.input]
+    graph.input.remove(next(each for each in graph.input if each.name == "link_features"))
+    graph.initializer.remove(next(i for i in graph.initializer if i.name == product.input[1]))
+    onnx.save(model, folder / PAIRS_GRAPH)
+    config = json.loads((folder / CONFIG).read_text()) | {"feature_version": 1}
+    (folder / CONFIG).write_text(json.dumps(config))
+    write_manifest(folder)
+
+
+@pytest.mark.parametrize("version", [1, 2])
 def test_a_model_with_or_without_lexical_features_goes_on_as_it_was(
-    name: str, version: int, make_config: Callable[..., TrainConfig]
+    version: int, make_config: Callable[..., TrainConfig], tmp_path: Path
 ) -> None:
-    start = open_start_model(open_folder(bundled_models() / name))
+    folder = Path(shutil.copytree(bundled_models() / "sci", tmp_path / "sci"))
+    if version == 1:
+        without_lexical_features(folder)
+    start = open_start_model(open_folder(folder))
     assert start.folder.config.feature_version == version
     network = start.network(make_config())
     graph = OnnxNetwork(start.folder.graph(None), start.folder.path / PAIRS_GRAPH)
