@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -164,25 +165,38 @@ class _Session:
             raise failed_on_gpu(error, self._graph.name) from error
 
 
-SESSION_OPTIONS = {
-    "session.intra_op.allow_spinning": "0",
-    # Without VNNI, sums of int8 products overflow 16 bits and scores differ by up to 0.17; this takes exact
-    # kernels there, and changes nothing on other processors (docs/models.md).
-    "session.x64quantprecision": "1",
-}
-"""Entries of the configuration of every session."""
+_EXACT = "session.x64quantprecision"
+_PRODUCT = (
+    b'\x08\x05\x12\x00:>\n\x18\n\x01a\n\x01b\x12\x01c"\rMatMulInteger\x12\x01g'
+    b"Z\t\n\x01a\x12\x04\n\x02\x08\x02Z\t\n\x01b\x12\x04\n\x02\x08\x03b\t\n\x01c\x12\x04\n\x02\x08\x06B\x04\n\x00\x10\n"
+)
+"""A graph: the MatMulInteger ``c`` of ``a`` (uint8) and ``b`` (int8)."""
+
+
+@cache
+def sums_overflow() -> bool:
+    """Whether the kernels that ONNX Runtime takes here add int8 products in 16 bits, as on x86-64 without VNNI.
+
+    Scores then differ by up to 0.17. Exact kernels can be asked for, but would be taken on processors with VNNI as
+    well, where they give the same and take 1.7 times as long (docs/models.md).
+    """
+    onnxruntime = import_onnxruntime()
+    product = onnxruntime.InferenceSession(_PRODUCT, providers=[_CPU_PROVIDER])
+    ones = np.ones((16, 16))
+    feed = {"a": (255 * ones).astype(np.uint8), "b": (127 * ones).astype(np.int8)}
+    return bool((product.run(None, feed)[0] != 16 * 255 * 127).any())
 
 
 def _session(graph: Path, threads: int, device: str = CPU) -> Any:
     onnxruntime = import_onnxruntime()
     providers = prepare(device, onnxruntime)
 
-    def opened(entries: Mapping[str, str]) -> Any:
+    def opened(exact: bool) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
-        for name, value in entries.items():
-            options.add_session_config_entry(name, value)
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_session_config_entry(_EXACT, str(int(exact)))
         options.log_severity_level = _FATAL
         return onnxruntime.InferenceSession(
             str(graph), options, providers=providers, enable_fallback=0
@@ -190,10 +204,10 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
 
     try:
         try:
-            session = opened(SESSION_OPTIONS)
+            session = opened(device == CPU and sums_overflow())
         except onnxruntime.capi.onnxruntime_pybind11_state.Fail:
             # It cannot convert int8 weights that layers share, as in ALBERT.
-            session = opened(SESSION_OPTIONS | {"session.x64quantprecision": "0"})
+            session = opened(exact=False)
     except Exception as error:  # onnxruntime raises bare Exceptions of its own making
         if device != CPU:
             raise failed_on_gpu(error, graph.name) from error
