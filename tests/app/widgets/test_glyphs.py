@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -53,6 +53,7 @@ def test_widths_add_up(text: str) -> None:
 
 
 @given(hostile_texts(), st.integers(0, 30))
+@example("👍🏽graph", 2)  # as many cells as characters, two of them in the first
 def test_fit_never_exceeds_the_width(text: str, width: int) -> None:
     assert cell_len(fit(text, width)) <= width
     assert cell_len(padded(text, width)) == width
