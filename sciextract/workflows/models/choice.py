@@ -1,4 +1,4 @@
-"""Which model predicts: the project's choice, else the user's, else the default."""
+"""Which model predicts: the project's choice, else the user's, else the first of the package that has the project's labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from sciextract.errors import (
     UsageError,
     as_command,
 )
-from sciextract.inference.model_folder import DEFAULT_MODEL, HASH_CHARACTERS
+from sciextract.inference.model_folder import (
+    BIOMEDICAL_MODEL,
+    DEFAULT_MODEL,
+    HASH_CHARACTERS,
+    open_folder,
+)
 from sciextract.resources import bundled_models
 from sciextract.store import Project
 from sciextract.workflows.models.registry import (
@@ -70,14 +75,17 @@ class Chosen:
     @property
     def is_default(self) -> bool:
         """Whether it is the model that predicts when nobody has chosen."""
-        return self.model.folder == _default().folder
+        return self.model.folder == bundled_models() / DEFAULT_MODEL
 
     def message(self) -> str:
         """Which model predicts, when it is not the default; else nothing."""
         if self.is_default:
             return ""
         reasons = {"project": "the choice of this project", "user": "your choice"}
-        reason = reasons.get(self.by, f"from {self.model.distribution}")
+        brought = self.model.distribution
+        reason = reasons.get(
+            self.by, f"from {brought}" if brought else "it has this project's labels"
+        )
         return f"model {self.model.id} predicts ({reason}); for details: sciextract models show"
 
 
@@ -86,7 +94,7 @@ def chosen(project: Project | None = None, preferred: str | None = None) -> Chos
 
     Args:
         project: Whose choice comes first.
-        preferred: A model that comes before the default one where a distribution brings it.
+        preferred: A model that comes before the bundled ones where a distribution brings it.
 
     Raises:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
@@ -95,10 +103,21 @@ def chosen(project: Project | None = None, preferred: str | None = None) -> Chos
         choice = _standing(history(place))
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
-    for model in known_models() if preferred else ():
-        if model.distribution and model.name == preferred:
-            return Chosen(model.usable(), "default")
-    return Chosen(_default(), "default")
+    brought = known_models() if preferred else ()
+    defaults = [each.usable() for each in brought if each.distribution and each.name == preferred]
+    defaults += [known_at(bundled_models() / name) for name in (DEFAULT_MODEL, BIOMEDICAL_MODEL)]
+    fitting = (each for each in defaults if project is None or _predicts_in(project, each))
+    return Chosen(next(fitting, defaults[0]), "default")
+
+
+def _predicts_in(project: Project, model: KnownModel) -> bool:
+    """Whether a model predicts labels of a project only; of one that cannot be opened that is not known."""
+    from sciextract.workflows.model_choice import predicts_labels_of
+
+    with suppress(*_NO_MODEL):
+        config = open_folder(model.folder, hashes=False).config
+        return predicts_labels_of(config, project.schema)
+    return False
 
 
 def standing_model(project: Project) -> KnownModel | None:
@@ -244,10 +263,6 @@ def _is_entry(value: Any) -> bool:
         value.get("rollback") is True
         or (isinstance(value.get("name"), str) and isinstance(value.get("hash"), str))
     )
-
-
-def _default() -> KnownModel:
-    return known_at(bundled_models() / DEFAULT_MODEL)
 
 
 def _model_of(choice: Choice, project: Project | None) -> KnownModel:

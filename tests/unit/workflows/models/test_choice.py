@@ -238,3 +238,17 @@ class TestTrouble:
         written = [line for line in lines if line]  # an empty line between two does no harm
         assert len(history()) == len(written) > 2
         assert {each["name"] for each in history()} == {"parsing", "graphs", "sci"}
+
+
+def test_without_a_choice_the_bundled_model_with_the_labels_of_the_project_predicts(
+    tmp_path: Path, project: Project, a: KnownModel
+) -> None:
+    assert chosen(project).model.name == "sci" and not chosen(project).message()
+    with create_project(tmp_path / "own.sciextract", load_schema("biomedical"), "ann") as own:
+        assert chosen(own).model.name == "sci"
+    with create_project(tmp_path / "gut.sciextract", load_schema("bio"), "ann") as gut:
+        found = chosen(gut)
+        assert (found.model.name, found.by) == ("bio", "default")
+        assert "(it has this project's labels)" in found.message()
+        use(a.id)
+        assert chosen(gut).model == a
