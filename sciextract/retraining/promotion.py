@@ -20,9 +20,10 @@ from sciextract.retraining.run_folder import MODEL, now
 from sciextract.retraining.snapshot import Origin, TrainingDocument
 from sciextract.store import open_project
 from sciextract.workflows.annotate import Predictor
-from sciextract.workflows.model_choice import predicts_labels_of, suited_to
+from sciextract.workflows.model_choice import suited_to
 from sciextract.workflows.models import KnownModel, register, use
 from sciextract.workflows.models.compare import gate
+from sciextract.workflows.predict_project import unknown_labels
 
 if TYPE_CHECKING:
     from sciextract.retraining.run import Prepared
@@ -99,7 +100,7 @@ def _compared(prepared: Prepared, after: Extractor) -> GateReport:
 
 def _suggesting_now(prepared: Prepared) -> TrainedOn:
     start = Extractor.load(prepared.start_model.path, threads=usable_cores())
-    if predicts_labels_of(start.config, prepared.schema):
+    if not unknown_labels(prepared.schema, start.config):
         return lambda documents: start
     from sciextract.learning.adapter import learn
     from sciextract.learning.states import EncoderStates

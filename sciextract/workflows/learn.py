@@ -21,8 +21,8 @@ from sciextract.store import Layer, documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import learning_curve
-from sciextract.workflows.model_choice import ModelChoice, predicts_labels_of, suited_to
-from sciextract.workflows.predict_project import PredictReport
+from sciextract.workflows.model_choice import ModelChoice, suited_to
+from sciextract.workflows.predict_project import PredictReport, unknown_labels
 
 if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
@@ -242,7 +242,7 @@ class Learner:
         """
         with open_project(self._path, read=True) as project:
             states = self._states = self._states or EncoderStates(self._base(project))
-            known = predicts_labels_of(states.extractor.config, project.schema)
+            known = not unknown_labels(project.schema, states.extractor.config)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
             seconds = time.monotonic() - started
@@ -278,6 +278,6 @@ class Learner:
         from sciextract.inference.extractor import Extractor
 
         named = ModelChoice(self._model, threads=1).load(project)
-        if isinstance(named, Extractor) and predicts_labels_of(named.config, project.schema):
+        if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
             return named
         return Extractor.load(suited_to(project), threads=1)

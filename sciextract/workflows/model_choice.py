@@ -212,14 +212,6 @@ def check_labels(config: ModelConfig, wanted: Collection[str]) -> None:
         )
 
 
-def predicts_labels_of(config: ModelConfig, schema: LabelSchema) -> bool:
-    """Whether a model predicts labels of a schema only, and so predicts in a project with it."""
-    labels = config.labels
-    return set(labels.entities) <= set(schema.entity_labels) and set(
-        labels.relations.labels
-    ) <= set(schema.relation_labels)
-
-
 def check_schema(config: ModelConfig, schema: LabelSchema) -> None:
     """Refuse a schema with other labels than the model's.
 

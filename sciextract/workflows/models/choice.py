@@ -111,13 +111,12 @@ def chosen(project: Project | None = None, preferred: str | None = None) -> Chos
 
 
 def _predicts_in(project: Project, model: KnownModel) -> bool:
-    """Whether a model predicts labels of a project only; of one that cannot be opened that is not known."""
-    from sciextract.workflows.model_choice import predicts_labels_of
+    """Whether a model predicts labels of a project only; of a damaged one the name of the project's schema tells."""
+    from sciextract.workflows.predict_project import unknown_labels
 
-    with suppress(*_NO_MODEL):
-        config = open_folder(model.folder, hashes=False).config
-        return predicts_labels_of(config, project.schema)
-    return False
+    if model.problem:
+        return model.name == project.schema.name
+    return not unknown_labels(project.schema, open_folder(model.folder, hashes=False).config)
 
 
 def standing_model(project: Project) -> KnownModel | None:

@@ -19,9 +19,10 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.inference.extractor import Extractor
+from sciextract.resources import bundled_models
 from sciextract.store import Project, create_project, open_project
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import KnownModel, chosen, current, register, rollback, use
+from sciextract.workflows.models import KnownModel, choice, chosen, current, register, rollback, use
 from sciextract.workflows.models.choice import history
 from sciextract.workflows.models.registry import models_folder
 from tests.cli.fakes import SCIERC, RuleExtractor, install
@@ -252,3 +253,19 @@ def test_without_a_choice_the_bundled_model_with_the_labels_of_the_project_predi
         assert "(it has this project's labels)" in found.message()
         use(a.id)
         assert chosen(gut).model == a
+
+
+def test_a_damaged_bundled_model_is_named_where_its_labels_are_those_of_the_project(
+    tmp_path: Path, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundled = tmp_path / "bundled"
+    shutil.copytree(bundled_models(), bundled)
+    monkeypatch.setattr(choice, "bundled_models", lambda: bundled)
+    with create_project(tmp_path / "gut.sciextract", load_schema("bio"), "ann") as gut:
+        (bundled / "sci" / "model.int8.onnx").unlink()
+        assert chosen(gut).model.name == "bio"
+        (bundled / "bio" / "model.int8.onnx").write_bytes(b"")
+        with pytest.raises(ModelDamagedError, match=r"model bio: .*model\.int8\.onnx"):
+            chosen(gut).model.usable()
+    with pytest.raises(ModelDamagedError, match=r"model sci: .*model\.int8\.onnx"):
+        chosen(project).model.usable()
