@@ -379,7 +379,7 @@ def fit(text: str, width: int) -> str:
     >>> fit("coreference", 6)
     'coref…'
     """
-    if text.isprintable() and text.isascii():  # every character has one cell
+    if text.isprintable() and (text.isascii() or all(cell_len(each) == 1 for each in set(text))):
         return text if len(text) <= width else text[: max(0, width - 1)] + ELLIPSIS[:width]
     shown = list(pieces(text))
     if sum(cells for _, cells in shown) <= width:
