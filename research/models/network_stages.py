@@ -25,6 +25,7 @@ from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
 from sciextract_trainer.checkpoint import load_weights
 from sciextract_trainer.compression.opened import open_measured
+from sciextract_trainer.compression.soup import mean_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.coreference import train_coreference
 from sciextract_trainer.data.examples import Example, examples_from
@@ -215,7 +216,7 @@ class Soup(Stage):
                     "members of a soup are trainings of one encoder with one recipe",
                 )
         with replacing(folder / BEST) as temporary:
-            save_file(mean_of(tensors), temporary)
+            save_file(mean_weights(tensors), temporary)
         write_checked_model(context, self.product(context, folder))
 
     def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
@@ -226,15 +227,6 @@ class Soup(Stage):
     def outcome(self, folder: Path) -> dict[str, Any]:
         """Facts for the record."""
         return {"scores": dev_scores_of(folder / "model")}
-
-
-def mean_of(members: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of each tensor over all members."""
-    first, *others = members
-    return {
-        name: sum((each[name] for each in others), start=value) / len(members)
-        for name, value in first.items()
-    }
 
 
 def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:

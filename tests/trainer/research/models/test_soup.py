@@ -14,9 +14,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from research.models import network_stages
-from research.models.network_stages import Soup, mean_of
+from research.models.network_stages import Soup
 from research.models.stage import NetworkArtifact
 from sciextract.errors import ModelMismatchError
+from sciextract_trainer.compression.soup import mean_weights
 from sciextract_trainer.config import config_from
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _network(folder: Path, encoder: str, *values: float) -> NetworkArtifact:
 
 def test_each_weight_is_the_mean() -> None:
     members = [{"a": torch.tensor([1.0, 2.0])}, {"a": torch.tensor([4.0, 2.0])}]
-    assert mean_of([*members, members[0]])["a"].tolist() == [2.0, 2.0]
+    assert mean_weights([*members, members[0]])["a"].tolist() == [2.0, 2.0]
 
 
 def test_a_soup_is_of_one_encoder_and_one_size(
