@@ -86,14 +86,14 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
     manifest = path / MANIFEST
     listed = _read_json(manifest).get("files")
     if not isinstance(listed, dict) or not listed:
-        raise _damaged(f"{manifest}: no files are listed")
+        raise _damaged(manifest, ": no files are listed")
     for name, expected in listed.items():
         if not isinstance(expected, dict):
-            raise _damaged(f"{manifest}: {name!r} lacks its size and hash")
+            raise _damaged(manifest, f": {name!r} lacks its size and hash")
         _verify(path, str(name), expected, hashes)
     for name in (CONFIG, TOKENIZER):
         if name not in listed:
-            raise _damaged(f"{manifest}: {name} is not listed")
+            raise _damaged(manifest, f": {name} is not listed")
     config = ModelConfig.from_json(_read_json(path / CONFIG), str(path / CONFIG))
     return ModelFolder(path, config, manifest_hash(path))
 
@@ -131,13 +131,13 @@ def _verify(folder: Path, name: str, expected: dict[str, Any], hashes: bool) -> 
             "do not use this model",
         )
     if not file.is_file():
-        raise _damaged(f"{file} is missing")
+        raise _damaged(file, " is missing")
     size = file.stat().st_size
     if size != expected.get("size"):
         listed = expected.get("size")
-        raise _damaged(f"{file} has {size} bytes instead of {listed}: it is truncated or changed")
+        raise _damaged(file, f" has {size} bytes instead of {listed}: it is truncated or changed")
     if hashes and _sha256(file) != expected.get("sha256"):
-        raise _damaged(f"{file} differs from the hash in the manifest: it was changed")
+        raise _damaged(file, " differs from the hash in the manifest: it was changed")
 
 
 def _sha256(file: Path) -> str:
@@ -153,9 +153,9 @@ def _read_json(file: Path) -> dict[str, Any]:
             f"{file} is missing", "a model folder has a manifest; export or get the model again"
         ) from error
     except (OSError, ValueError) as error:
-        raise _damaged(f"{file} cannot be read: {error}") from error
+        raise _damaged(file, f" cannot be read: {error}") from error
     if not isinstance(values, dict):
-        raise _damaged(f"{file} is not a JSON object")
+        raise _damaged(file, " is not a JSON object")
     return values
 
 
@@ -231,14 +231,16 @@ def unchanged(folder: Path) -> Path:
     try:
         found = manifest_hash(folder)[:HASH_CHARACTERS]
     except OSError as error:
-        raise _damaged(f"{folder / MANIFEST} cannot be read: {error.strerror}") from error
+        raise _damaged(folder / MANIFEST, f" cannot be read: {error.strerror}") from error
     if not folder.name.endswith(f"-{found}"):
-        raise _damaged(f"{folder / MANIFEST} has the hash {found}: it was changed")
+        raise _damaged(folder / MANIFEST, f" has the hash {found}: it was changed")
     return folder
 
 
-def _damaged(problem: str) -> ModelDamagedError:
-    return ModelDamagedError(problem, "get the model again")
+def _damaged(file: Path, problem: str) -> ModelDamagedError:
+    bundled = bundled_models() in file.parents
+    hint = "install sciextract again, which brings this model" if bundled else "get the model again"
+    return ModelDamagedError(f"{file}{problem}", hint)
 
 
 def _words_for(name: str, folder: Path) -> tuple[str, ...]:

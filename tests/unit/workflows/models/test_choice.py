@@ -22,7 +22,7 @@ from sciextract.inference.extractor import Extractor
 from sciextract.resources import bundled_models
 from sciextract.store import Project, create_project, open_project
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import KnownModel, choice, chosen, current, register, rollback, use
+from sciextract.workflows.models import KnownModel, chosen, current, register, rollback, use
 from sciextract.workflows.models.choice import history
 from sciextract.workflows.models.registry import models_folder
 from tests.cli.fakes import SCIERC, RuleExtractor, install
@@ -260,12 +260,14 @@ def test_a_damaged_bundled_model_is_named_where_its_labels_are_those_of_the_proj
 ) -> None:
     bundled = tmp_path / "bundled"
     shutil.copytree(bundled_models(), bundled)
-    monkeypatch.setattr(choice, "bundled_models", lambda: bundled)
+    for module in ("workflows.models.choice", "inference.model_folder"):
+        monkeypatch.setattr(f"sciextract.{module}.bundled_models", lambda: bundled)
     with create_project(tmp_path / "gut.sciextract", load_schema("bio"), "ann") as gut:
         (bundled / "sci" / "model.int8.onnx").unlink()
         assert chosen(gut).model.name == "bio"
         (bundled / "bio" / "model.int8.onnx").write_bytes(b"")
         with pytest.raises(ModelDamagedError, match=r"model bio: .*model\.int8\.onnx"):
             chosen(gut).model.usable()
-    with pytest.raises(ModelDamagedError, match=r"model sci: .*model\.int8\.onnx"):
+    with pytest.raises(ModelDamagedError, match=r"model sci: .*model\.int8\.onnx") as refused:
         chosen(project).model.usable()
+    assert refused.value.hint == "install sciextract again, which brings this model"
