@@ -55,7 +55,7 @@ class TaughtSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Continued:
-    """Trainings that go on from the first one; the model is the mean of their weights.
+    """Trainings that go on from what was trained before; the model is the mean of their weights.
 
     Attributes:
         recipe: Their recipe.
@@ -75,12 +75,12 @@ class SetPlan:
     Attributes:
         sets: The sets.
         groups: Groups of labels that exclude each other.
-        continued: What follows the first training, if anything does.
+        continued: What follows the first training, in order.
     """
 
     sets: tuple[TaughtSet, ...]
     groups: tuple[tuple[str, ...], ...]
-    continued: Continued | None = None
+    continued: tuple[Continued, ...] = ()
 
     def repeated(self, repeat: Mapping[str, int]) -> SetPlan:
         """The plan with other repetitions for some sets."""
@@ -91,7 +91,7 @@ class SetPlan:
 _KEYS = {
     "sets": "list[dict[str, Any]]",
     "groups": "list[list[str]]",
-    "continued": "dict[str, Any]",
+    "continued": "list[dict[str, Any]]",
 }
 
 
@@ -116,7 +116,12 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
         raise UsageError(f"{path}: no [[sets]]", "name at least one data set and what it teaches")
     groups = tuple(tuple(group) for group in values.get("groups", []))
     _check_groups(groups, schema, path)
-    return SetPlan(sets, groups, _continued_of(values.get("continued"), sets, path))
+    continued = tuple(
+        _continued_of(each, f"{path}: continued[{row}]", sets)
+        for row, each in enumerate(values.get("continued", []))
+    )
+    _check_seeds(continued, path)
+    return SetPlan(sets, groups, continued)
 
 
 def _set_of(values: Table, place: str, schema: LabelSchema) -> TaughtSet:
@@ -145,10 +150,7 @@ def _check_numbers(found: TaughtSet, place: str) -> None:
             raise UsageError(f"{place}: {key} = {getattr(found, key)}", "between 0 and 1")
 
 
-def _continued_of(values: Table | None, sets: Sequence[TaughtSet], path: Path) -> Continued | None:
-    if values is None:
-        return None
-    place = f"{path}: continued"
+def _continued_of(values: Table, place: str, sets: Sequence[TaughtSet]) -> Continued:
     found = settings_from(Continued, values, place)
     if not found.seeds:
         raise UsageError(f"{place}: seeds is empty", "name a seed for each training")
@@ -159,6 +161,12 @@ def _continued_of(values: Table | None, sets: Sequence[TaughtSet], path: Path) -
         if times < 1:
             raise UsageError(f"{place}: repeat.{name} = {times}", "at least 1")
     return found
+
+
+def _check_seeds(continued: Sequence[Continued], path: Path) -> None:
+    seeds = [seed for each in continued for seed in each.seeds]
+    if len(set(seeds)) < len(seeds):
+        raise UsageError(f"{path}: seeds of the continued trainings are {seeds}", "each seed once")
 
 
 def _check_groups(groups: tuple[tuple[str, ...], ...], schema: LabelSchema, path: Path) -> None:

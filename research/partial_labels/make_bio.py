@@ -1,7 +1,7 @@
 """Builds the bundled biomedical model from data to model folder: ``python -m research.partial_labels.make_bio``.
 
-A training on several sets that each teach some types, trainings that go on from its int8 graph, the mean of their
-weights, int8 export, thresholds and scores set by set. Every stage keeps its result in the run folder, so that a second
+A training on several sets that each teach some types, rounds of trainings that go on from the int8 graph of what was
+made before and end with the mean of their weights, int8 export, thresholds and scores set by set. Every stage keeps its result in the run folder, so that a second
 call goes on where the first one stopped.
 """
 
@@ -20,7 +20,6 @@ from safetensors.torch import save_file
 
 from research.models.plan import load_plan
 from research.partial_labels.datasets import (
-    Continued,
     SetDocument,
     SetPlan,
     TaughtSet,
@@ -77,8 +76,8 @@ RELATION_WORDS = 40_000
 
 
 PLAN = Path(__file__).with_name("bio.toml")
-FIRST, MODEL, LAST = "first", "bio", "last.safetensors"
-"""In the run folder: the model folders after the first training and after all of them; the last weights of a training."""
+MODEL, LAST = "bio", "last.safetensors"
+"""In the run folder: the model folder after all trainings; the last weights of each training."""
 MINILM = load_plan("sci-1").encoders["minilm"]
 """What the recipe starts from, as the other bundled model does."""
 MINILM_SHA256 = MINILM.sha256
@@ -182,23 +181,29 @@ def first_network(context: BioContext) -> JointNetwork:
     return trained(context, context.runs, build_network(context.config, context.labels))
 
 
-def members(context: BioContext, continued: Continued) -> Iterator[JointNetwork]:
-    """The networks after the trainings that go on from the int8 graph of the first one."""
-    first = context.runs / FIRST
-    if not (first / MANIFEST).is_file():
-        export(context, first_network(context), first, ("int8",))
-    start = open_start_model(open_folder(first))
+def start_folder(context: BioContext, round_: int) -> Path:
+    """The model folder with the int8 graph that the trainings of a round, the first of which is 1, go on from."""
+    folder = context.runs / f"start-{round_}"
+    if not (folder / MANIFEST).is_file():
+        export(context, trained_network(context, round_ - 1), folder, ("int8",))
+    return folder
+
+
+def members(context: BioContext, round_: int) -> Iterator[JointNetwork]:
+    """The networks after the trainings of a round."""
+    continued = context.plan.continued[round_ - 1]
+    start = open_start_model(open_folder(start_folder(context, round_)))
     for seed in continued.seeds:
         config = replace(context.recipe(continued.recipe), seed=seed)
         own = replace(context, config=config, plan=context.plan.repeated(continued.repeat))
         yield trained(own, context.runs / f"seed-{seed}", start.network(config))
 
 
-def trained_network(context: BioContext) -> JointNetwork:
-    """The network after all trainings."""
-    if context.plan.continued is None:
+def trained_network(context: BioContext, rounds: int) -> JointNetwork:
+    """The network after so many rounds."""
+    if not rounds:
         return first_network(context)
-    networks = list(members(context, context.plan.continued))
+    networks = list(members(context, rounds))
     mean = mean_weights([trainable(each) for each in networks])
     networks[0].load_state_dict(mean, strict=False)
     return networks[0]
@@ -220,17 +225,18 @@ def build(context: BioContext, output: Path) -> None:
     """All stages."""
     exported = context.runs / MODEL
     if not (exported / MANIFEST).is_file():
-        export(context, trained_network(context), exported, ("int8", "fp32"))
+        network = trained_network(context, len(context.plan.continued))
+        export(context, network, exported, ("int8", "fp32"))
     finish_folder(exported, output, context.dev(), context.plan, json_report)
 
 
 def origin_of(context: BioContext) -> dict[str, Any]:
     """Where the weights come from, for configuration and card."""
-    continued = context.plan.continued
+    seeds = [seed for each in context.plan.continued for seed in each.seeds]
     return {
         "encoder": f"{MINILM.origin}, model.safetensors sha256 {MINILM_SHA256}",
         **{f"data, {each.name}": _origin_line(context, each) for each in context.plan.sets},
-        "seeds": [context.config.seed, *(continued.seeds if continued else [])],
+        "seeds": [context.config.seed, *seeds],
         "licence": "Apache-2.0 for the weights; some of the data states no licence, none of it is in the package",
         "limits": LIMITS,
     }

@@ -14,7 +14,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
 
 SCHEMA = load_schema("bio")
-CONTINUED = '\n[continued]\nrecipe = "bio"\n'
+CONTINUED = '\n[[continued]]\nrecipe = "bio"\n'
 GOOD = '[[sets]]\nname = "a"\nteaches = ["Gene"]\nlicence = "none"\n'
 
 
@@ -24,8 +24,7 @@ def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
     assert trained == set(SCHEMA.entity_labels)
     assert all(each.licence for each in plan.sets)
     assert [each.name for each in plan.sets if each.relations] == ["chemprot"]
-    assert plan.continued
-    repeated = plan.repeated(plan.continued.repeat)
+    repeated = plan.repeated(plan.continued[0].repeat)
     assert {each.name: each.repeat for each in repeated.sets if each.repeat > 1} == {
         "chemprot": 2, "bc5cdr": 2, "ncbi-disease": 2,
     }  # fmt: skip
@@ -52,10 +51,11 @@ def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
         ("colour = 3\n" + GOOD, "unknown setting 'colour'"),
         ('groups = "Gene"\n' + GOOD, "groups = 'Gene' is not of type list of list of str"),
         ('groups = [["Gene"]]\n' + GOOD, "groups hold Gene"),
-        (GOOD + CONTINUED, "continued: the setting 'seeds' is missing"),
-        (GOOD + CONTINUED + "seeds = []", "continued: seeds is empty"),
-        (GOOD + CONTINUED + "seeds = [1]\nrepeat = { b = 2 }", "continued: repeat names 'b'"),
-        (GOOD + CONTINUED + "seeds = [1]\nrepeat = { a = 0 }", "continued: repeat.a = 0"),
+        (GOOD + CONTINUED, "continued[0]: the setting 'seeds' is missing"),
+        (GOOD + CONTINUED + "seeds = []", "continued[0]: seeds is empty"),
+        (GOOD + CONTINUED + "seeds = [1]\nrepeat = { b = 2 }", "continued[0]: repeat names 'b'"),
+        (GOOD + CONTINUED + "seeds = [1]\nrepeat = { a = 0 }", "continued[0]: repeat.a = 0"),
+        (GOOD + (CONTINUED + "seeds = [1]") * 2, "seeds of the continued trainings are [1, 1]"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, text: str, told: str) -> None:
