@@ -72,13 +72,13 @@ def _tokenizer(rules: SubwordRules) -> bytes:
     return rules.tokenizer.to_str().encode()
 
 
-def _blocks(texts: Iterable[str], rules: SubwordRules, length: int) -> Iterator[list[int]]:
+def _blocks(texts: Iterable[str], rules: SubwordRules, length: int) -> Iterator[Blocks]:
     room = length - len(rules.prefix) - len(rules.suffix)
     waiting: list[int] = []
     for subwords in _subwords(texts, rules):
         waiting += [*subwords, *rules.suffix[:1]]
         while len(waiting) >= room:
-            yield [*rules.prefix, *waiting[:room], *rules.suffix]
+            yield np.array([*rules.prefix, *waiting[:room], *rules.suffix], dtype=np.uint32)
             del waiting[:room]
 
 
