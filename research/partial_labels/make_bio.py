@@ -69,10 +69,8 @@ from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start import open_start_model
 
 START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)
-FIT_WORDS = 5_000
-"""Dev words of each set that thresholds and the scale of entity scores are fitted on."""
-RELATION_WORDS = 40_000
-"""Dev words of each set with relations that the scale of their scores is fitted on."""
+FIT_WORDS = 40_000
+"""Dev words of each set, at most, that thresholds and the scale of scores are fitted on."""
 
 
 PLAN = Path(__file__).with_name("bio.toml")
@@ -268,10 +266,10 @@ def finish_folder(
         shutil.copytree(exported, work)
         (work / GRAPHS["fp32"]).unlink()
         write_manifest(work)
-        small = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
+        few = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
         served, config = load_pipeline(open_folder(work)), open_folder(work).config
         settings, calibrations = calibrated_settings(
-            served, _calibration_dev(dev), fit_set_settings(served, small, START)
+            served, _calibration_dev(few), fit_set_settings(served, few, START)
         )
         report({"event": "thresholds", **settings.thresholds.to_json()})
         for event in events(calibrations):
@@ -280,11 +278,11 @@ def finish_folder(
         sets: dict[str, Any] = {}
         for taught in plan.sets:
             scores = score_set(served, settings, dev[taught.name], taught, intervals=True).to_json()
-            few = {
-                name: round(score_set(each, settings, small[taught.name], taught).entity.f1, 2)
+            sample = {
+                name: round(score_set(each, settings, few[taught.name], taught).entity.f1, 2)
                 for name, each in (("int8", served), ("fp32", full))
             }
-            sets[taught.name] = {**scores, "trained": taught.train, "sample": few}
+            sets[taught.name] = {**scores, "trained": taught.train, "sample": sample}
             report({"event": "set", "name": taught.name, **sets[taught.name]})
         finished = replace(
             config,
@@ -300,20 +298,13 @@ def finish_folder(
 
 
 def _calibration_dev(dev: Samples) -> Dev:
-    """What the scale of the scores is fitted on: each document counts for the types of its set only.
-
-    Every set has the same weight in the scale of entities; relations are few, so that theirs takes more documents.
-    """
-    chosen: list[tuple[SetDocument, set[Layer]]] = []
-    for documents in dev.values():
-        few = _first_words(documents, FIT_WORDS)
-        more = [each for each in _first_words(documents, RELATION_WORDS) if each.taught.relations]
-        chosen += [(each, {Layer.ENTITIES}) for each in few]
-        chosen += [(each, {Layer.RELATIONS}) for each in more]
+    """What the scale of the scores is fitted on: each document counts for the types of its set only."""
+    chosen = [each for documents in dev.values() for each in documents]
+    both = {Layer.ENTITIES, Layer.RELATIONS}
     return Dev(
-        [each.annotated for each, _ in chosen],
-        [layers for _, layers in chosen],
-        taught=[frozenset(each.taught.teaches) for each, _ in chosen],
+        [each.annotated for each in chosen],
+        [both if each.taught.relations else {Layer.ENTITIES} for each in chosen],
+        taught=[frozenset(each.taught.teaches) for each in chosen],
     )
 
 
