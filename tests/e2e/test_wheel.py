@@ -193,8 +193,9 @@ class TestSourceDistribution:
             assert ignored(archive.getnames()) == []
 
     def test_the_same_wheel_comes_out_of_it(self, sdist: Path, wheel: Path, tmp_path: Path) -> None:
-        with tarfile.open(sdist) as archive:
-            archive.extractall(tmp_path / "unpacked", filter="data")
+        (tmp_path / "unpacked").mkdir()
+        # By tar: extractall() warns without a filter from Python 3.12 on, and has none before 3.11.4.
+        subprocess.run(["tar", "-xzf", sdist, "-C", tmp_path / "unpacked"], check=True)
         [unpacked] = (tmp_path / "unpacked").iterdir()
         again = build("wheel", unpacked, tmp_path / "wheel")
         assert names(again) == names(wheel)
