@@ -72,7 +72,6 @@ START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)
 FIT_WORDS = 40_000
 """Dev words of each set, at most, that thresholds and the scale of scores are fitted on."""
 
-
 PLAN = Path(__file__).with_name("bio.toml")
 MODEL, LAST = "bio", "last.safetensors"
 """In the run folder: the model folder after all trainings; the last weights of each training."""
@@ -266,10 +265,10 @@ def finish_folder(
         shutil.copytree(exported, work)
         (work / GRAPHS["fp32"]).unlink()
         write_manifest(work)
-        few = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
+        fit_dev = {name: _first_words(documents, FIT_WORDS) for name, documents in dev.items()}
         served, config = load_pipeline(open_folder(work)), open_folder(work).config
         settings, calibrations = calibrated_settings(
-            served, _calibration_dev(few), fit_set_settings(served, few, START)
+            served, _calibration_dev(fit_dev), fit_set_settings(served, fit_dev, START)
         )
         report({"event": "thresholds", **settings.thresholds.to_json()})
         for event in events(calibrations):
@@ -279,7 +278,7 @@ def finish_folder(
         for taught in plan.sets:
             scores = score_set(served, settings, dev[taught.name], taught, intervals=True).to_json()
             sample = {
-                name: round(score_set(each, settings, few[taught.name], taught).entity.f1, 2)
+                name: round(score_set(each, settings, fit_dev[taught.name], taught).entity.f1, 2)
                 for name, each in (("int8", served), ("fp32", full))
             }
             sets[taught.name] = {**scores, "trained": taught.train, "sample": sample}
