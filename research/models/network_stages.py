@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,7 +20,7 @@ from sciextract.inference.model_folder import (
     PAIRS_GRAPH,
     open_folder,
 )
-from sciextract.inference.pipeline import Labels
+from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
@@ -38,6 +39,7 @@ from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.graph_weights import read_weights
 from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
 from sciextract_trainer.loop import BEST, TrainingData, train
+from sciextract_trainer.network.joint import TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.run import find_recipe
 from sciextract_trainer.sessions import recorded
@@ -170,9 +172,21 @@ class Label(Stage):
 
     def work(self, context: BuildContext, folder: Path) -> None:
         """Makes it, or goes on."""
-        models = [context.made(name, NetworkArtifact).model for name in self.teachers]
-        panel = open_panel(models, self.weights, self.temperature)
-        label_texts(panel, self._texts(context), folder / LABELS, context.report, context.until)
+        made = [context.made(name, NetworkArtifact) for name in self.teachers]
+        panel = open_panel([each.model for each in made], self.weights, self.temperature)
+        device = choose_device("auto")
+        # On a GPU, or in less time than the fp32 graphs: 96 ms instead of 133 for a network of 110 million parameters.
+        quick = made if has_fast_bf16(device) else []
+        pipelines = [half_precision(each, panel.labels, device) for each in quick]
+        with one_thread_each():
+            label_texts(
+                panel,
+                self._texts(context),
+                folder / LABELS,
+                context.report,
+                context.until,
+                pipelines,
+            )
 
     def product(self, context: BuildContext, folder: Path) -> LabelsArtifact:
         """What it made."""
@@ -185,6 +199,26 @@ class Label(Stage):
 
     def _texts(self, context: BuildContext) -> Texts:
         return Texts(context.texts(self.texts), self.most, self.skip)
+
+
+def half_precision(made: NetworkArtifact, labels: Labels, device: torch.device) -> Pipeline:
+    """A trained network as it predicts with an encoder in bfloat16."""
+    config = replace(made.config, bf16=True)
+    network = build_network(config, labels)
+    load_weights(made.weights, network)
+    rules = load_subword_rules(config.encoder)
+    return Pipeline(TorchNetwork(network.to(device)), rules.encoder(), labels, rules.limit)
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """One core for each call of torch: documents are labelled in threads already."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @dataclass(frozen=True, kw_only=True)

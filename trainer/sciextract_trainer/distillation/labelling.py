@@ -237,12 +237,10 @@ class Panel:
         """Name of their schema."""
         return self.folders[0].config.schema_name
 
-    def ensemble(self) -> Ensemble:
-        """The teachers as one, each on the best graph that its folder has."""
-        members = [
-            Member(load_pipeline(folder), weight)
-            for folder, weight in zip(self.folders, self.weights, strict=True)
-        ]
+    def ensemble(self, pipelines: Sequence[Pipeline] = ()) -> Ensemble:
+        """The teachers as one, each on the best graph that its folder has, or as the given pipelines."""
+        running = pipelines or [load_pipeline(folder) for folder in self.folders]
+        members = [Member(*each) for each in zip(running, self.weights, strict=True)]
         return Ensemble(members, self.temperature)
 
     def to_json(self) -> dict[str, Any]:

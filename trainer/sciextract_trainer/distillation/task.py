@@ -18,7 +18,7 @@ from sciextract.errors import TrainingDataError
 from sciextract.formats.inputs import Part
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.model_config import ModelConfig
-from sciextract.inference.pipeline import Labels
+from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import Report, as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, load_subword_rules
@@ -189,7 +189,12 @@ class Texts:
 
 
 def label_texts(
-    panel: Panel, texts: Texts, folder: Path, report: Report, until: float = float("inf")
+    panel: Panel,
+    texts: Texts,
+    folder: Path,
+    report: Report,
+    until: float = float("inf"),
+    pipelines: Sequence[Pipeline] = (),
 ) -> list[SoftDocument]:
     """What a panel says of texts, in shards on disk that are never made twice.
 
@@ -199,6 +204,7 @@ def label_texts(
         folder: Where the shards are.
         report: Gets an event after each shard.
         until: ``time.monotonic()`` at which to stop after a shard.
+        pipelines: The teachers as they run; the graphs of their folders when empty.
 
     Raises:
         FormatError: A file of texts is damaged; ``InputMissingError`` where there is none.
@@ -212,7 +218,7 @@ def label_texts(
     with explained(folder):
         describe_labels(folder, panel.to_json())
         return label_softly(
-            panel.ensemble(),
+            panel.ensemble(pipelines),
             documents,
             folder,
             as_mappings(report),

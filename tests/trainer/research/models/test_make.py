@@ -14,9 +14,15 @@ pytestmark = pytest.mark.xdist_group("models")
 
 from safetensors.torch import load_file
 
+from research.models.network_stages import half_precision
+from research.models.stage import NetworkArtifact
 from sciextract.inference.model_folder import open_folder
+from sciextract.text.analyse import make_document
+from sciextract_trainer.config import load_config
 from sciextract_trainer.data.gold import sha256
+from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.encoders.loading import load_encoder
+from sciextract_trainer.loop import BEST
 from sciextract_trainer.pretraining.command import write_encoder
 from sciextract_trainer.pretraining.network import MaskedLanguageModel
 from tests.trainer.teaching.conftest import Run
@@ -34,6 +40,7 @@ def test_a_plan_is_made_stage_by_stage_and_only_once(
     record: Callable[[], dict[str, Any]],
     data: Path,
     plan: Path,
+    recipe: Path,
     tmp_path: Path,
 ) -> None:
     code, events, err = run(*words, "--minutes", 0)
@@ -65,7 +72,23 @@ def test_a_plan_is_made_stage_by_stage_and_only_once(
     _, events, _ = run(*words)
     assert _events(events, "stage_kept") == STAGES
     assert [each["event"] for each in events[-2:]] == ["model_kept", "done"]
+    _require_close_in_half_precision(runs, recipe)
     _require_refused_changes(run, words, plan, data)
+
+
+def _require_close_in_half_precision(runs: Path, recipe: Path) -> None:
+    """A teacher labels in bfloat16 nearly as its fp32 graph would."""
+    config = load_config(recipe, encoder=str(runs / "mlm" / "encoder"))
+    made = NetworkArtifact(runs / "teacher" / BEST, config, runs / "teacher" / "model")
+    folder, document = open_folder(made.model), make_document("a", "A parser finds trees.")
+    exact, half = (
+        each.word_states(document).span_logits
+        for each in (
+            load_pipeline(folder),
+            half_precision(made, folder.config.labels, torch.device("cpu")),
+        )
+    )
+    assert 0 < abs(exact - half).max() < 0.05
 
 
 def _require_refused_changes(run: Run, words: list[object], plan: Path, data: Path) -> None:
