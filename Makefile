@@ -68,8 +68,8 @@ model: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors .cache/mpnet/model.saf
 	@$(IN_DEV) python -m research.models $(PLAN) --encoder minilm=$(ENCODER) --encoder mpnet=.cache/mpnet --data $(DATA) --runs $(RUNS) --output $(MODELS) $(MAKE_ARGS)
 
 model-base: RUNS = runs/sci-base
-model-base: $(DEV_ENV)/.installed .cache/mpnet/model.safetensors ## Train the base model and build its wheel (DATA=... RUNS=...); stops and goes on
-	@$(IN_DEV) python -m research.models sci-base --encoder mpnet=.cache/mpnet --data $(DATA) --runs $(RUNS) --output $(RUNS)/models $(MAKE_ARGS)
+model-base: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors .cache/mpnet/model.safetensors ## Train the base model and build its wheel (DATA=... RUNS=...); stops and goes on
+	@$(IN_DEV) python -m research.models sci-base --encoder minilm=$(ENCODER) --encoder mpnet=.cache/mpnet --data $(DATA) --runs $(RUNS) --output $(RUNS)/models $(MAKE_ARGS)
 	@test ! -f $(RUNS)/models/sci-base/manifest.json || { $(IN_DEV) python tools/model_wheel.py models/sci-base $(RUNS)/models/sci-base dist; }
 
 model-bio: RUNS = runs/bio

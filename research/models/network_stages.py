@@ -1,8 +1,9 @@
-"""Stages that make networks and soft labels: ``train``, ``label``, ``soup``, ``coreference`` and ``plan``."""
+"""Stages that make networks and soft labels: ``train``, ``label``, ``soup``, ``coreference``, ``plan`` and ``bundled``."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from sciextract.errors import ModelDamagedError, ModelMismatchError, UsageError
 from sciextract.inference.model_folder import (
     MANIFEST,
     PAIRS_GRAPH,
+    locate_model,
     open_folder,
 )
 from sciextract.inference.pipeline import Labels, Pipeline
@@ -43,6 +45,7 @@ from sciextract_trainer.network.joint import TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
 from sciextract_trainer.run import find_recipe
 from sciextract_trainer.sessions import recorded
+from sciextract_trainer.warm_start import open_start_model
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -103,6 +106,8 @@ class Train(Stage):
                 config, labels, rules, TrainingData(examples, context.dev), folder, as_mappings(context.report),
                 network, device=device, until=context.until,
             )  # fmt: skip
+        if self.start:
+            _complete(made.weights, context.made(self.start, NetworkArtifact).weights)
         write_checked_model(context, made)
 
     def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
@@ -138,6 +143,14 @@ class Train(Stage):
 
     def _config(self, encoder: str) -> TrainConfig:
         return load_config(find_recipe(self.recipe), **{**self.change, "encoder": encoder})
+
+
+def _complete(trained: Path, start: Path) -> None:
+    """Adds what only the start network has: a bundled model brings embeddings, which training leaves as they are."""
+    weights, before = load_file(trained), load_file(start)
+    if before.keys() - weights.keys():
+        with replacing(trained) as temporary:
+            save_file(before | weights, temporary)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,6 +373,55 @@ class Subplan(Stage):
                 f"{context.plan.name} it needs one model and schema {context.plan.schema!r}"
             )
         return plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bundled(Stage):
+    """A model of the package, with the weights that its graphs have.
+
+    Attributes:
+        model: Its name.
+        manifest: Hash of its manifest.
+        encoder: A starting encoder with its architecture and tokenizer.
+    """
+
+    makes: ClassVar[type[Artifact]] = NetworkArtifact
+
+    model: str
+    manifest: str
+    encoder: str
+
+    def uses(self) -> Mapping[str, type[Artifact]]:
+        """The starting encoder."""
+        return {self.encoder: EncoderArtifact}
+
+    def work(self, context: BuildContext, folder: Path) -> None:
+        """Reads the weights, those of the embeddings too, and copies the folder.
+
+        Raises:
+            ModelMismatchError: The package has another edition of the model.
+        """
+        found, made = open_folder(locate_model(self.model)), self.product(context, folder)
+        if found.hash != self.manifest:
+            raise ModelMismatchError(
+                f"the plan names the model {self.model} with the hash {self.manifest[:12]}, the package has {found.hash[:12]}",
+                "check out a version with that model, or write the hash of this one into the plan",
+            )
+        network = open_start_model(found).network(made.config)
+        with replacing(made.model) as temporary:
+            shutil.copytree(found.path, temporary)
+        weights = {name: value.detach() for name, value in network.named_parameters()}
+        with replacing(made.weights) as temporary:
+            save_file(weights, temporary)
+
+    def product(self, context: BuildContext, folder: Path) -> NetworkArtifact:
+        """What it made."""
+        encoder = context.made(self.encoder, EncoderArtifact).folder
+        return NetworkArtifact(folder / BEST, TrainConfig(encoder=str(encoder)), folder / "model")
+
+    def outcome(self, folder: Path) -> dict[str, Any]:
+        """Facts for the record."""
+        return {"scores": dev_scores_of(folder / "model")}
 
 
 def write_checked_model(context: BuildContext, made: NetworkArtifact) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from research.models.encoder_stages import DistilEncoder, Pretrain, Smaller
-from research.models.network_stages import Coreference, Label, Soup, Subplan, Train
+from research.models.network_stages import Bundled, Coreference, Label, Soup, Subplan, Train
 from research.models.stage import Artifact, EncoderArtifact, NetworkArtifact, Stage
 from sciextract.errors import UsageError
 from sciextract_trainer.compression.quantisation import Scheme
@@ -32,6 +32,7 @@ KINDS: dict[str, type[Stage]] = {
     "soup": Soup,
     "coreference": Coreference,
     "plan": Subplan,
+    "bundled": Bundled,
 }
 """What ``kind`` of a stage may say."""
 

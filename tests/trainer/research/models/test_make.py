@@ -16,15 +16,16 @@ from safetensors.torch import load_file
 
 from research.models.network_stages import half_precision
 from research.models.stage import NetworkArtifact
-from sciextract.inference.model_folder import open_folder
+from sciextract.inference.model_folder import locate_model, open_folder
 from sciextract.text.analyse import make_document
-from sciextract_trainer.config import load_config
+from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.distillation.labelling import load_pipeline
 from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.pretraining.command import write_encoder
 from sciextract_trainer.pretraining.network import MaskedLanguageModel
+from sciextract_trainer.warm_start import open_start_model
 from tests.trainer.teaching.conftest import Run
 
 STAGES = ["mlm", "teacher", "soft", "student", "links"]
@@ -126,6 +127,66 @@ def test_a_stage_made_by_hand_is_taken_over(
     assert code == 4 and "holds no best.safetensors, which stage teacher makes" in err
     code, _, err = run(*words, "--adopt", f"cake={by_hand}")
     assert code == 2 and "no stage 'cake'" in err
+
+
+BUNDLED = """
+schema = "scierc"
+dev = "gold.jsonl"
+[encoder.mini]
+sha256 = "{encoder}"
+origin = "an encoder with the shape of the bundled one"
+[stage.sci]
+kind = "bundled"
+model = "sci"
+manifest = "{manifest}"
+encoder = "mini"
+[stage.soft]
+kind = "label"
+teachers = ["sci"]
+texts = ["invented-*.jsonl.gz"]
+most = 2
+[stage.student]
+kind = "train"
+encoder = "mini"
+start = "sci"
+recipe = "sci-student"
+labels = ["soft"]
+change = {{ epochs = 1 }}
+"""
+
+
+def test_the_bundled_model_teaches_a_student_that_goes_on_from_its_weights(
+    run: Run, data: Path, tmp_path: Path
+) -> None:
+    bundled, encoder = open_folder(locate_model("sci")), tmp_path / "mini"
+    start = open_start_model(bundled)
+    network = start.network(TrainConfig(encoder="none"))
+    embeddings = "words.encoder.embeddings.word_embeddings.weight"
+    with torch.no_grad():
+        own = network.get_parameter(embeddings).clone()
+        network.get_parameter(
+            embeddings
+        ).zero_()  # the encoder that the model began with had others
+        network.get_submodule("words.encoder").save_pretrained(encoder)  # type: ignore[operator]
+        network.get_parameter(embeddings).copy_(own)
+    start.rules.tokenizer.save(str(encoder / "tokenizer.json"))
+    plan, found = tmp_path / "plan.toml", sha256(encoder / "model.safetensors")
+    words = [
+        plan, "--data", data, "--encoder", f"mini={encoder}", "--output", tmp_path / "models", "--runs",
+    ]  # fmt: skip
+    plan.write_text(BUNDLED.format(encoder=found, manifest="0" * 64), encoding="utf-8")
+    code, _, err = run(*words, tmp_path / "wrong")
+    assert code == 1 and f"the package has {bundled.hash[:12]}" in err
+    plan.write_text(BUNDLED.format(encoder=found, manifest=bundled.hash), encoding="utf-8")
+    code, events, err = run(*words, tmp_path / "runs")
+    assert (code, events[-1]["event"]) == (0, "done"), err
+    weights = load_file(tmp_path / "runs" / "sci" / BEST)
+    assert weights.keys() == dict(network.named_parameters()).keys()
+    assert all(torch.equal(weights[name], value) for name, value in network.named_parameters())
+    student = load_file(tmp_path / "runs" / "student" / BEST)
+    assert student.keys() == weights.keys() and torch.equal(student[embeddings], own)
+    _, events, _ = run(*words, tmp_path / "runs")
+    assert _events(events, "stage_kept") == ["sci", "soft", "student"]
 
 
 def test_labels_of_other_texts_are_not_taken_over(
