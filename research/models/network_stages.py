@@ -276,7 +276,7 @@ class Soup(Stage):
         return {"scores": dev_scores_of(folder / "model")}
 
 
-def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(value.shape) for name, value in tensors.items()}
 
 
@@ -399,7 +399,7 @@ class Bundled(Stage):
         """Reads the weights, those of the embeddings too, and copies the folder.
 
         Raises:
-            ModelMismatchError: The package has another edition of the model.
+            ModelMismatchError: The package has another edition of the model, or the encoder has other sizes.
         """
         found, made = open_folder(locate_model(self.model)), self.product(context, folder)
         if found.hash != self.manifest:
@@ -408,9 +408,15 @@ class Bundled(Stage):
                 "check out a version with that model, or write the hash of this one into the plan",
             )
         network = open_start_model(found).network(made.config)
+        weights = {name: value.detach() for name, value in network.named_parameters()}
+        later = build_network(made.config, found.config.labels)
+        if _shapes(dict(later.named_parameters())) != _shapes(weights):
+            raise ModelMismatchError(
+                f"the encoder {self.encoder} has other sizes than that of the model {self.model}",
+                "name the encoder that the model began with",
+            )
         with replacing(made.model) as temporary:
             shutil.copytree(found.path, temporary)
-        weights = {name: value.detach() for name, value in network.named_parameters()}
         with replacing(made.weights) as temporary:
             save_file(weights, temporary)
 

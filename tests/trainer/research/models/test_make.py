@@ -156,7 +156,7 @@ change = {{ epochs = 1 }}
 
 
 def test_the_bundled_model_teaches_a_student_that_goes_on_from_its_weights(
-    run: Run, data: Path, tmp_path: Path
+    run: Run, data: Path, encoder_folder: Path, tmp_path: Path
 ) -> None:
     bundled, encoder = open_folder(locate_model("sci")), tmp_path / "mini"
     start = open_start_model(bundled)
@@ -177,6 +177,11 @@ def test_the_bundled_model_teaches_a_student_that_goes_on_from_its_weights(
     plan.write_text(BUNDLED.format(encoder=found, manifest="0" * 64), encoding="utf-8")
     code, _, err = run(*words, tmp_path / "wrong")
     assert code == 1 and f"the package has {bundled.hash[:12]}" in err
+    tiny = sha256(encoder_folder / "model.safetensors")
+    plan.write_text(BUNDLED.format(encoder=tiny, manifest=bundled.hash), encoding="utf-8")
+    others = [f"mini={encoder_folder}" if str(each).startswith("mini=") else each for each in words]
+    code, _, err = run(*others, tmp_path / "wrong-encoder")
+    assert code == 1 and "the encoder mini has other sizes than that of the model sci" in err
     plan.write_text(BUNDLED.format(encoder=found, manifest=bundled.hash), encoding="utf-8")
     code, events, err = run(*words, tmp_path / "runs")
     assert (code, events[-1]["event"]) == (0, "done"), err
