@@ -125,7 +125,7 @@ def test_an_encoder_with_fewer_subwords_can_be_trained_on(
         "prune", "vocabulary", encoder_folder, "--texts", gold_file, "--output", output
     )
     rules, encoder = load_subword_rules(str(output)), load_encoder(str(output))
-    assert told["pieces"] == rules.tokenizer.get_vocab_size() == encoder.config.vocab_size  # type: ignore[union-attr]
+    assert told["subwords"] == rules.tokenizer.get_vocab_size() == encoder.config.vocab_size  # type: ignore[union-attr]
     old = load_subword_rules(str(encoder_folder))
     for window, before in zip(_windows(rules), _windows(old), strict=True):
         assert len(window.input_ids) == len(before.input_ids)

@@ -337,7 +337,7 @@ def prune_encoder(
         encoder.config.save_pretrained(work)  # type: ignore[union-attr, operator]
         weights = {name: each.contiguous() for name, each in encoder.state_dict().items()}
         save_file(weights, work / "model.safetensors", metadata={"format": "pt"})
-    report({"event": "pruned", "pieces": len(cut.kept), "of": rules.tokenizer.get_vocab_size()})
+    report({"event": "pruned", "subwords": len(cut.kept), "of": rules.tokenizer.get_vocab_size()})
 
 
 def _opened(model: MeasuredModel) -> tuple[StartModel, JointNetwork]:

@@ -221,7 +221,7 @@ def train_on_blocks(
         with repeatable(room.device):
             logged = [_step(state, room, losses, each) for each in range(first, step)]
         subwords = len(logged) * config.batch_blocks * config.length
-        speed = {"pieces_per_second": round(subwords / (time.monotonic() - since))}
+        speed = {"subwords_per_second": round(subwords / (time.monotonic() - since))}
         report({"event": "step", "step": step, "of": config.steps, **_means(logged), **speed})
         if step % config.checkpoint_steps == 0 or step == config.steps:
             save_checkpoint(folder, state)
