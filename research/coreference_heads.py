@@ -24,7 +24,6 @@ import torch
 from numpy.typing import NDArray
 
 from sciextract.documents.schema_file import load_schema
-from sciextract.formats.inputs import Part
 from sciextract.inference.lexical import FEATURES
 from sciextract.inference.model_folder import locate_model, open_folder
 from sciextract.inference.network import Floats
@@ -59,9 +58,7 @@ def main(words: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     folder = open_folder(locate_model(options.model))
     schema = load_schema(folder.config.schema_name)
-    train, dev = (
-        read_gold(options.data / f"{part}.jsonl", schema, part) for part in (Part.TRAIN, Part.DEV)
-    )
+    train, dev = (read_gold(options.data / f"{part}.jsonl", schema) for part in ("train", "dev"))
     pipeline = MeasuredModel(folder, schema, dev, options.data).plain_pipeline()
     abstracts = abstracts_of(pipeline, folder.config.settings.plain, [*train, *dev])
     parts = [f"{place}, {kind}" for place in ("all", "dev") for kind in KINDS]

@@ -1,0 +1,129 @@
+"""What reading more text brings: dev F1 of short trainings against the subwords that their encoder has read.
+
+Usage: ``python -m research.pretraining_curve --data scierc/ --encoders 0=.cache/minilm 9.8=runs/mlm-9.8/encoder ...
+--runs runs/curve --output docs/images/pretraining [--seeds 1 2] [--epochs 8]``. An encoder is named by the millions of
+subwords of its continued pretraining; ``sciextract-trainer pretrain --minutes N``, given again and again, leaves one to
+copy each time.
+
+Each encoder and seed learns SciERC train with the recipe of teacher 1 for a few epochs; the last weights are kept and
+thresholds are fitted on dev, so that scores compare encoders and are too good for new texts. Finished trainings are kept in ``--runs``.
+OUTPUT gets ``.json``, ``.md`` and ``.svg``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import cast
+
+import torch
+
+from benchmarks.rows import svg_figure
+from sciextract import atomic
+from sciextract.documents.schema_file import load_schema
+from sciextract.inference.pipeline import Pipeline
+from sciextract.retraining.events import Event
+from sciextract_trainer.build import load_subword_rules
+from sciextract_trainer.calibration.fitting import fit_settings
+from sciextract_trainer.config import load_config
+from sciextract_trainer.data.examples import examples_from
+from sciextract_trainer.data.gold import read_gold
+from sciextract_trainer.evaluate import DEV_SETTINGS, dev_scores, served
+from sciextract_trainer.families import labels_for
+from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
+from sciextract_trainer.loop import TrainingData, train
+from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
+from sciextract_trainer.run import find_recipe
+
+TASKS = {"ner": "entities", "relation": "relations", "coreference": "coreference"}
+
+Scores = dict[str, float]
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Trains what is missing, and writes the figure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder with train and dev")
+    parser.add_argument("--encoders", nargs="+", required=True, metavar="MILLIONS=DIR")
+    parser.add_argument("--runs", type=Path, required=True, help="trainings")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--epochs", type=int, default=8)
+    options = parser.parse_args(words)
+    curve: dict[float, list[Scores]] = {}
+    for named in options.encoders:
+        millions, _, encoder = named.partition("=")
+        curve[float(millions)] = [
+            _scores(
+                encoder, seed, options.epochs, options.data, options.runs / f"{millions}-{seed}"
+            )
+            for seed in options.seeds
+        ]
+    write(curve, options.output)
+    return 0
+
+
+def _scores(encoder: str, seed: int, epochs: int, data: Path, folder: Path) -> Scores:
+    """Dev F1 by task of one training, made or read."""
+    known = folder / "scores.json"
+    if known.is_file():
+        found: Scores = json.loads(known.read_text(encoding="utf-8"))
+        return found
+    device = choose_device("auto")
+    config = load_config(find_recipe("sci-teacher-1"), encoder=encoder, seed=seed, epochs=epochs)
+    config = replace(config, bf16=has_fast_bf16(device))
+    schema, rules = load_schema("scierc"), load_subword_rules(encoder)
+    gold, dev = (read_gold(data / f"{part}.jsonl", schema) for part in ("train", "dev"))
+    labels, subwords = labels_for(config, schema), rules.encoder()
+    examples = list(examples_from(gold, labels, subwords, rules.limit))
+    network = train(
+        config, labels, rules, TrainingData(examples, ()), folder, _silent, device=device
+    )
+    remembering = RememberingNetwork(TorchNetwork(cast(JointNetwork, network)))
+    pipeline = Pipeline(remembering, subwords, labels, rules.limit)
+    settings = fit_settings(pipeline, dev, DEV_SETTINGS)
+    stated = dev_scores(served(pipeline, settings), dev, labels.relations.symmetric).stated()
+    scores = {task: stated[task] or 0.0 for task in TASKS}
+    with atomic.replacing(known) as partial:
+        partial.write_text(json.dumps(scores), encoding="utf-8")
+    print(encoder, f"seed {seed}", scores, flush=True)
+    return scores
+
+
+def _silent(event: Event) -> None:
+    """Steps are not printed."""
+
+
+def write(curve: dict[float, list[Scores]], output: Path) -> None:
+    """The table, the figure and their numbers: millions of subwords, and the scores of each seed."""
+    lines = [f"| million subwords | {' | '.join(TASKS.values())} | mean |", "|---" * 5 + "|"]
+    for millions, seeds in curve.items():
+        columns = [[each[task] for each in seeds] for task in TASKS]
+        columns.append([fmean(row) for row in zip(*columns, strict=True)])
+        cells = [f"{fmean(c):.1f} ({', '.join(f'{v:.1f}' for v in c)})" for c in columns]
+        lines.append(f"| {millions:g} | {' | '.join(cells)} |")
+    output.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = [{"millions": key, "seeds": seeds} for key, seeds in curve.items()]
+    output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    with svg_figure(output.with_suffix(".svg"), 1, len(TASKS), figsize=(10, 3.2)) as (_, panels):
+        for panel, (task, title) in zip(panels, TASKS.items(), strict=True):
+            means = [fmean(each[task] for each in seeds) for seeds in curve.values()]
+            panel.plot(list(curve), means, color="#0072B2")
+            for millions, seeds in curve.items():
+                panel.plot(
+                    [millions] * len(seeds), [each[task] for each in seeds], "o", color="#56B4E9"
+                )
+            panel.set_title(title)
+            panel.set_xlabel("million subwords read")
+            panel.grid(alpha=0.3)
+        panels[0].set_ylabel("F1, SciERC dev")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    sys.exit(main())
