@@ -24,6 +24,7 @@ from typing import cast
 import torch
 
 from benchmarks.rows import svg_figure
+from research.seeds import TASKS, Scores, markdown
 from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.pipeline import Pipeline
@@ -40,32 +41,43 @@ from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
 from sciextract_trainer.run import find_recipe
 
-TASKS = {"ner": "entities", "relation": "relations", "coreference": "coreference"}
-
-Scores = dict[str, float]
-
 
 def main(words: Sequence[str] | None = None) -> int:
     """Trains what is missing, and writes the figure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with train and dev")
-    parser.add_argument("--encoders", nargs="+", required=True, metavar="MILLIONS=DIR")
+    parser.add_argument(
+        "--encoders", nargs="+", type=encoder_of, required=True, metavar="MILLIONS=DIR"
+    )
     parser.add_argument("--runs", type=Path, required=True, help="trainings")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--epochs", type=int, default=8)
     options = parser.parse_args(words)
     curve: dict[float, list[Scores]] = {}
-    for named in options.encoders:
-        millions, _, encoder = named.partition("=")
-        curve[float(millions)] = [
+    for millions, encoder in options.encoders:
+        curve[millions] = [
             _scores(
-                encoder, seed, options.epochs, options.data, options.runs / f"{millions}-{seed}"
+                encoder,
+                seed,
+                options.epochs,
+                options.data,
+                options.runs / f"{millions:g}-{seed}-{options.epochs}",
             )
             for seed in options.seeds
         ]
     write(curve, options.output)
     return 0
+
+
+def encoder_of(named: str) -> tuple[float, str]:
+    """Millions of subwords and the encoder that has read them, from ``MILLIONS=DIR``."""
+    millions, _, encoder = named.partition("=")
+    try:
+        return float(millions), encoder
+    except ValueError:
+        message = f"{named!r} is not MILLIONS=DIR, such as 9.8=runs/mlm-9.8/encoder"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def _scores(encoder: str, seed: int, epochs: int, data: Path, folder: Path) -> Scores:
@@ -101,13 +113,8 @@ def _silent(event: Event) -> None:
 
 def write(curve: dict[float, list[Scores]], output: Path) -> None:
     """The table, the figure and their numbers: millions of subwords, and the scores of each seed."""
-    lines = [f"| million subwords | {' | '.join(TASKS.values())} | mean |", "|---" * 5 + "|"]
-    for millions, seeds in curve.items():
-        columns = [[each[task] for each in seeds] for task in TASKS]
-        columns.append([fmean(row) for row in zip(*columns, strict=True)])
-        cells = [f"{fmean(c):.1f} ({', '.join(f'{v:.1f}' for v in c)})" for c in columns]
-        lines.append(f"| {millions:g} | {' | '.join(cells)} |")
-    output.with_suffix(".md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = markdown({f"{millions:g} million subwords": seeds for millions, seeds in curve.items()})
+    output.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
     rows = [{"millions": key, "seeds": seeds} for key, seeds in curve.items()]
     output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     with svg_figure(output.with_suffix(".svg"), 1, len(TASKS), figsize=(10, 3.2)) as (_, panels):

@@ -65,7 +65,8 @@ def markdown(groups: Mapping[str, Sequence[Scores]]) -> str:
 
 def _spread(values: Sequence[float]) -> str:
     told = ", ".join(f"{value:.1f}" for value in values)
-    return f"{statistics.mean(values):.1f} ± {statistics.stdev(values):.1f} ({told})"
+    spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.1f}{spread} ({told})"
 
 
 if __name__ == "__main__":
