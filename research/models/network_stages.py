@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+import subprocess
+import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -377,12 +380,13 @@ class Subplan(Stage):
 
 @dataclass(frozen=True, kw_only=True)
 class Bundled(Stage):
-    """A model of the package, with the weights that its graphs have.
+    """An edition of a model of the package, with the weights that its graphs have.
 
     Attributes:
         model: Its name.
         manifest: Hash of its manifest.
         encoder: A starting encoder with its architecture and tokenizer.
+        commit: A commit of this repository that has the edition, for where the package has another one.
     """
 
     makes: ClassVar[type[Artifact]] = NetworkArtifact
@@ -390,6 +394,7 @@ class Bundled(Stage):
     model: str
     manifest: str
     encoder: str
+    commit: str = ""
 
     def uses(self) -> Mapping[str, type[Artifact]]:
         """The starting encoder."""
@@ -399,12 +404,15 @@ class Bundled(Stage):
         """Reads the weights, those of the embeddings too, and copies the folder.
 
         Raises:
-            ModelMismatchError: The package has another edition of the model, or the encoder has other sizes.
+            ModelMismatchError: The package has another edition of the model and the history of this checkout has
+                not the named one, or the encoder has other sizes.
         """
         found, made = open_folder(locate_model(self.model)), self.product(context, folder)
+        if found.hash != self.manifest and self.commit:
+            found = open_folder(_folder_at(self.commit, f"sciextract/bundled/{self.model}", folder))
         if found.hash != self.manifest:
             raise ModelMismatchError(
-                f"the plan names the model {self.model} with the hash {self.manifest[:12]}, the package has {found.hash[:12]}",
+                f"the plan names the model {self.model} with the hash {self.manifest[:12]}, found was {found.hash[:12]}",
                 "check out a version with that model, or write the hash of this one into the plan",
             )
         network = open_start_model(found).network(made.config)
@@ -428,6 +436,26 @@ class Bundled(Stage):
     def outcome(self, folder: Path) -> dict[str, Any]:
         """Facts for the record."""
         return {"scores": dev_scores_of(folder / "model")}
+
+
+def _folder_at(commit: str, name: str, target: Path) -> Path:
+    """A folder of this repository as a commit has it, below ``target``.
+
+    Raises:
+        ModelMismatchError: The checkout has no git, or not this commit.
+    """
+    root = Path(__file__).resolve().parents[2]
+    command = ["git", "-C", str(root), "archive", commit, name]
+    try:
+        archive = subprocess.run(command, check=True, capture_output=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise ModelMismatchError(
+            f"{name} of commit {commit} is needed and not in the history of {root}",
+            "make the stage in a full clone of the repository (git fetch --unshallow)",
+        ) from error
+    with tarfile.open(fileobj=io.BytesIO(archive)) as members:
+        members.extractall(target, filter="data")
+    return target / name
 
 
 def write_checked_model(context: BuildContext, made: NetworkArtifact) -> None:

@@ -176,7 +176,11 @@ def test_the_bundled_model_teaches_a_student_that_goes_on_from_its_weights(
     ]  # fmt: skip
     plan.write_text(BUNDLED.format(encoder=found, manifest="0" * 64), encoding="utf-8")
     code, _, err = run(*words, tmp_path / "wrong")
-    assert code == 1 and f"the package has {bundled.hash[:12]}" in err
+    assert code == 1 and f"found was {bundled.hash[:12]}" in err
+    away = BUNDLED.replace('"mini"\n[stage.soft]', f'"mini"\ncommit = "{"0" * 40}"\n[stage.soft]')
+    plan.write_text(away.format(encoder=found, manifest="0" * 64), encoding="utf-8")
+    code, _, err = run(*words, tmp_path / "away")
+    assert code == 1 and "is needed and not in the history of" in err
     tiny = sha256(encoder_folder / "model.safetensors")
     plan.write_text(BUNDLED.format(encoder=tiny, manifest=bundled.hash), encoding="utf-8")
     others = [f"mini={encoder_folder}" if str(each).startswith("mini=") else each for each in words]
