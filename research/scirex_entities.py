@@ -26,25 +26,43 @@ Counts = NDArray[np.int64]
 
 def main(words: Sequence[str] | None = None) -> int:
     """Measures every model and prints scores and differences."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--data", type=Path, required=True)
-    options = parser.parse_args(words)
-    gold = [item for item in formats.read([options.data]) if not isinstance(item, BadRecord)]
+    options = read_options(words, __doc__)
+    gold = read_all(options.data)
     counts = [counts_of(Extractor.load(model, threads=1), gold) for model in options.models]
+    print_scores(options.models, counts)
     for model, each in zip(options.models, counts, strict=True):
+        print(f"{model}: boundaries alone {f1(each[:, 3:]):.1f}")
+    return 0
+
+
+def read_options(words: Sequence[str] | None, description: str | None) -> argparse.Namespace:
+    """Models to compare, and files of gold."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    return parser.parse_args(words)
+
+
+def read_all(files: Sequence[Path]) -> list[AnnotatedDocument]:
+    """The gold of all files."""
+    return [item for item in formats.read(files) if not isinstance(item, BadRecord)]
+
+
+def print_scores(models: Sequence[str], counts: Sequence[Counts]) -> None:
+    """F1, precision and recall of every model, and its difference to the first one with a 90 % interval."""
+    for model, each in zip(models, counts, strict=True):
         right, predicted, wanted = each.sum(axis=0)[:3]
         print(
-            f"{model}: F1 {f1(each):.1f}, precision {100 * right / predicted:.1f}, "
-            f"recall {100 * right / wanted:.1f}, boundaries alone {f1(each[:, 3:]):.1f}"
+            f"{model}: F1 {f1(each):.1f}, precision {100 * right / max(1, predicted):.1f}, "
+            f"recall {100 * right / max(1, wanted):.1f}"
         )
-    rows = np.random.default_rng(0).integers(0, len(gold), (SAMPLES, len(gold)))
-    for model, each in zip(options.models[1:], counts[1:], strict=True):
+    size = len(counts[0])
+    rows = np.random.default_rng(0).integers(0, size, (SAMPLES, size))
+    for model, each in zip(models[1:], counts[1:], strict=True):
         differences = [f1(each[row]) - f1(counts[0][row]) for row in rows]
         low, high = np.quantile(differences, [0.05, 0.95])
         difference = f1(each) - f1(counts[0])
-        print(f"{model} less {options.models[0]}: {difference:+.1f} ({low:+.1f} to {high:+.1f})")
-    return 0
+        print(f"{model} less {models[0]}: {difference:+.1f} ({low:+.1f} to {high:+.1f})")
 
 
 def counts_of(extractor: Extractor, gold: Sequence[AnnotatedDocument]) -> Counts:

@@ -29,17 +29,18 @@ SAMPLE = "sample_data/library.bib"
 STILL = (("enter enter", ""),)
 SESSION = (
     ("enter", "Enter: this is right, next"),
-    ("enter enter enter", "Enter, three times: right, too"),
-    ("x", "x: this one is no name, reject it"),
-    ("enter enter", "Enter, twice: right again"),
+    ("enter enter enter enter", "Enter, four times: right, too"),
+    ("x", "x: this relation is wrong, reject it"),
+    ("enter enter enter enter enter", "Enter, five times: right again"),
     ("2", "2: a Method, as the line with the types shows"),
+    ("i", "i: a relation, but the other way round"),
+    ("enter enter enter enter enter", "Enter, five times: right again"),
     ("r", "r: a relation between this and ..."),
-    ("s", "s: ... the word lattice"),
-    ("space", "Space: the other way round"),
-    ("enter", "Enter: the type that the model finds most likely"),
+    ("a", "a: ... the lattice arc"),
+    ("4", "4: it is a part of it"),
     ("A", "A: accept everything that the model is sure about"),
     ("u", "u: take that back, all of it"),
-    ("D", "D: done? It says what is left, and goes there"),
+    ("D", "D: done? The line below says what is left"),
 )
 """Keys of each step, and what is written below."""
 _VIEW_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')

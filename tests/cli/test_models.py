@@ -225,7 +225,7 @@ class TestCompare:
 
     def test_stated(self, command: Command, parsing: KnownModel) -> None:
         result = command("models", "compare", "sci", "parsing")
-        assert result.code == 0 and "72.0" in result.out
+        assert result.code == 0 and "73.2" in result.out
         assert "may come from different dev documents" in result.err
 
     def test_bad_records_are_told(
