@@ -2,7 +2,7 @@
 
 Usage: ``python -m research.scier_relations sci ./other ... --data scier/train.jsonl scier/dev.jsonl``. Relations of the types that
 SciER shares with SciERC, between predicted entities: boundaries and label, micro F1 without and with direction. Neither the models nor
-their teachers have seen these papers; no threshold is fitted. Whole papers are resampled for the intervals (Efron 1979).
+their teachers have seen these annotations; no threshold is fitted. Whole papers are resampled for the intervals (Efron 1979).
 """
 
 from __future__ import annotations
