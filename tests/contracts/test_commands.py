@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.main import get_command
 
 from sciextract.cli.main import app
