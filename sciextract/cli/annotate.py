@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -274,7 +275,7 @@ def _meant_project(options: AnnotateOptions) -> Path | None:
             return None
         if _standard_input_is_data() and not _standard_input_is_empty():
             return None
-    return implied_project(options.project)
+    return implied_project(options.project, partial(say, "Note"))
 
 
 def _meant_sources(options: AnnotateOptions) -> list[str]:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TextIO, TypeVar, get_type_hints
 
@@ -368,9 +368,19 @@ def opened_project(named: str | None, author: str | None = None, *, read: bool =
         is named.
     """
     from sciextract.store import open_project
+
+    return open_project(chosen_project(named), author, read=read)
+
+
+def chosen_project(named: str | None) -> Path:
+    """The path of the project that a command means; says it when that is not the one of the variable.
+
+    Raises:
+        ProjectMissingError: There is none. UsageError: Several are here and none is named.
+    """
     from sciextract.workflows.project_choice import find_project
 
-    return open_project(find_project(named), author, read=read)
+    return find_project(named, partial(say, "Note"))
 
 
 def counted(count: int, one: str, many: str = "") -> str:
