@@ -11,7 +11,7 @@ show() {
 
 mkdir -p "$(dirname "$output")"
 show annotate sample_data/text/cs-01.txt sample_data/text/bio-01.txt
-show annotate sample_data/abstracts.jsonl --export jsonl --output "$output" --force
+show annotate sample_data/abstracts.jsonl --to jsonl --output "$output" --force
 
 printf '\nIn the first of %s lines of %s:\n' "$(wc -l <"$output" | tr -d ' ')" "$output"
 "$(dirname "$sciextract")/python" - "$output" <<'END'
@@ -33,4 +33,4 @@ show import sample_data/library.ris sample_data/library.bib --project "$project"
 show annotate --project "$project"
 show search network --in mentions --project "$project" --limit 3
 show status --project "$project"
-show export --project "$project" --undecided --format brat --output "$(dirname "$output")/brat"
+show export --project "$project" --undecided --to brat --output "$(dirname "$output")/brat"

@@ -14,7 +14,13 @@ from typing import Any
 
 from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
-from sciextract.errors import InputMissingError, ProjectError, UsageError, as_command
+from sciextract.errors import (
+    InputMissingError,
+    ProjectError,
+    ProjectMissingError,
+    UsageError,
+    as_command,
+)
 from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.resources import data_root
@@ -161,9 +167,10 @@ def nearby_projects(folder: Path | None = None) -> list[Path]:
 
 
 def _implied() -> Opening:
+    notes: list[str] = []
     try:
-        return Opening(implied_project(None))
-    except UsageError as error:
+        return Opening(implied_project(None, notes.append), message="".join(notes))
+    except (ProjectMissingError, UsageError) as error:
         return Opening(message=error.message)
 
 

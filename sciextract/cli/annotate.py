@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 _WAYS = """Nothing to annotate. Ways to call it:
   sciextract annotate papers.jsonl                     show files or folders here
-  sciextract annotate papers/ --export jsonl --output results.jsonl
+  sciextract annotate papers/ --to jsonl --output results.jsonl
   cat abstract.txt | sciextract annotate               read a pipe
   sciextract annotate --project my.sciextract          predict what a project still needs
   sciextract annotate --sample                         try it with the sample abstracts"""
@@ -59,10 +60,12 @@ class AnnotateOptions:
         option(
             "FORMAT",
             "Write data, not the readable view: jsonl, scierc, brat, csv...",
+            "--to",
+            "--export",
             autocompletion=output_formats,
         ),
     ] = None
-    output: Annotated[str | None, option("PATH", "Write to a file; implies --export jsonl.")] = None
+    output: Annotated[str | None, option("PATH", "Write to a file; implies --to jsonl.")] = None
     input_format: InputFormatOption = None
     project: Annotated[
         str | None,
@@ -93,7 +96,7 @@ class AnnotateOptions:
     predicted: Annotated[
         bool,
         flag(
-            "With --export scierc: write the input's annotations as ner..., predictions as predicted_ner...",
+            "With --to scierc: write the input's annotations as ner..., predictions as predicted_ner...",
             "--predicted",
         ),
     ] = False
@@ -243,16 +246,16 @@ class AnnotateOptions:
 def annotate(options: AnnotateOptions) -> None:
     """Predict entities, relations and coreference in abstracts.
 
-    Without --export the result is a readable view. Without INPUT, the project of this folder ($SCIEXTRACT_PROJECT,
+    Without --to the result is a readable view. Without INPUT, the project of this folder ($SCIEXTRACT_PROJECT,
     or the only *.sciextract file here) is annotated and exported; decisions made by a person are never changed.
 
     Examples:
 
         sciextract annotate papers.jsonl
 
-        sciextract annotate papers/ --export jsonl --output results.jsonl
+        sciextract annotate papers/ --to jsonl --output results.jsonl
 
-        cat abstract.txt | sciextract annotate - --export jsonl --threshold relation=0.4
+        cat abstract.txt | sciextract annotate - --to jsonl --threshold relation=0.4
 
         sciextract annotate field/*.jsonl.gz --workers 8 --parts results
     """
@@ -274,7 +277,7 @@ def _meant_project(options: AnnotateOptions) -> Path | None:
             return None
         if _standard_input_is_data() and not _standard_input_is_empty():
             return None
-    return implied_project(options.project)
+    return implied_project(options.project, partial(say, "Note"))
 
 
 def _meant_sources(options: AnnotateOptions) -> list[str]:

@@ -254,7 +254,7 @@ class RunScreen(Listener):
         self._progress.clear()
         more, self._warned, self._shown = self._warned - self._shown, 0, 0
         if more > 0:
-            self._show("Warning", f"{more} more with warnings; see `warnings` in --export jsonl")
+            self._show("Warning", f"{more} more with warnings; see `warnings` in --to jsonl")
 
     def _show(self, kind: str, message: str, hint: str = "") -> None:
         """Say something above the progress line."""

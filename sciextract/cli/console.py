@@ -9,11 +9,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TextIO, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from sciextract.errors import ExitCode, SciextractError, no_room
 from sciextract.text.characters import visible
@@ -255,6 +256,25 @@ def command_with(
     return decorate
 
 
+class FormatCommand(TyperCommand):
+    """A command whose format options are also known, unseen, by the words that they had before."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        """Typer's parser, which takes ``--format`` for ``--from`` (else for ``--to``), and ``--export`` for ``--to``."""
+        parser = super().make_parser(ctx)
+        named = {
+            word: each
+            for each in self.params
+            if isinstance(each, TyperOption)
+            for word in each.opts
+        }
+        for old, new in (("--format", "--from"), ("--format", "--to"), ("--export", "--to")):
+            if new in named and old not in named:
+                named[old] = named[new]
+                parser.add_option(named[new], [old], dest=named[new].name)
+        return parser
+
+
 def given_options(options: object, *names: str) -> list[str]:
     """Those of some options, fields of a dataclass, that the command line holds: ``--like-this``."""
     values = ((name, getattr(options, name)) for name in names)
@@ -325,7 +345,7 @@ InputFormatOption = Annotated[
     option(
         "F",
         "Format of the input (default: recognised by its content).",
-        "--format",
+        "--from",
         autocompletion=input_formats,
     ),
 ]
@@ -368,9 +388,19 @@ def opened_project(named: str | None, author: str | None = None, *, read: bool =
         is named.
     """
     from sciextract.store import open_project
+
+    return open_project(chosen_project(named), author, read=read)
+
+
+def chosen_project(named: str | None) -> Path:
+    """The path of the project that a command means; says it when that is not the one of the variable.
+
+    Raises:
+        ProjectMissingError: There is none. UsageError: Several are here and none is named.
+    """
     from sciextract.workflows.project_choice import find_project
 
-    return open_project(find_project(named), author, read=read)
+    return find_project(named, partial(say, "Note"))
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -52,11 +52,11 @@ def convert(
 
         sciextract convert corpus/ --to scierc --output corpus.jsonl
 
-        sciextract convert train.json --format spert --to brat --output brat --strict
+        sciextract convert train.json --from spert --to brat --output brat --strict
 
         sciextract convert gold.jsonl --to conll --rename Method=METHOD,Task=TASK > gold.conll
 
-        cat export.jsonl | sciextract convert - --format doccano --to jsonl
+        cat export.jsonl | sciextract convert - --from doccano --to jsonl
     """
     from sciextract.cli.project_files import ImportScreen
     from sciextract.workflows.convert import ConvertJob, rename_of

@@ -12,7 +12,7 @@ from typer.completion import shell_complete
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
-from sciextract.cli.console import flag, framed
+from sciextract.cli.console import FormatCommand, flag, framed
 from sciextract.cli.convert import convert
 from sciextract.cli.evaluate import evaluate
 from sciextract.cli.graph import graph
@@ -47,7 +47,7 @@ for command in (
     annotate, evaluate, convert, init, import_, suggest, export, status, search, log, undo, redo, backup,
     doctor, stats, merge, agree, adjudicate, tui, retrain,
 ):  # fmt: skip
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_"), cls=FormatCommand)(command)
 for group in (models, jobs, queue, schema, recipe, graph):
     app.add_typer(group)
 

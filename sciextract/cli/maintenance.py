@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from sciextract.cli.console import (
     JsonLinesOption,
     JsonOption,
     ProjectOption,
+    chosen_project,
     counted,
     flag,
     opened_project,
@@ -145,9 +147,12 @@ def backup(
     from sciextract.store import open_project
     from sciextract.store.connection import check_header
     from sciextract.store.maintenance import backup as backups
-    from sciextract.workflows.project_choice import find_project
+    from sciextract.workflows.project_choice import VARIABLE
 
-    path = find_project(project)
+    if restore is not None:
+        # A lost project comes back to its own place, not over the only other one here.
+        project = project or os.environ.get(VARIABLE)
+    path = chosen_project(project)
     if restore is not None:
         kept = backups.restore(Path(restore), path)
         words = f"{path} is {restore} now" + (
@@ -198,9 +203,8 @@ def doctor(
     from sciextract.errors import ExitCode
     from sciextract.store.maintenance.doctor import examine
     from sciextract.store.maintenance.doctor import repair as mend
-    from sciextract.workflows.project_choice import find_project
 
-    path = find_project(project)
+    path = chosen_project(project)
     repaired = mend(path, author) if repair else None
     findings = repaired.after if repaired is not None else examine(path)
     lines = [*_finding_lines(findings), *(_repair_lines(repaired) if repaired else ())]

@@ -101,7 +101,7 @@ def import_(
 
         sciextract import library.ris refs.bib --project parsing.sciextract
 
-        sciextract import corpus/ --format brat --add-labels
+        sciextract import corpus/ --from brat --add-labels
 
         sciextract import gold.jsonl --done all
 
@@ -135,7 +135,7 @@ def export(
         option(
             "F",
             "Format to write, such as jsonl or brat.",
-            "--format",
+            "--to",
             autocompletion=output_formats,
         ),
     ],
@@ -174,13 +174,13 @@ def export(
 
     Examples:
 
-        sciextract export --format brat --output corpus --project parsing.sciextract
+        sciextract export --to brat --output corpus --project parsing.sciextract
 
-        sciextract export --format scierc --strict > train.jsonl
+        sciextract export --to scierc --strict > train.jsonl
 
-        sciextract export --format scierc --with-base scierc/train.json --output augmented.json
+        sciextract export --to scierc --with-base scierc/train.json --output augmented.json
 
-        sciextract export --format scierc --predicted --output for-pure.json
+        sciextract export --to scierc --predicted --output for-pure.json
     """
     from sciextract.workflows.export_project import ExportJob
 

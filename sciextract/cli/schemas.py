@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sciextract.cli.console import (
+    FormatCommand,
     InputFormatOption,
     JsonOption,
     argument,
@@ -139,7 +140,7 @@ def new(
     _write(file, new_schema(file.stem, entities, relations, coreference=coreference), force)
 
 
-@schema.command("from")
+@schema.command("from", cls=FormatCommand)
 def from_files(
     files: Annotated[list[str], argument("IN...", "Annotated files.")],
     output: Annotated[Path, option("FILE", "The TOML file to write.", "--output")],

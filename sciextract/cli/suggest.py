@@ -14,6 +14,7 @@ from sciextract.cli.console import (
     ProgressLine,
     ProjectOption,
     QuietOption,
+    argument,
     counted,
     flag,
     input_formats,
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 
 
 def suggest(
+    paths: Annotated[
+        list[str] | None,
+        argument(
+            "[FILE...]", "Annotations in any format; all become undecided.", show_default=False
+        ),
+    ] = None,
     project: ProjectOption = None,
     terms: Annotated[
         list[Path] | None,
@@ -57,18 +64,17 @@ def suggest(
         str | None,
         option("NAME|DIR", "The model of --map and --spans (default: sci)."),
     ] = None,
-    files: Annotated[
+    named: Annotated[
         list[str] | None,
-        option("FILE", "Annotations in any format; all become undecided.", "--from"),
-    ] = None,
-    input_format: Annotated[
-        str | None,
         option(
             "F",
-            "Format of --from (default: recognised by its content).",
-            "--format",
+            "Format of FILE (default: recognised by its content).",
+            "--from",
             autocompletion=input_formats,
         ),
+    ] = None,
+    input_format: Annotated[
+        str | None, option("F", "An older word for --from.", "--format", hidden=True)
     ] = None,
     author: AuthorOption = None,
     as_json: JsonOption = False,
@@ -87,17 +93,21 @@ def suggest(
 
         sciextract suggest --spans --model bio
 
-        sciextract suggest --from gliner.jsonl
+        sciextract suggest gliner.jsonl
+
+        sciextract suggest tasks.jsonl --from doccano
     """
     from sciextract.workflows.suggest import Sources, suggest_by, suggest_from
 
+    # Without FILE, the values of --from are files: what the option meant before it named a format.
+    files, formats = (paths, [*(named or ()), input_format]) if paths else (named, [input_format])
     sources = Sources(terms or (), patterns or (), labels, spans, model)
     if bool(files) == bool(sources):
-        problem = "--from goes alone" if files else "no source of suggestions is given"
-        raise UsageError(problem, "give --from FILE, or any of --terms, --patterns, --map, --spans")
+        problem = "FILE goes alone" if files else "no source of suggestions is given"
+        raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
     with opened_project(project, author) as opened:
         if files:
-            done = suggest_from(opened, files, input_format)
+            done = suggest_from(opened, files, formats[0])
         else:
             line = ProgressLine(shown=not quiet and is_terminal(sys.stderr))
             try:

@@ -12,6 +12,7 @@ import typer
 from sciextract.cli.console import (
     JsonEventsOption,
     ProjectOption,
+    chosen_project,
     command_with,
     flag,
     given_options,
@@ -316,9 +317,7 @@ def _with_project(request: RetrainRequest, folder: Path | None) -> RetrainReques
 
     if folder is not None and is_begun(folder):
         return request
-    from sciextract.workflows.project_choice import find_project
-
-    return replace(request, project=str(find_project(request.project)))
+    return replace(request, project=str(chosen_project(request.project)))
 
 
 def _is_remote(folder: Path | None) -> TypeGuard[Path]:

@@ -16,7 +16,7 @@ from sciextract.text.analyse import join_title
 
 Record = dict[str, Any]
 _ONE_A_LINE = (
-    "each line must hold one JSON object; --format json reads arrays and objects over several lines"
+    "each line must hold one JSON object; --from json reads arrays and objects over several lines"
 )
 
 

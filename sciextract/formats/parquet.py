@@ -146,7 +146,7 @@ class ParquetPart(NamedTuple):
 
 
 def parquet_part(lines: bytes) -> ParquetPart:
-    """The Parquet file of what ``--export jsonl`` writes; ``formats.read`` gives the same documents of both.
+    """The Parquet file of what ``--to jsonl`` writes; ``formats.read`` gives the same documents of both.
 
     Candidates are not among its columns.
 

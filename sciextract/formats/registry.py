@@ -2,7 +2,7 @@
 
 To add a format, write a module with a :class:`~sciextract.formats.base.Reader`, a
 :class:`~sciextract.formats.base.Writer`, or both, and add an entry to :data:`FORMATS`: before the formats whose
-``opening`` also matches its files. What else depends on formats (help texts, ``--format``, ``--export``, folders,
+``opening`` also matches its files. What else depends on formats (help texts, ``--from``, ``--to``, folders,
 archives) follows from the entry.
 """
 
@@ -52,7 +52,7 @@ class FormatSpec:
     """One format and where its reader and writer live; they are imported on first use.
 
     Attributes:
-        id: The word of ``--format`` and ``--export``.
+        id: The word of ``--from`` and ``--to``.
         title: What it is, for help texts.
         suffixes: File name ends, lower case, with the dot.
         kind: Whether one source is a file or a whole folder.
@@ -326,13 +326,18 @@ UNREAD: list[UnreadSpec] = [
 ]
 
 
+_OTHER_NAMES = {"spacy": "docbin", "huggingface": "hf", "label-studio": "labelstudio"}
+"""What people call formats, and the ids."""
+
+
 def get_format(format_id: str, use: Literal["read", "write"] = "read") -> FormatSpec:
-    """The format of that id.
+    """The format of that id or common name.
 
     Raises:
         UsageError: There is none, or it cannot be read (written); lists the allowed ids.
     """
     allowed = readable() if use == "read" else writable()
+    format_id = _OTHER_NAMES.get(format_id, format_id)
     for spec in allowed:
         if spec.id == format_id:
             return spec
@@ -369,7 +374,7 @@ def recognise(name: str, head: str) -> FormatSpec:
             return spec
     for unread in UNREAD:
         if has_suffix(name, unread.suffixes) or re.match(unread.opening, head):
-            hint = f"{unread.hint}; --format text reads it as it stands"
+            hint = f"{unread.hint}; --from text reads it as it stands"
             raise FormatError(
                 f"this is {unread.title}, which is not supported", path=name, hint=hint
             )
@@ -377,7 +382,7 @@ def recognise(name: str, head: str) -> FormatSpec:
     for spec in [*by_name, *files]:
         if spec.id == usual or (by_name and usual == "text"):
             return spec
-    raise FormatError("the format cannot be recognised", path=name, hint="name it with --format")
+    raise FormatError("the format cannot be recognised", path=name, hint="name it with --from")
 
 
 def needs_more(line: str) -> bool:

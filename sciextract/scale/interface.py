@@ -73,7 +73,7 @@ class ChunkResult:
     Attributes:
         shard: Number of the shard.
         number: Number of the chunk in it.
-        data: The lines that ``annotate --export jsonl`` writes for the chunk, each with its line feed.
+        data: The lines that ``annotate --to jsonl`` writes for the chunk, each with its line feed.
         counts: What they hold.
         problems: What is missing, in the order of the records.
         fingerprint: That of the chunk.

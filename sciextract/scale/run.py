@@ -183,7 +183,7 @@ def annotate_into_parts(
             continues.
     """
     if request.choice.candidates and export != "jsonl":
-        raise UsageError("--candidates needs a format that holds them", "add --export jsonl")
+        raise UsageError("--candidates needs a format that holds them", "add --to jsonl")
     shards = plan_shards(request.inputs, request.input_format)
     encoder(export)
     model = request.model(listener)
@@ -249,7 +249,7 @@ _EXPORT = "jsonl"
 def annotate_into_stream(
     request: Request, engine: Engine, target: Target, ordered: bool, listener: Listener
 ) -> Report:
-    """Annotate everything into lines of ``--export jsonl``.
+    """Annotate everything into lines of ``--to jsonl``.
 
     Args:
         request: What to annotate.
@@ -291,7 +291,7 @@ def annotate_into_stream(
 
 def _check(target: Target, ordered: bool) -> None:
     if target.export != _EXPORT:
-        raise UsageError("several workers write lines", "add --export jsonl, or --parts FOLDER")
+        raise UsageError("several workers write lines", "add --to jsonl, or --parts FOLDER")
     if target.resume and not ordered:
         problem = "--unordered and --resume cannot be combined"
         raise UsageError(problem, "--parts FOLDER can be resumed in any order")

@@ -74,7 +74,7 @@ class Target:
         if self.export is not None:
             self._check_format(get_format(self.export, "write"))
         if candidates and self.export != "jsonl":
-            raise UsageError("--candidates needs a format that holds them", "add --export jsonl")
+            raise UsageError("--candidates needs a format that holds them", "add --to jsonl")
         if self.resume and self.force:
             raise UsageError("--resume and --force cannot be combined", "omit one of them")
         if self.path is not None and self.is_stream:
@@ -98,7 +98,7 @@ class Target:
                 f"--resume cannot continue with {spec.id}", f"it can with {', '.join(RESUMABLE)}"
             )
         if self.path is None:
-            refuse_standard_output(spec, "--export")
+            refuse_standard_output(spec, "--to")
 
     def earlier(self, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
         """The run to continue with, if there is one."""
@@ -220,7 +220,7 @@ class AnnotateJob:
         if self.keep_gold and self.target.export != "scierc":
             raise UsageError(
                 "--predicted writes predicted_* fields, which only scierc has",
-                "add --export scierc",
+                "add --to scierc",
             )
         predictor = self._predictor(schema, listener)
         earlier = self.target.earlier(_model_of(predictor))

@@ -115,7 +115,7 @@ class ExportJob:
             raise UsageError(problem, "leave them out")
         if self.predicted and "gold" not in spec.options:
             problem = f"--predicted writes predicted_* fields, which {spec.id} does not have"
-            raise UsageError(problem, "name --format scierc")
+            raise UsageError(problem, "name --to scierc")
         if self.predicted and (self.undecided or self.base is not None):
             problem = "--predicted writes the current annotations as gold; it cannot be combined with --undecided and --with-base"
             raise UsageError(problem, "leave them out")
@@ -124,7 +124,7 @@ class ExportJob:
             kept = [project.path, folder_of(project.path), *map(Path, read)]
             check_target(Path(str(self.output)), force=self.force, kept=kept)
         else:
-            refuse_standard_output(spec, "--format")
+            refuse_standard_output(spec, "--to")
 
     def run(self, project: Project) -> ExportReport:
         """Export all documents of a project, in constant memory.

@@ -110,7 +110,7 @@ class EarlierRun:
         own = isinstance(record, dict) and ("schema_version" in record) == (self.export == "jsonl")
         if not isinstance(record, dict) or not own:
             raise OutputError(
-                f"{self.path}:{self.documents}: this is not a line of --export {self.export}",
+                f"{self.path}:{self.documents}: this is not a line of --to {self.export}",
                 "choose another --output",
             )
         return record

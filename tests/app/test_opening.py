@@ -65,8 +65,20 @@ class TestNothingNamed:
         assert [each.stem for each in nearby_projects()] == ["a", "b"]
 
     def test_the_variable_names_one(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("SCIEXTRACT_PROJECT", "elsewhere.sciextract")
-        assert plan([]).project == Path("elsewhere.sciextract")
+        project(here / "one.sciextract")
+        project(here / "two.sciextract")
+        monkeypatch.setenv("SCIEXTRACT_PROJECT", "two.sciextract")
+        assert plan([]).project == Path("two.sciextract")
+
+    def test_the_variable_names_nothing(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SCIEXTRACT_PROJECT", "old.sciextract")
+        found = plan([])
+        assert found.project is None
+        assert "SCIEXTRACT_PROJECT names old.sciextract" in found.message
+        project(here / "one.sciextract")
+        found = plan([])
+        assert found.project == Path("one.sciextract")
+        assert "SCIEXTRACT_PROJECT names old.sciextract" in found.message
 
 
 class TestFiles:

@@ -79,7 +79,7 @@ def test_missing_input_before_any_output(
         (("--threshold", "speed=0.5"), "tasks are entity, relation, coreference"),
         (("--export", "xml"), "formats to write: bioc, "),
         (("--format", "xml"), "formats to read: arxiv, "),
-        (("--candidates",), "--export jsonl"),
+        (("--candidates",), "--to jsonl"),
         (("--resume",), "--output"),
         (("--resume", "--force", "--output", "x"), "cannot be combined"),
         (("--sample",), "cannot be combined"),

@@ -229,6 +229,32 @@ def test_the_variable_names_a_project(
     assert run(command, "--project", project)["project"] == str(project)
 
 
+@pytest.mark.parametrize("words", [["status"], ["annotate", "--export", "jsonl"], ["backup"]])
+def test_a_variable_that_names_nothing(
+    command: Command, project: Path, work: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_PROJECT", "old.sciextract")
+    result = command(*words, stdin="")
+    assert result.code == ExitCode.DONE
+    assert "SCIEXTRACT_PROJECT names old.sciextract" in result.err
+    assert "using p.sciextract" in result.err
+    shutil.copy(project, work / "q.sciextract")
+    result = command(*words, stdin="")
+    assert result.code == ExitCode.MISSING
+    assert "SCIEXTRACT_PROJECT names old.sciextract" in result.err
+    assert "unset SCIEXTRACT_PROJECT" in result.err and "init" not in result.err
+
+
+def test_a_lost_project_is_restored_to_its_own_place(
+    command: Command, project: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_PROJECT", "lost.sciextract")
+    saved = Path(shutil.copy(project, work.parent / "saved.sciextract"))
+    before = project.read_bytes()
+    assert command("backup", "--restore", saved).code == ExitCode.DONE
+    assert (work / "lost.sciextract").exists() and project.read_bytes() == before
+
+
 def test_no_project_anywhere(command: Command, work: Path) -> None:
     assert command("annotate", "--export", "jsonl").code == ExitCode.FAILED
     assert command("annotate", "--project", "nosuch.sciextract").code == ExitCode.MISSING

@@ -123,9 +123,9 @@ def test_other_documents_are_refused(command: Command, tmp_path: Path, whole: by
 def test_other_files_are_refused(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     path.write_text("dear diary\n", encoding="utf-8")
-    assert "out.jsonl:1: this is not a line of --export jsonl" in refused(command, path)
+    assert "out.jsonl:1: this is not a line of --to jsonl" in refused(command, path)
     path.write_text('{"doc_key": "d0"}\n', encoding="utf-8")
-    assert "not a line of --export jsonl" in refused(command, path)
+    assert "not a line of --to jsonl" in refused(command, path)
 
 
 def test_scierc_files_go_on_with_a_note(

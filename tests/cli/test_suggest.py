@@ -196,7 +196,7 @@ def test_mistakes_name_what_is_allowed(command: Command, work: Path, fake: RuleE
         ("--terms", "none.csv"): "no such file",
         ("--map", "Methods=Alloy"): "the model has no label 'Methods'",
         ("--map", "Method"): "OLD=NEW",
-        ("--from", "t.csv", "--spans"): "--from goes alone",
+        ("--from", "t.csv", "--spans"): "FILE goes alone",
     }.items():
         result = command("suggest", *words)
         assert (result.code != 0, part in result.err) == (True, True), (words, result.err)

@@ -86,7 +86,7 @@ def test_json_over_several_lines_named_as_lines_says_what_to_do(tmp_path: Path) 
     path.write_text('[\n  {"text": "a"}\n]\n')
     items = [item for item in read([path], "jsonl") if isinstance(item, BadRecord)]
     assert len(items) >= 2
-    assert "--format json" in items[0].error.hint
+    assert "--from json" in items[0].error.hint
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
