@@ -56,6 +56,7 @@ class FakeEngine:
     learned: int = 0
     asked: list[int] = field(default_factory=list)
     dies: bool = False
+    begun: int = 0
     use: LayerUse = USED
     closed: bool = False
 
@@ -66,7 +67,9 @@ class FakeEngine:
         self.learned += 1
         with open_project(self.path, read=True) as project:
             numbers = tuple(untouched(project))
-        return Learned(MODEL, self.learned, 0.1, {Layer.ENTITIES: self.use}, numbers)
+        return Learned(
+            MODEL, self.learned + self.begun, self.learned, 0.1, {Layer.ENTITIES: self.use}, numbers
+        )
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         self.asked += numbers
@@ -181,6 +184,15 @@ async def test_it_is_turned_off_and_on_for_good(project: Path) -> None:
         desk.learning.toggle()
         await until_shown(pilot, "learned from 1")
         await until(pilot, lambda: len(suggested(project)) == 4)
+
+
+@pytest.mark.asyncio
+async def test_abstracts_that_are_only_begun_are_counted_apart(project: Path) -> None:
+    turn = threading.Semaphore(9)
+    engine = FakeEngine(project, turn, begun=2)
+    async with learning_desk(project, lambda *_: engine) as (_, pilot):
+        await pilot.press("v", "1", "D")
+        await until_shown(pilot, "learned from 1, 2 begun")
 
 
 @pytest.mark.asyncio
