@@ -23,6 +23,18 @@ HUB_DATASET = re.compile(
 )
 """A whole data set of the hub: its name, revision and configuration."""
 _OF_ARROW = {"s3": "s3", "gs": "gs", "gcs": "gs"}
+_PACKAGES = {
+    "http": "requests aiohttp",
+    "https": "requests aiohttp",
+    "hf": "huggingface_hub",
+    "abfs": "adlfs",
+    "az": "adlfs",
+    "sftp": "paramiko",
+    "ssh": "paramiko",
+    "smb": "smbprotocol",
+    "github": "requests",
+}
+"""What fsspec needs for a scheme."""
 _BLOCK_BYTES = 1 << 20
 
 
@@ -170,6 +182,10 @@ def _explained(url: str) -> Iterator[None]:
     except (SciextractError, FileNotFoundError):
         raise
     except ImportError as error:
-        raise FormatError(f"its file system needs another package: {error}", path=url) from error
+        needed = _PACKAGES.get(url.partition("://")[0].lower())
+        hint = f"pip install {needed}" if needed else ""
+        raise FormatError(
+            f"its file system needs another package: {error}", path=url, hint=hint
+        ) from error
     except (OSError, ValueError, NotImplementedError) as error:
         raise FormatError(f"cannot be read: {str(error) or repr(error)}", path=url) from error
