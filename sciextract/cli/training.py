@@ -280,9 +280,10 @@ def _train_project(
     from sciextract.retraining.run import retrain as run_retraining
 
     require_alone()
+    chosen = choose_device(device)
     request = _with_project(request, folder)
     with stoppable(), reporting(as_json) as listener:
-        trainer = LocalTrainer(choose_device(device))
+        trainer = LocalTrainer(chosen)
         result = run_retraining(request, folder, trainer, listener)
     if not as_json:
         show_result(result)
