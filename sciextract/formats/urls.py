@@ -14,7 +14,13 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
-from sciextract.errors import FormatError, InputMissingError, MissingExtraError, SciextractError
+from sciextract.errors import (
+    FormatError,
+    InputMissingError,
+    MissingExtraError,
+    SciextractError,
+    as_command,
+)
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """Two letters at least: ``C://`` is a path of Windows."""
@@ -183,7 +189,7 @@ def _explained(url: str) -> Iterator[None]:
         raise
     except ImportError as error:
         needed = _PACKAGES.get(url.partition("://")[0].lower())
-        hint = f"pip install {needed}" if needed else ""
+        hint = as_command("pip", "install", *needed.split()) if needed else ""
         raise FormatError(
             f"its file system needs another package: {error}", path=url, hint=hint
         ) from error
