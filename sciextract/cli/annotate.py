@@ -28,7 +28,7 @@ from sciextract.cli.console import (
     say,
     warn_of_network,
 )
-from sciextract.errors import ExitCode, UsageError
+from sciextract.errors import ExitCode, UsageError, as_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -268,9 +268,15 @@ def annotate(options: AnnotateOptions) -> None:
 
 def _meant_project(options: AnnotateOptions) -> Path | None:
     """The project that is meant, if any: a named one, else that of this folder when nothing comes in."""
+    from sciextract.store.opening import SUFFIX
     from sciextract.workflows.project_choice import implied_project
 
     if options.project is None:
+        if given := [each for each in options.inputs or () if each.endswith(SUFFIX)]:
+            raise UsageError(
+                f"{given[0]} is a project, not a file of abstracts",
+                as_command("sciextract", "annotate", "--project", given[0]),
+            )
         # Standard input is touched last: where inputs are named it belongs to others, such as a
         # shell loop, and may never end.
         if options.inputs or options.sample:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.completion import shell_complete
+from typer.core import TyperGroup
 
 from sciextract import __version__
 from sciextract.cli.annotate import annotate
@@ -37,8 +38,42 @@ _COMPLETE = "_SCIEXTRACT_COMPLETE"
 _LARGEST = 2**63 - 1
 """What SQLite takes for an integer."""
 
+_SECTIONS = {
+    "Abstracts": "annotate convert evaluate",
+    "Projects": "init import suggest tui export status search stats queue schema",
+    "Safety of a project": "log undo redo backup doctor",
+    "Several annotators": "merge agree adjudicate",
+    "Models and training": "models retrain recipe jobs",
+    "Knowledge graph": "graph",
+}
+"""The commands as ``--help`` shows them; those that no section names stand below."""
+
+
+class _Sections(TyperGroup):
+    """The commands in sections."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        known = self.commands
+        width = max(map(len, known))
+        named = {name for names in _SECTIONS.values() for name in names.split()}
+        others = " ".join(name for name in known if name not in named)
+        for title, names in (*_SECTIONS.items(), ("Other commands", others)):
+            shown = [(name, known[name]) for name in names.split() if name in known]
+            if shown:
+                limit = formatter.width - 6 - width
+                with formatter.section(title):
+                    # All columns begin at the same place.
+                    formatter.write_dl(
+                        [
+                            (name.ljust(width), each.get_short_help_str(limit))
+                            for name, each in shown
+                        ]
+                    )
+
+
 app = typer.Typer(
     name="sciextract",
+    cls=_Sections,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -76,6 +76,9 @@ def search(
 ) -> None:
     """Find abstracts by words, mentions, labels, states, scores or disagreement.
 
+    Each row shows the number of the abstract in the project, its key and its title; below it stands the passage
+    with the words in [square brackets].
+
     Examples:
 
         sciextract search coreference '"neural network"' --project parsing.sciextract
@@ -90,6 +93,8 @@ def search(
     query = Query(" ".join(words or []), place, label, state, score_below, disagreement, flagged)
     with opened_project(project, read=True) as opened:
         hits = find(opened.connection, query, limit)
+    if hits and not as_json:
+        typer.echo(f"{'number':>7}  key  title", err=True)
     for hit in hits:
         year = f" ({hit.year})" if hit.year else ""
         line = f"{hit.number:>7}  {hit.doc_key}  {hit.title[:90]}{year}"

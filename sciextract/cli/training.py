@@ -26,7 +26,13 @@ from sciextract.cli.training_screen import (
     show_seeds,
     stoppable,
 )
-from sciextract.errors import InputMissingError, OutputError, UsageError, as_command
+from sciextract.errors import (
+    InputMissingError,
+    OutputError,
+    ProjectMissingError,
+    UsageError,
+    as_command,
+)
 
 if TYPE_CHECKING:
     from sciextract.retraining.events import Listener
@@ -274,9 +280,10 @@ def _train_project(
     from sciextract.retraining.run import retrain as run_retraining
 
     require_alone()
+    chosen = choose_device(device)
     request = _with_project(request, folder)
     with stoppable(), reporting(as_json) as listener:
-        trainer = LocalTrainer(choose_device(device))
+        trainer = LocalTrainer(chosen)
         result = run_retraining(request, folder, trainer, listener)
     if not as_json:
         show_result(result)
@@ -317,7 +324,13 @@ def _with_project(request: RetrainRequest, folder: Path | None) -> RetrainReques
 
     if folder is not None and is_begun(folder):
         return request
-    return replace(request, project=str(chosen_project(request.project)))
+    project = chosen_project(request.project)
+    if not project.exists():
+        raise ProjectMissingError(
+            f"{project}: there is no such project",
+            "retrain learns from the corrected abstracts of a project: name one with --project",
+        )
+    return replace(request, project=str(project))
 
 
 def _is_remote(folder: Path | None) -> TypeGuard[Path]:

@@ -254,6 +254,7 @@ def _read_archive(path: str, spec: FormatSpec | None, parsed: Records) -> Iterat
 
 def _read_path(path: str, spec: FormatSpec | None, alone: bool, records: Records) -> Iterator[Any]:
     yield from (BadRecord(_outside(link)) for link in _links_outside(path, spec))
+    yield from (BadRecord(_no_abstract(file)) for file in _without_abstract(path, spec))
     for source, found in _sources(path, spec):
         yield from _read_one(source, found, alone, records)
 
@@ -287,13 +288,16 @@ def _refuse_packed(source: Source, spec: FormatSpec) -> None:
 def single_sources(path: str, format_id: str | None) -> list[str]:
     """The sources behind a path, each to be read on its own: of a folder of single files those files.
 
-    A folder with links that are not followed stays whole, since only its reader can name them.
+    A folder with links that are not followed, or with files that hold no abstract, stays whole, since only its
+    reader can name them.
 
     Raises:
         FormatError: It is a folder without readable files.
     """
     spec = get_format(format_id) if format_id else None
-    if path == STDIN or _is_archive(path) or any(_links_outside(path, spec)):
+    if path == STDIN or _is_archive(path):
+        return [path]
+    if any(_links_outside(path, spec)) or any(_without_abstract(path, spec)):
         return [path]
     return [source.path for source, _ in _sources(path, spec)]
 
@@ -331,11 +335,65 @@ def _files_below(folder: str, spec: FormatSpec | None) -> Iterator[str]:
             file = os.path.join(parent, name)
             wanted = has_suffix(unpacked_name(name), suffixes) and not name.startswith(".")
             if wanted and os.path.isfile(file) and not leads_outside(file, folder):
+                if spec is None and holds_no_abstract(file):
+                    continue
                 found = True
                 yield file
     if not found:
         allowed = " ".join(sorted(suffixes))
         raise FormatError(f"no readable file below; suffixes read: {allowed}", path=folder)
+
+
+_PLAIN = (".txt", ".text")
+_NO_ABSTRACT = re.compile(
+    r"requirements|constraints|readme|licen[cs]e(?:[-_.](?:mit|bsd|apache|l?gpl)\W?[\w.-]*)?|copying|notice"
+    r"|changelog|cmakelists|top_level|entry_points|authors|contributors|contributing|robots",
+    re.IGNORECASE,
+)
+_PIN = re.compile(
+    r"[\w.-]+(?:\[[\w, .-]*\])?\s*(?:===?|~=|[<>]=|@\s*\w+[:+])\s*\S+.*|--?[a-z][\w-]*(?:[ =]\S+)?|#.*"
+)
+_LOOKED_AT = 20
+
+
+def holds_no_abstract(file: str) -> bool:
+    """Whether a plain text in a folder is known to be something else: a license, a readme, a list of packages.
+
+    >>> holds_no_abstract("corpus/LICENSE.txt"), holds_no_abstract("corpus/licensing-of-drugs.txt")
+    (True, False)
+    """
+    name = Path(unpacked_name(file))
+    if name.suffix.lower() not in _PLAIN:
+        return False
+    if _NO_ABSTRACT.fullmatch(name.stem):
+        return True
+    try:
+        with open(file, encoding="utf-8", errors="replace") as text:
+            lines = [line.strip() for line in text.read(_HEAD_BYTES).splitlines() if line.strip()]
+    except OSError:
+        return False
+    first = lines[:_LOOKED_AT]
+    return any("=" in line for line in first) and all(map(_PIN.fullmatch, first))
+
+
+def _without_abstract(folder: str, spec: FormatSpec | None) -> Iterator[str]:
+    """Files below a folder that are not read because they hold no abstract; all are where a format is named."""
+    if spec or not os.path.isdir(folder) or recognise_folder(_names_below(folder)):
+        return
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in results_in(names):
+            file = os.path.join(parent, name)
+            if not name.startswith(".") and os.path.isfile(file) and holds_no_abstract(file):
+                yield file
+
+
+def _no_abstract(file: str) -> FormatError:
+    return FormatError(
+        "left out, since its name or content is that of a file without an abstract",
+        path=file,
+        hint="to read it, name the file itself, not its folder only",
+    )
 
 
 def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:

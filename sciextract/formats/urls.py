@@ -14,7 +14,13 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
-from sciextract.errors import FormatError, InputMissingError, MissingExtraError, SciextractError
+from sciextract.errors import (
+    FormatError,
+    InputMissingError,
+    MissingExtraError,
+    SciextractError,
+    as_command,
+)
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """Two letters at least: ``C://`` is a path of Windows."""
@@ -23,6 +29,18 @@ HUB_DATASET = re.compile(
 )
 """A whole data set of the hub: its name, revision and configuration."""
 _OF_ARROW = {"s3": "s3", "gs": "gs", "gcs": "gs"}
+_PACKAGES = {
+    "http": "requests aiohttp",
+    "https": "requests aiohttp",
+    "hf": "huggingface_hub",
+    "abfs": "adlfs",
+    "az": "adlfs",
+    "sftp": "paramiko",
+    "ssh": "paramiko",
+    "smb": "smbprotocol",
+    "github": "requests",
+}
+"""What fsspec needs for a scheme."""
 _BLOCK_BYTES = 1 << 20
 
 
@@ -170,6 +188,10 @@ def _explained(url: str) -> Iterator[None]:
     except (SciextractError, FileNotFoundError):
         raise
     except ImportError as error:
-        raise FormatError(f"its file system needs another package: {error}", path=url) from error
+        needed = _PACKAGES.get(url.partition("://")[0].lower())
+        hint = as_command("pip", "install", *needed.split()) if needed else ""
+        raise FormatError(
+            f"its file system needs another package: {error}", path=url, hint=hint
+        ) from error
     except (OSError, ValueError, NotImplementedError) as error:
         raise FormatError(f"cannot be read: {str(error) or repr(error)}", path=url) from error

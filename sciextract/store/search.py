@@ -12,7 +12,7 @@ from sciextract.store.sqlite import from_sql
 
 Place = Literal["text", "title", "mentions"]
 # As bytes, since a text with lone surrogates is not text to SQLite.
-_EXCERPT = "CAST(snippet(document_words, 1, '', '', '…', 12) AS BLOB)"
+_EXCERPT = "CAST(snippet(document_words, -1, '[', ']', '…', 12) AS BLOB)"
 _RANKED = 15_000  # documents that are ranked by how well they fit; ranking more takes longer than a person waits
 _MENTIONING = """SELECT e.document_id FROM surface_words w JOIN entity e ON e.surface_id = w.rowid
     WHERE surface_words MATCH ? AND e.state <> 'rejected'"""
@@ -52,7 +52,7 @@ class Hit:
         title: Its title, or how it begins.
         year: Its year.
         undecided: How many items wait for a decision.
-        excerpt: Where the words stand, for a text search.
+        excerpt: Where the words stand, each in square brackets, for a search in texts or titles.
     """
 
     number: int

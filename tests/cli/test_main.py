@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from sciextract import __version__
 from sciextract.cli.console import ProgressLine, progress_text
+from sciextract.cli.main import app
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ExitCode
 from tests.cli.conftest import Command
@@ -165,3 +167,13 @@ def test_progress_is_one_line_and_goes_away(
     assert drawn.out == ""
     assert drawn.err.startswith("\r\x1b[2K1 of 4 abstracts") and drawn.err.endswith("\r\x1b[2K")
     assert "\n" not in drawn.err and "2 of 4" not in drawn.err
+
+
+def test_help_shows_every_command_once_in_sections(command: Command) -> None:
+    text = command("--help").out
+    assert "\nProjects:\n" in text and "\nCommands:" not in text
+    first = [
+        line.split()[0] for line in text.splitlines() if line.startswith("  ") and line[2:3] != " "
+    ]
+    names = get_command(app).commands  # type: ignore[attr-defined]
+    assert all(first.count(name) == 1 for name in names)

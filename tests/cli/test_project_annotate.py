@@ -255,6 +255,12 @@ def test_a_lost_project_is_restored_to_its_own_place(
     assert (work / "lost.sciextract").exists() and project.read_bytes() == before
 
 
+def test_a_project_as_input_names_the_option(command: Command, project: Path) -> None:
+    result = command("annotate", project.name)
+    assert result.code == ExitCode.USAGE
+    assert "sciextract annotate --project p.sciextract" in result.err
+
+
 def test_no_project_anywhere(command: Command, work: Path) -> None:
     assert command("annotate", "--export", "jsonl").code == ExitCode.FAILED
     assert command("annotate", "--project", "nosuch.sciextract").code == ExitCode.MISSING

@@ -136,7 +136,8 @@ def test_search_for_people(command: Command, predicted: Path) -> None:
     result = command("search", "rank")
     first, excerpt = result.out.splitlines()
     assert "plain  Kernels (2020)" in first and first.endswith("5 undecided")
-    assert "We rank proteins" in excerpt
+    assert "We [rank] proteins" in excerpt
+    assert result.err.split() == ["number", "key", "title"]
     nothing = command("search", "nosuchword")
     assert (nothing.code, nothing.out) == (ExitCode.FAILED, "")
     assert nothing.err == "nothing found\n"
@@ -176,7 +177,7 @@ def test_search_for_people(command: Command, predicted: Path) -> None:
 def test_weird_queries(command: Command, project: Path, query: str, place: str) -> None:
     result = command("search", "--in", place, "--", query)
     assert result.code in (ExitCode.DONE, ExitCode.FAILED)
-    assert result.err in ("", "nothing found\n")
+    assert result.err in (" number  key  title\n", "nothing found\n")
 
 
 def test_wrong_filters(command: Command, project: Path) -> None:

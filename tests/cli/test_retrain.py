@@ -120,3 +120,9 @@ class TestWithTrainer:
         words = [word.replace("model", str(tmp_path / "model")) for word in FILES]
         outcome = command("retrain", *words)
         assert outcome.code == ExitCode.MISSING and "train.jsonl: no such file" in outcome.err
+
+
+def test_a_project_that_does_not_exist(command: Command, tmp_path: Path) -> None:
+    outcome = command("retrain", "--project", tmp_path / "none.sciextract", "--remote", "box")
+    assert outcome.code == ExitCode.MISSING
+    assert "there is no such project" in outcome.err and "--project" in outcome.err

@@ -135,7 +135,9 @@ def test_excerpts_show_where_the_words_stand(library: Project) -> None:
     (hit,) = find(library.connection, Query(words="surrogate"))
     assert hit.title == "Bytes"
     (hit,) = find(library.connection, Query(words="naive"))
-    assert "naïve" in hit.excerpt
+    assert "[naïve]" in hit.excerpt
+    (hit,) = find(library.connection, Query(words="networks", place="title"))
+    assert "[networks]" in hit.excerpt.lower()
 
 
 def items(project: Project) -> None:
