@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -218,6 +220,47 @@ async def test_a_layer_that_is_switched_off_is_reported_with_the_reason(project:
         await pilot.press("v", "1", "D")
         await until_shown(pilot, "learned entities are off: off since abstract 5: F1 40.0 with it")
         await until(pilot, lambda: "used for: nothing yet" in desk_of(app).learning.words)
+
+
+NEVER_READY = """
+import sys
+from pathlib import Path
+from sciextract.workflows import learn
+
+def forever(self):
+    Path(sys.argv[1]).touch()
+    while True:
+        pass
+
+learn.Learner.learn = forever
+from sciextract_app.workers.learning_process import main
+main("p", "")
+"""
+
+
+def test_learning_ends_with_its_desk_in_the_middle_of_a_training(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    begun = tmp_path / "begun"
+    with theirs:
+        learning = subprocess.Popen(
+            [sys.executable, "-c", NEVER_READY, str(begun)], stdin=theirs.fileno()
+        )
+    try:
+        connection = Connection(ours.detach())
+        connection.send(("learn", ()))
+        until_true(begun.exists)
+        assert learning.poll() is None
+        connection.close()
+        assert learning.wait(5) == 0  # at once; a machine under load takes its time
+    finally:
+        learning.kill()
+
+
+def until_true(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_two_desks_that_learn_at_once_leave_one_set_of_suggestions(project: Path) -> None:
