@@ -19,6 +19,10 @@ _LONGEST_SHORT = 10
 _MOST_WORDS = 2
 _WORD = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"(\S{2,10})\s*$")
+_FUNCTION_WORDS = frozenset(
+    ("a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "is", "of", "on", "or", "that", "the", "to",
+     "under", "via", "we", "which", "with")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,19 @@ def _fits(candidate: str, place: int, character: str, *, first: bool) -> bool:
 def _is_long_form(short: str, long: str) -> bool:
     words = re.split(r"[\s-]+", long)
     enough = len(long) > len(short) and len(words) <= min(len(short) + 5, 2 * len(short))
-    return enough and short not in long.split() and "(" not in long and ")" not in long
+    if not enough or short in long.split() or "(" in long or ")" in long:
+        return False
+    return _FUNCTION_WORDS.isdisjoint(words) or _holds_initials(short, words)
+
+
+def _holds_initials(short: str, words: Sequence[str]) -> bool:
+    """Whether all words but function words begin with letters of the acronym, in order.
+
+    "Light detection and ranging" is LiDAR; "role in facilitating visible", which holds R, G and B, is not RGB.
+    """
+    rest = iter(short.casefold())
+    initials = [each[0].casefold() for each in words if each and each not in _FUNCTION_WORDS]
+    return all(initial in rest for initial in initials)
 
 
 def _is_short_form(word: str) -> bool:
@@ -133,6 +149,7 @@ def _last_words(before: str, short: str) -> str:
 _ALIKE = 0.75
 _SHORTEST = 3
 """Letters that a shortened word has: "net" for "network"."""
+_ENDING = re.compile(r"(?<=\w{4})(?:ion|or|er|ing|ed)s?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +202,8 @@ def same_meaning(first: str, second: str) -> bool:
     True
     >>> same_meaning("gated recurrent unit", "gated recursive unit")
     False
+    >>> same_meaning("multibox detector", "multibox detection")
+    True
     """
     pairs = list(zip(first.split(), second.split(), strict=False))
     if len(first.split()) != len(second.split()):
@@ -193,6 +212,9 @@ def same_meaning(first: str, second: str) -> bool:
 
 
 def _alike(words: Sequence[str]) -> bool:
+    first_stem, second_stem = (_ENDING.sub("", word) for word in words)
+    if first_stem == second_stem:
+        return True
     same = [first == second for first, second in zip(*words, strict=False)]
     common = len(list(takewhile(bool, same)))
     shortened = common == len(same) >= _SHORTEST

@@ -33,7 +33,6 @@ _MOST_NAMES = 500_000
 _COMMON_WORD, _COMMON_WORDS = 0.1, 0.02
 """A name in lower case, of one word or of several, is common speech where a smaller share of its places is extracted."""
 
-SEVERAL_MEANINGS = "an acronym with several meanings"
 NO_LETTERS = "a number or a single letter"
 COMMON = "common words, extracted at few of their places"
 COMMON_PARTS = "within longer names: common words, extracted at few of their places"
@@ -200,17 +199,6 @@ class _Matcher:
         ):
             self._expansions[document][short] = self._resolved.get(long, long)
         self._nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
-        several = {short for (short,) in connection.execute("SELECT short FROM ambiguous")}
-        self._open = several - self._resolved.keys()
-        _note(
-            connection,
-            [
-                (node, form, SEVERAL_MEANINGS)
-                for each in patterns
-                if self._open.intersection(each.acronyms.values())
-                for node, form in each.forms
-            ],
-        )
 
     def places(self, document: int, text: str) -> dict[tuple[int, int], list[int]]:
         """How often a pattern names a node in a text: by itself, and within or across a longer name."""
@@ -241,8 +229,7 @@ class _Matcher:
         if pattern.acronyms:
             name = pattern.acronyms.get(normal_form(surface).key)
             if name is not None:
-                meant = None if name in self._open else self._resolved.get(name, name)
-                node = expansions.get(name, meant)
+                node = expansions.get(name, self._resolved.get(name, name))
         return node if node in self._nodes else None
 
 

@@ -36,6 +36,8 @@ Words = tuple[str, ...]
 _LEAST_SHARE = 0.1
 """Of the abstracts of a name, so many must name it without its last word, too, for that word to go."""
 _LEAST_DOCUMENTS = 2
+_LEAST_EXPANDED = 0.05
+"""Of the abstracts that use an acronym, so many must give it an expansion for that to be a meaning in the corpus."""
 _METHOD_LABEL_SHARE = 0.15
 _OFTEN = 3
 _ADJECTIVE_ENDINGS = ("able", "al", "ary", "ed", "ible", "ic", "ive", "ous")
@@ -152,7 +154,7 @@ class _Merger:
         self._acronyms = {
             number: (key, folded) for number, key, folded in rows if folded is not None
         }
-        self._expansions = _expansions(connection)
+        self._expansions = _expansions(connection, names)
         self._method_labels = _labels_of_methods(names.values())
         self._documents = Counter({each.id: each.documents for each in names.values()})
 
@@ -330,15 +332,27 @@ def _stem(words: Words) -> tuple[str, str] | None:
     return None
 
 
-def _expansions(connection: sqlite3.Connection) -> dict[int, dict[int, int]]:
-    """Abstracts by expansion by acronym, of acronyms that are not words."""
+def _expansions(
+    connection: sqlite3.Connection, names: Mapping[int, Name]
+) -> dict[int, dict[int, int]]:
+    """Abstracts by expansion by acronym, of acronyms that are not words, without expansions that hardly anyone gives."""
     found: dict[int, dict[int, int]] = {}
     for short, long, documents in connection.execute(
         """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
         WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
     ):
         found.setdefault(short, {})[long] = documents
-    return found
+    meanings = {}
+    for short, counts in found.items():
+        using = sum(counts.values()) + (names[short].documents if short in names else 0)
+        frequent = {
+            long: documents
+            for long, documents in counts.items()
+            if documents >= _LEAST_EXPANDED * using
+        }
+        if frequent:
+            meanings[short] = frequent
+    return meanings
 
 
 def _join_coreferents(connection: sqlite3.Connection) -> None:

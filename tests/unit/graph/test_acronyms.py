@@ -41,6 +41,7 @@ def test_found(text: str, short: str, long: str) -> None:
         "()",
         "((SVM))",
         "a parser (2019)",
+        "its role in facilitating visible (RGB) pictures",
     ],
 )
 def test_not_found(text: str) -> None:

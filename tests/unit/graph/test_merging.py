@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.graph.database import open_graph
-from sciextract.graph.matching import COMMON, SEVERAL_MEANINGS
+from sciextract.graph.matching import COMMON
 from sciextract.graph.queries.nodes import About, about, find_node, node_called
 from sciextract.graph.queries.rankings import top
 from tests.graph_samples import abstract, build
@@ -73,9 +73,35 @@ def test_acronyms_need_their_capitals_and_one_meaning(path: Path) -> None:
     )
     icing, open_one, computing = (known(path, name) for name in ("fast icing", "FI", "IT"))
     assert (icing.node.documents, icing.node.matched) == (1, 2)
-    assert open_one.node.documents == 1
-    assert list(open_one.unmatched) == [SEVERAL_MEANINGS]
+    assert (open_one.node.documents, open_one.node.matched) == (1, 1)
+    assert open_one.unmatched == {}
     assert computing.node.matched == 1
+
+
+def test_an_acronym_with_two_expansions_is_searched_where_a_text_gives_none(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "Fast icing (FI) of cakes. FI wins.", {"FI#2": "Method"}),
+        abstract("b", "Fluid ions (FI). FI lose.", {"FI#2": "Method"}),
+        abstract("c", "FI is open.", {"FI": "Method"}),
+        *[abstract(f"d{number}", f"Cakes with FI, {number} of them.", {}) for number in range(9)],
+    )
+    assert known(path, "FI").node.documents == 10
+
+
+def test_an_expansion_that_hardly_anyone_gives_is_no_meaning(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "Fast icing (FI). FI wins.", {"FI#2": "Method"}),
+        abstract("b", "Fluid ions (FI). FI lose.", {"FI#2": "Method"}),
+        *[
+            abstract(f"c{number}", f"FI is known for {number}.", {"FI": "Method"})
+            for number in range(60)
+        ],
+        abstract("d", "Cakes with FI.", {}),
+    )
+    node = known(path, "FI").node
+    assert (node.name, node.documents) == ("FI", 61)
 
 
 def test_common_words_and_generic_nodes(path: Path) -> None:
