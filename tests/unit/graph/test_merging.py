@@ -60,7 +60,7 @@ def test_names_count_where_they_stand_whether_or_not_they_were_extracted(path: P
         abstract("c", "Of a chart. Parser. Charts of Newsbankers.", {"Charts": "Material"}, year=2001),
     )  # fmt: skip
     bank, parser = known(path, "NewsBank").node, known(path, "chart parser").node
-    assert (bank.documents, bank.extracted_documents, bank.mentions, bank.matched) == (2, 1, 1, 3)
+    assert (bank.documents, bank.extracted_documents, bank.mentions, bank.matched) == (2, 1, 1, 2)
     assert (parser.documents, parser.matched, parser.nested) == (2, 1, 1)
 
 
@@ -102,6 +102,28 @@ def test_an_expansion_that_hardly_anyone_gives_is_no_meaning(path: Path) -> None
     )
     node = known(path, "FI").node
     assert (node.name, node.documents) == ("FI", 61)
+
+
+def test_a_common_word_does_not_count_because_an_acronym_has_its_letters(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "Adaptive roasting trees (ART). An art.", {"ART": "Method", "art": "Method"}),
+        abstract("b", "O(N) and ON. ART wins.", {"O(N)": "Metric", "ON": "Method", "ART": "Method"}),
+        *[abstract(f"c{n}", f"State-of-the-art art on {n} cakes.", {}) for n in range(30)],
+    )  # fmt: skip
+    assert known(path, "art").node.documents == 1
+    assert known(path, "ART").node.documents == 2
+    assert known(path, "ON").node.documents == 1
+
+
+def test_a_name_with_capitals_inside_does_not_count_its_word_in_lower_case(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "TraDeS tracks. MOVE moves.", {"TraDeS": "Method", "MOVE": "Method"}),
+        *[abstract(f"b{n}", f"A trade-off of {n} moves. We move.", {}) for n in range(30)],
+    )
+    assert known(path, "TraDeS").node.documents == 1
+    assert known(path, "MOVE").node.documents == 1
 
 
 def test_common_words_and_generic_nodes(path: Path) -> None:
