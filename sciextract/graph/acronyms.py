@@ -19,6 +19,10 @@ _LONGEST_SHORT = 10
 _MOST_WORDS = 2
 _WORD = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"(\S{2,10})\s*$")
+_FUNCTION_WORDS = frozenset(
+    ("a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "is", "of", "on", "or", "that", "the", "to",
+     "under", "via", "we", "which", "with")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,19 @@ def _fits(candidate: str, place: int, character: str, *, first: bool) -> bool:
 def _is_long_form(short: str, long: str) -> bool:
     words = re.split(r"[\s-]+", long)
     enough = len(long) > len(short) and len(words) <= min(len(short) + 5, 2 * len(short))
-    return enough and short not in long.split() and "(" not in long and ")" not in long
+    if not enough or short in long.split() or "(" in long or ")" in long:
+        return False
+    return _FUNCTION_WORDS.isdisjoint(words) or _holds_initials(short, words)
+
+
+def _holds_initials(short: str, words: Sequence[str]) -> bool:
+    """Whether all words but function words begin with letters of the acronym, in order.
+
+    "Light detection and ranging" is LiDAR; "role in facilitating visible", which holds R, G and B, is not RGB.
+    """
+    rest = iter(short.casefold())
+    initials = [each[0].casefold() for each in words if each and each not in _FUNCTION_WORDS]
+    return all(initial in rest for initial in initials)
 
 
 def _is_short_form(word: str) -> bool:
@@ -133,20 +149,7 @@ def _last_words(before: str, short: str) -> str:
 _ALIKE = 0.75
 _SHORTEST = 3
 """Letters that a shortened word has: "net" for "network"."""
-_ENDING = re.compile(r"(?:ations?|ional|ions?|ors?|ers?|ing|ed|al|ive|s)$")
-_STEM = 4
-"""Letters that must be left of a word without its ending."""
-
-_USE_SHARE, _CLAUSE_SHARE = 0.05, 0.1
-"""Of the abstracts that use an acronym, so many must give an expansion; more where function words stand in it.
-
-One of 202 abstracts with LiDAR has "localization, object detection and tracking (LiDAR)": the letters fit, and nobody else
-means that. BERT's true expansion has a function word as well.
-"""
-_FUNCTION_WORDS = frozenset(
-    ("a", "an", "and", "are", "as", "at", "be", "being", "by", "for", "from", "in", "into", "is", "of", "on", "or",
-     "role", "that", "the", "to", "via", "we", "which", "with")
-)  # fmt: skip
+_ENDING = re.compile(r"(?<=\w{4})(?:ion|or|er|ing|ed)s?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +175,12 @@ class CorpusAcronym:
         )
 
 
-def corpus_acronym(
-    counts: Mapping[int, int], spaced: Mapping[int, str], uses: int
-) -> CorpusAcronym | None:
+def corpus_acronym(counts: Mapping[int, int], spaced: Mapping[int, str]) -> CorpusAcronym:
     """Counts wordings of the same expansion together.
 
     Args:
         counts: Abstracts by the number of the expansion.
         spaced: The expansions in normal form with spaces.
-        uses: Abstracts that use the acronym, with an expansion or without one.
-
-    Returns:
-        The expansions that enough of these abstracts give, or ``None`` where there is none.
     """
     groups: list[list[int]] = []
     for each in sorted(counts, key=lambda name: (-counts[name], spaced[name])):
@@ -194,14 +191,8 @@ def corpus_acronym(
             groups.append([each])
         else:
             alike.append(each)
-    merged = [
-        (group[0], abstracts)
-        for group in groups
-        if (abstracts := sum(counts[each] for each in group))
-        >= uses
-        * (_USE_SHARE if _FUNCTION_WORDS.isdisjoint(spaced[group[0]].split()) else _CLAUSE_SHARE)
-    ]
-    return CorpusAcronym(tuple(sorted(merged, key=lambda pair: -pair[1]))) if merged else None
+    merged = [(group[0], sum(counts[each] for each in group)) for group in groups]
+    return CorpusAcronym(tuple(sorted(merged, key=lambda pair: -pair[1])))
 
 
 def same_meaning(first: str, second: str) -> bool:
@@ -211,7 +202,7 @@ def same_meaning(first: str, second: str) -> bool:
     True
     >>> same_meaning("gated recurrent unit", "gated recursive unit")
     False
-    >>> same_meaning("single shot detector", "single shot detection")
+    >>> same_meaning("multibox detector", "multibox detection")
     True
     """
     pairs = list(zip(first.split(), second.split(), strict=False))
@@ -221,12 +212,10 @@ def same_meaning(first: str, second: str) -> bool:
 
 
 def _alike(words: Sequence[str]) -> bool:
+    first_stem, second_stem = (_ENDING.sub("", word) for word in words)
+    if first_stem == second_stem:
+        return True
     same = [first == second for first, second in zip(*words, strict=False)]
     common = len(list(takewhile(bool, same)))
     shortened = common == len(same) >= _SHORTEST
-    stems = {_ENDING.sub("", each) for each in words}
-    return (
-        shortened
-        or common >= _ALIKE * max(map(len, words))
-        or (len(stems) == 1 and len(stems.pop()) >= _STEM)
-    )
+    return shortened or common >= _ALIKE * max(map(len, words))

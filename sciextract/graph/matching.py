@@ -1,7 +1,8 @@
 """Where the names of nodes stand in the texts, whether or not a model found them there.
 
 All names are looked for in all texts at once (A. V. Aho and M. J. Corasick, Communications of the ACM 18, 1975), as
-whole words, in any case and number, except acronyms, which need their capitals. Of names that overlap the longest of
+whole words, in any case and number, except acronyms, which need their capitals. Places in lower case count by
+themselves: "trades" is not a name because TraDeS is, nor "art" because ART is. Of names that overlap the longest of
 the leftmost counts as matched, the others as nested.
 """
 
@@ -12,6 +13,7 @@ import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 from ahocorasick_rs import AhoCorasick
 
@@ -25,7 +27,6 @@ _WORD = re.compile(
 )
 # Between the words of one name there are spaces, hyphens and quotes; anything else ends it.
 _END_OF_NAME = re.compile("[^\\s\\-\u2010-\u2015\u2212_'’\"“”`]")
-_INNER_CAPITAL = re.compile(r"(?<=[^\W_])[A-Z]")
 _APOSTROPHES = str.maketrans("", "", "'’")
 _EDGE, _BREAK = "\x1f", "\x1e"
 _MOST_NAMES = 500_000
@@ -33,9 +34,6 @@ _MOST_NAMES = 500_000
 
 _COMMON_WORD, _COMMON_WORDS = 0.1, 0.02
 """A name in lower case, of one word or of several, is common speech where a smaller share of its places is extracted."""
-
-ACRONYM = -1
-"""The pattern of places that hold an acronym in its capitals."""
 
 NO_LETTERS = "a number or a single letter"
 COMMON = "common words, extracted at few of their places"
@@ -98,9 +96,7 @@ class _Pattern:
         node: What it names in lower case, and in how many mentions.
         acronyms: What it names in capitals: names by their normal form.
         words: How many words it has.
-        extracted: Mentions of these words, without acronyms.
-        proper: Of these mentions the ones with a capital or a digit after the first character.
-        inner: Of these mentions the ones with a capital within a word, such as TraDeS.
+        extracted: Mentions of these words without a capital or a digit inside.
         forms: How it is written, with the node of each.
     """
 
@@ -108,8 +104,6 @@ class _Pattern:
     acronyms: dict[str, int] = field(default_factory=dict)
     words: int = 0
     extracted: int = 0
-    proper: int = 0
-    inner: int = 0
     forms: set[tuple[int, int]] = field(default_factory=set)
 
 
@@ -125,16 +119,16 @@ def match_names(connection: sqlite3.Connection) -> None:
         return
     connection.execute(
         """CREATE TEMP TABLE place (
-            pattern INTEGER, node INTEGER, document INTEGER, matched INTEGER, nested INTEGER)"""
+            pattern INTEGER, node INTEGER, proper INTEGER, document INTEGER, matched INTEGER, nested INTEGER)"""
     )
     matcher = _Matcher(connection, list(patterns), list(patterns.values()))
     texts = connection.execute("SELECT document, content FROM text")
     connection.executemany(
-        "INSERT INTO place VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)",
         (
-            (pattern, node, document, *counts)
+            (*place, document, *counts)
             for document, content in texts
-            for (pattern, node), counts in matcher.places(document, unpacked(content)).items()
+            for place, counts in matcher.places(document, unpacked(content)).items()
         ),
     )
     connection.execute("CREATE INDEX temp.place_pattern ON place (pattern)")
@@ -167,16 +161,12 @@ def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
         words = words_of(" ".join(normal.words))
         pattern = patterns[words.haystack]
         pattern.words = len(words.starts)
+        pattern.forms.add((node, form))
+        if not _is_proper(surface):
+            pattern.extracted += mentions
         if normal.is_acronym and normal.key in numbers:
             pattern.acronyms[normal.key] = numbers[normal.key]
-            continue
-        pattern.forms.add((node, form))
-        pattern.extracted += mentions
-        if any(each.isupper() or each.isdigit() for each in surface[1:]):
-            pattern.proper += mentions
-        if _INNER_CAPITAL.search(surface):
-            pattern.inner += mentions
-        if mentions > pattern.node[1]:
+        elif mentions > pattern.node[1]:
             pattern.node = node, mentions
     patterns.pop(_EDGE, None)
     _note(connection, unmatched)
@@ -185,6 +175,14 @@ def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
 
 def _note(connection: sqlite3.Connection, unmatched: list[tuple[int, int, str]]) -> None:
     connection.executemany("INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)", unmatched)
+
+
+def _is_proper(surface: str) -> bool:
+    """Whether there is a digit, or a capital inside a word."""
+    return any(
+        each.isdigit() or (each.isupper() and before.isalnum())
+        for before, each in pairwise(f" {surface}")
+    )
 
 
 class _Matcher:
@@ -209,8 +207,11 @@ class _Matcher:
             self._expansions[document][short] = self._resolved.get(long, long)
         self._nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
 
-    def places(self, document: int, text: str) -> dict[tuple[int, int], list[int]]:
-        """How often a pattern names a node in a text: by itself, and within or across a longer name."""
+    def places(self, document: int, text: str) -> dict[tuple[int, int, bool], list[int]]:
+        """How often a pattern names a node in a text, in lower case or as a proper name.
+
+        By itself, and within or across a longer name.
+        """
         words, expansions = words_of(text), self._expansions.get(document, {})
         found = []
         for index, begin, end in self._automaton.find_matches_as_indexes(
@@ -218,44 +219,43 @@ class _Matcher:
         ):
             first, last = words.before[begin], words.after[end - 1]
             surface = text[words.starts[first] : words.ends[last]]
-            pattern = self._patterns[index]
-            name = pattern.acronyms.get(normal_form(surface).key) if pattern.acronyms else None
-            if name is not None:
-                node = expansions.get(name, self._resolved.get(name, name))
-                index = ACRONYM  # its capitals make it a name, however often the word in lower case is none
-            elif 2 * pattern.inner > pattern.extracted and not _INNER_CAPITAL.search(surface):
-                continue  # "trade-off" does not name TraDeS
-            else:
-                node = pattern.node[0]
-            if node in self._nodes:
-                found.append((first, -last, index, node))
-        counts: dict[tuple[int, int], list[int]] = {}
+            node = self._node(self._patterns[index], surface, expansions)
+            if node is not None:
+                found.append((first, -last, index, node, _is_proper(surface)))
+        counts: dict[tuple[int, int, bool], list[int]] = {}
         reached, longest = -1, 0
-        for first, last, index, node in sorted(found):
+        for first, last, index, node, proper in sorted(found):
             by_itself = first > reached
             if by_itself:
                 reached, longest = -last, node
             elif node == longest:
                 continue  # "BLEU" within "BLEU score" is the same thing, named once
-            counts.setdefault((index, node), [0, 0])[0 if by_itself else 1] += 1
+            counts.setdefault((index, node, proper), [0, 0])[0 if by_itself else 1] += 1
         return counts
+
+    def _node(self, pattern: _Pattern, surface: str, expansions: dict[int, int]) -> int | None:
+        node: int | None = pattern.node[0] or None
+        if pattern.acronyms:
+            name = pattern.acronyms.get(normal_form(surface).key)
+            if name is not None:
+                node = expansions.get(name, self._resolved.get(name, name))
+        return node if node in self._nodes else None
 
 
 def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:
     """What is hardly ever extracted where it stands is not a name there, or none within longer names."""
     totals = connection.execute(
-        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE pattern <> ? GROUP BY pattern",
-        (ACRONYM,),
+        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE NOT proper GROUP BY pattern"
     )
     for number, matched, nested in totals.fetchall():
         pattern = patterns[number]
-        if 2 * pattern.proper > pattern.extracted:
-            continue
         if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
-            connection.execute("DELETE FROM place WHERE pattern = ?", (number,))
+            connection.execute("DELETE FROM place WHERE pattern = ? AND NOT proper", (number,))
             reason = COMMON
         elif pattern.extracted < _COMMON_WORDS * (matched + nested):
-            connection.execute("UPDATE place SET nested = 0 WHERE pattern = ?", (number,))
+            connection.execute(
+                "UPDATE place SET nested = 0 WHERE pattern = ? AND NOT proper", (number,)
+            )
             reason = COMMON_PARTS
         else:
             continue

@@ -2,8 +2,7 @@
 
 All rules work on names, over the whole corpus, and only join a name to one that stands there by itself too:
 
-1. An acronym is read as its expansion in the same text, else as the one that most of the corpus gives it, else it is a
-   name of its own.
+1. An acronym is read as its expansion in the same text, else as the one that most of the corpus gives it.
 2. An acronym within a name is read likewise: "NMT model" is "neural machine translation model".
 3. Last words that add nothing go ("... model", "... task") where the rest is a name of its own; first words, such as
    "novel", too.
@@ -37,6 +36,8 @@ Words = tuple[str, ...]
 _LEAST_SHARE = 0.1
 """Of the abstracts of a name, so many must name it without its last word, too, for that word to go."""
 _LEAST_DOCUMENTS = 2
+_LEAST_EXPANDED = 0.05
+"""Of the abstracts that use an acronym, so many must give it an expansion for that to be a meaning in the corpus."""
 _METHOD_LABEL_SHARE = 0.15
 _OFTEN = 3
 _ADJECTIVE_ENDINGS = ("able", "al", "ary", "ed", "ible", "ic", "ive", "ous")
@@ -147,14 +148,13 @@ class _Merger:
         self._share = share
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
-        self._read: set[int] = set()
         self.ambiguous: list[tuple[int, int, int]] = []
         rows = connection.execute("SELECT id, key, folded FROM name").fetchall()
         self._number = {key: number for number, key, _ in rows}
         self._acronyms = {
             number: (key, folded) for number, key, folded in rows if folded is not None
         }
-        self._expansions = _expansions(connection)
+        self._expansions = _expansions(connection, names)
         self._method_labels = _labels_of_methods(names.values())
         self._documents = Counter({each.id: each.documents for each in names.values()})
 
@@ -185,11 +185,7 @@ class _Merger:
             for long in counts
         }
         for short, counts in self._expansions.items():
-            alone = self._names[short].documents if short in self._names else 0
-            acronym = corpus_acronym(counts, spaced, alone + sum(counts.values()))
-            if acronym is None:
-                continue
-            self._read.add(short)
+            acronym = corpus_acronym(counts, spaced)
             meaning = acronym.meaning(self._share)
             if meaning is not None:
                 self._resolved[short] = Resolved(meaning, int(MergeRule.CORPUS_ACRONYM))
@@ -201,9 +197,9 @@ class _Merger:
                 self.ambiguous += [(short, *each) for each in acronym.expansions]
 
     def _fold_acronyms(self) -> None:
-        """Acronyms that hardly anybody expands mean the word in lower case; a word that always has a capital, the acronym."""
+        """Acronyms that nobody expands mean the word in lower case; a word that always has a capital, the acronym."""
         for number, (_, folded) in self._acronyms.items():
-            if number not in self._read:
+            if number not in self._expansions:
                 self._resolved[number] = Resolved(folded, int(MergeRule.CASE))
             elif number in self._resolved and (word := self._names.get(folded)) and word.proper:
                 self._resolved[folded] = Resolved(number, int(MergeRule.CASE))
@@ -335,15 +331,27 @@ def _stem(words: Words) -> tuple[str, str] | None:
     return None
 
 
-def _expansions(connection: sqlite3.Connection) -> dict[int, dict[int, int]]:
-    """Abstracts by expansion by acronym, of acronyms that are not words."""
+def _expansions(
+    connection: sqlite3.Connection, names: Mapping[int, Name]
+) -> dict[int, dict[int, int]]:
+    """Abstracts by expansion by acronym, of acronyms that are not words, without expansions that hardly anyone gives."""
     found: dict[int, dict[int, int]] = {}
     for short, long, documents in connection.execute(
         """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
         WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
     ):
         found.setdefault(short, {})[long] = documents
-    return found
+    meanings = {}
+    for short, counts in found.items():
+        using = sum(counts.values()) + (names[short].documents if short in names else 0)
+        frequent = {
+            long: documents
+            for long, documents in counts.items()
+            if documents >= _LEAST_EXPANDED * using
+        }
+        if frequent:
+            meanings[short] = frequent
+    return meanings
 
 
 def _join_coreferents(connection: sqlite3.Connection) -> None:

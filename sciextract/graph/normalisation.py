@@ -54,7 +54,7 @@ _WORDS = {
 }
 
 
-NAMING_VERSION = 2
+NAMING_VERSION = 3
 """Counts up when the same mention gets another normal form, so that no graph mixes both."""
 
 _DETERMINERS = frozenset(
