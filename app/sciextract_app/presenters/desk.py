@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import SciextractError
-from sciextract.store import ItemRef, Project, RelationRow, review
+from sciextract.store import (
+    EntityRef,
+    EntityRow,
+    ItemRef,
+    LinkRow,
+    Project,
+    RelationRef,
+    RelationRow,
+    review,
+)
 from sciextract.store.inconsistency import Check, Finding
 from sciextract_app.presenters import document_view, key_dispatch, navigation, panes, session
 from sciextract_app.presenters.actions import BY_ID, keymap, plain
@@ -126,11 +136,42 @@ class Desk:
     def press(self, key: str) -> Feedback:
         """Do what a key means now; what is refused comes back as a problem, never as an exception."""
         number, name = self._state.number, plain(key)
+        if self.is_stale() and self._is_changed_elsewhere():
+            return self._refuse_older_view()
         feedback = key_dispatch.press(self._state, self.document_order, name, self._keys.get(name))
         left = feedback.moved or self._state.number != number
         if feedback.recount or (feedback.changed and left):
             self._count()
         return feedback
+
+    def _is_changed_elsewhere(self) -> bool:
+        """Whether the focused item is no longer what is on the screen; scores of a model do not count."""
+        item, number = self._state.focus, self._state.number
+        if item is None or self._state.open_view.row(item) is None:
+            return False
+        seen = self._state.open_view.row(item)
+        try:
+            doc = self._state.project.document_state(number)
+        except (KeyError, SciextractError):
+            return False  # the key itself says what is wrong
+        now: EntityRow | RelationRow | LinkRow | None
+        match item:
+            case EntityRef():
+                now = doc.entity(item.id)
+            case RelationRef():
+                now = doc.relation(item.id)
+            case _:
+                now = doc.link(item.cluster_id, item.entity_id)
+        fields = ("state", "label", "fragments", "head", "tail")
+        return any(getattr(seen, each, None) != getattr(now, each, None) for each in fields)
+
+    @guarded
+    def _refuse_older_view(self) -> Feedback:
+        event = review.newest_event(self._state.project.connection, self.number)
+        feedback = self.refresh()
+        by = f": {event.kind} by {event.author}" if event else ""
+        changed = problem(f"The item has changed{by}. Nothing was decided here; look again")
+        return replace(feedback, message=changed.message, problem=True)
 
     @guarded
     def open(self, number: int) -> Feedback:

@@ -51,6 +51,29 @@ def test_focus_stays_when_others_write(desk: Desk, project: Project) -> None:
     assert desk.state.open_view.row(desk.focus) is not None
 
 
+@pytest.mark.parametrize("key", ["x", "enter", "1"])
+def test_a_key_on_what_another_window_has_decided_decides_nothing(
+    desk: Desk, project: Project, key: str
+) -> None:
+    focus(desk, "lexicon")
+    with open_project(project.path, "bob") as other:
+        other.actions.accept(1, EntityRef("lexicon"))
+    before = len(project.log())
+    feedback = desk.press(key)
+    assert feedback.problem and "The item has changed: accept by person:bob" in feedback.message
+    assert len(project.log()) == before
+    assert desk.press("x").changed, "what is on the screen now can be decided"
+
+
+def test_another_windows_decision_elsewhere_does_not_stop_a_key(
+    desk: Desk, project: Project
+) -> None:
+    focus(desk, "lexicon")
+    with open_project(project.path, "bob") as other:
+        other.actions.reject(1, EntityRef("corpus2"))
+    assert desk.press("x").changed
+
+
 def test_focus_and_mode_stay_when_predictions_arrive(desk: Desk, project: Project) -> None:
     focus(desk, "lexicon")
     press(desk, "r")
