@@ -33,9 +33,11 @@ class ModelLoaded(ServiceMessage):
 
     Attributes:
         model: Its name.
+        skipped: Models that cannot be used, in words; empty for none.
     """
 
     model: str
+    skipped: str = ""
 
 
 @dataclass

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _VERDICTS = {
     "promote": "B is better: as a retrained model it would replace A",
     "keep": "B is not clearly better: as a retrained model it would not replace A",
+    "worse": "B is far worse: as a retrained model it would not replace A",
     "too few": "too few documents to tell",
 }
 _TASKS = {

@@ -178,9 +178,10 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
     )
     yield f"F1 on the latest {curve.window} finished abstracts, as predicted before you corrected them:"
     yield f"{'':<12} {'abstracts':>9} {'shown':>7}   {'abstracts':>9} {'adapter':>7} {'without':>7}"
-    for layer, each in curve.layers.items():
+    used = [(layer, each) for layer, each in curve.layers.items() if each.items]
+    for layer, each in used:
         yield from _layer_lines(layer, each.shown, each.adapter, each.other)
-    for layer, each in curve.layers.items():
+    for layer, each in used:
         yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
         for switch in each.use.switches:
             yield f"  {'on' if switch.on else 'off'} after abstract {switch.after}: {switch.reason}"
@@ -206,14 +207,14 @@ def _effort_lines(points: Sequence[CurvePoint]) -> Iterator[str]:
 
     latest = points[-10:]
     yield (
-        f"keys per abstract: {mean(each.keys for each in points)}; "
+        f"decision keys per abstract (movement is not recorded): {mean(each.keys for each in points)}; "
         f"latest {len(latest)}: {mean(each.keys for each in latest)}"
     )
     both = [each for each in points if each.keys_adapter is not None]
     if both:
         yield (
-            f"keys to correct what was suggested: {mean(each.keys_adapter for each in both)} with the "
-            f"adapter, {mean(each.keys_other for each in both)} without it"
+            f"decision keys to correct what was suggested: {mean(each.keys_adapter for each in both)} with the "
+            f"adapter, {mean(each.keys_other for each in both)} without it (estimated)"
         )
     yield (
         f"seconds an abstract: {mean(each.seconds for each in points)}; "

@@ -133,6 +133,20 @@ def _last_words(before: str, short: str) -> str:
 _ALIKE = 0.75
 _SHORTEST = 3
 """Letters that a shortened word has: "net" for "network"."""
+_ENDING = re.compile(r"(?:ations?|ional|ions?|ors?|ers?|ing|ed|al|ive|s)$")
+_STEM = 4
+"""Letters that must be left of a word without its ending."""
+
+_USE_SHARE, _CLAUSE_SHARE = 0.05, 0.1
+"""Of the abstracts that use an acronym, so many must give an expansion; more where function words stand in it.
+
+One of 202 abstracts with LiDAR has "localization, object detection and tracking (LiDAR)": the letters fit, and nobody else
+means that. BERT's true expansion has a function word as well.
+"""
+_FUNCTION_WORDS = frozenset(
+    ("a", "an", "and", "are", "as", "at", "be", "being", "by", "for", "from", "in", "into", "is", "of", "on", "or",
+     "role", "that", "the", "to", "via", "we", "which", "with")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +172,18 @@ class CorpusAcronym:
         )
 
 
-def corpus_acronym(counts: Mapping[int, int], spaced: Mapping[int, str]) -> CorpusAcronym:
+def corpus_acronym(
+    counts: Mapping[int, int], spaced: Mapping[int, str], uses: int
+) -> CorpusAcronym | None:
     """Counts wordings of the same expansion together.
 
     Args:
         counts: Abstracts by the number of the expansion.
         spaced: The expansions in normal form with spaces.
+        uses: Abstracts that use the acronym, with an expansion or without one.
+
+    Returns:
+        The expansions that enough of these abstracts give, or ``None`` where there is none.
     """
     groups: list[list[int]] = []
     for each in sorted(counts, key=lambda name: (-counts[name], spaced[name])):
@@ -174,8 +194,14 @@ def corpus_acronym(counts: Mapping[int, int], spaced: Mapping[int, str]) -> Corp
             groups.append([each])
         else:
             alike.append(each)
-    merged = [(group[0], sum(counts[each] for each in group)) for group in groups]
-    return CorpusAcronym(tuple(sorted(merged, key=lambda pair: -pair[1])))
+    merged = [
+        (group[0], abstracts)
+        for group in groups
+        if (abstracts := sum(counts[each] for each in group))
+        >= uses
+        * (_USE_SHARE if _FUNCTION_WORDS.isdisjoint(spaced[group[0]].split()) else _CLAUSE_SHARE)
+    ]
+    return CorpusAcronym(tuple(sorted(merged, key=lambda pair: -pair[1]))) if merged else None
 
 
 def same_meaning(first: str, second: str) -> bool:
@@ -185,6 +211,8 @@ def same_meaning(first: str, second: str) -> bool:
     True
     >>> same_meaning("gated recurrent unit", "gated recursive unit")
     False
+    >>> same_meaning("single shot detector", "single shot detection")
+    True
     """
     pairs = list(zip(first.split(), second.split(), strict=False))
     if len(first.split()) != len(second.split()):
@@ -196,4 +224,9 @@ def _alike(words: Sequence[str]) -> bool:
     same = [first == second for first, second in zip(*words, strict=False)]
     common = len(list(takewhile(bool, same)))
     shortened = common == len(same) >= _SHORTEST
-    return shortened or common >= _ALIKE * max(map(len, words))
+    stems = {_ENDING.sub("", each) for each in words}
+    return (
+        shortened
+        or common >= _ALIKE * max(map(len, words))
+        or (len(stems) == 1 and len(stems.pop()) >= _STEM)
+    )

@@ -25,6 +25,7 @@ _WORD = re.compile(
 )
 # Between the words of one name there are spaces, hyphens and quotes; anything else ends it.
 _END_OF_NAME = re.compile("[^\\s\\-\u2010-\u2015\u2212_'’\"“”`]")
+_INNER_CAPITAL = re.compile(r"(?<=[^\W_])[A-Z]")
 _APOSTROPHES = str.maketrans("", "", "'’")
 _EDGE, _BREAK = "\x1f", "\x1e"
 _MOST_NAMES = 500_000
@@ -33,7 +34,9 @@ _MOST_NAMES = 500_000
 _COMMON_WORD, _COMMON_WORDS = 0.1, 0.02
 """A name in lower case, of one word or of several, is common speech where a smaller share of its places is extracted."""
 
-SEVERAL_MEANINGS = "an acronym with several meanings"
+ACRONYM = -1
+"""The pattern of places that hold an acronym in its capitals."""
+
 NO_LETTERS = "a number or a single letter"
 COMMON = "common words, extracted at few of their places"
 COMMON_PARTS = "within longer names: common words, extracted at few of their places"
@@ -95,8 +98,9 @@ class _Pattern:
         node: What it names in lower case, and in how many mentions.
         acronyms: What it names in capitals: names by their normal form.
         words: How many words it has.
-        extracted: Mentions of these words.
-        proper: Of these mentions the ones with a capital or a digit inside.
+        extracted: Mentions of these words, without acronyms.
+        proper: Of these mentions the ones with a capital or a digit after the first character.
+        inner: Of these mentions the ones with a capital within a word, such as TraDeS.
         forms: How it is written, with the node of each.
     """
 
@@ -105,6 +109,7 @@ class _Pattern:
     words: int = 0
     extracted: int = 0
     proper: int = 0
+    inner: int = 0
     forms: set[tuple[int, int]] = field(default_factory=set)
 
 
@@ -162,13 +167,16 @@ def _patterns(connection: sqlite3.Connection) -> dict[str, _Pattern]:
         words = words_of(" ".join(normal.words))
         pattern = patterns[words.haystack]
         pattern.words = len(words.starts)
+        if normal.is_acronym and normal.key in numbers:
+            pattern.acronyms[normal.key] = numbers[normal.key]
+            continue
         pattern.forms.add((node, form))
         pattern.extracted += mentions
         if any(each.isupper() or each.isdigit() for each in surface[1:]):
             pattern.proper += mentions
-        if normal.is_acronym and normal.key in numbers:
-            pattern.acronyms[normal.key] = numbers[normal.key]
-        elif mentions > pattern.node[1]:
+        if _INNER_CAPITAL.search(surface):
+            pattern.inner += mentions
+        if mentions > pattern.node[1]:
             pattern.node = node, mentions
     patterns.pop(_EDGE, None)
     _note(connection, unmatched)
@@ -200,17 +208,6 @@ class _Matcher:
         ):
             self._expansions[document][short] = self._resolved.get(long, long)
         self._nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
-        several = {short for (short,) in connection.execute("SELECT short FROM ambiguous")}
-        self._open = several - self._resolved.keys()
-        _note(
-            connection,
-            [
-                (node, form, SEVERAL_MEANINGS)
-                for each in patterns
-                if self._open.intersection(each.acronyms.values())
-                for node, form in each.forms
-            ],
-        )
 
     def places(self, document: int, text: str) -> dict[tuple[int, int], list[int]]:
         """How often a pattern names a node in a text: by itself, and within or across a longer name."""
@@ -220,10 +217,17 @@ class _Matcher:
             words.haystack, overlapping=True
         ):
             first, last = words.before[begin], words.after[end - 1]
-            node = self._node(
-                self._patterns[index], text[words.starts[first] : words.ends[last]], expansions
-            )
-            if node is not None:
+            surface = text[words.starts[first] : words.ends[last]]
+            pattern = self._patterns[index]
+            name = pattern.acronyms.get(normal_form(surface).key) if pattern.acronyms else None
+            if name is not None:
+                node = expansions.get(name, self._resolved.get(name, name))
+                index = ACRONYM  # its capitals make it a name, however often the word in lower case is none
+            elif 2 * pattern.inner > pattern.extracted and not _INNER_CAPITAL.search(surface):
+                continue  # "trade-off" does not name TraDeS
+            else:
+                node = pattern.node[0]
+            if node in self._nodes:
                 found.append((first, -last, index, node))
         counts: dict[tuple[int, int], list[int]] = {}
         reached, longest = -1, 0
@@ -236,24 +240,16 @@ class _Matcher:
             counts.setdefault((index, node), [0, 0])[0 if by_itself else 1] += 1
         return counts
 
-    def _node(self, pattern: _Pattern, surface: str, expansions: dict[int, int]) -> int | None:
-        node: int | None = pattern.node[0] or None
-        if pattern.acronyms:
-            name = pattern.acronyms.get(normal_form(surface).key)
-            if name is not None:
-                meant = None if name in self._open else self._resolved.get(name, name)
-                node = expansions.get(name, meant)
-        return node if node in self._nodes else None
-
 
 def _leave_out_common(connection: sqlite3.Connection, patterns: list[_Pattern]) -> None:
     """What is hardly ever extracted where it stands is not a name there, or none within longer names."""
     totals = connection.execute(
-        "SELECT pattern, sum(matched), sum(nested) FROM place GROUP BY pattern"
+        "SELECT pattern, sum(matched), sum(nested) FROM place WHERE pattern <> ? GROUP BY pattern",
+        (ACRONYM,),
     )
     for number, matched, nested in totals.fetchall():
         pattern = patterns[number]
-        if pattern.acronyms or 2 * pattern.proper > pattern.extracted:
+        if 2 * pattern.proper > pattern.extracted:
             continue
         if pattern.extracted < (_COMMON_WORD if pattern.words == 1 else _COMMON_WORDS) * matched:
             connection.execute("DELETE FROM place WHERE pattern = ?", (number,))

@@ -2,7 +2,8 @@
 
 All rules work on names, over the whole corpus, and only join a name to one that stands there by itself too:
 
-1. An acronym is read as its expansion in the same text, else as the one that most of the corpus gives it.
+1. An acronym is read as its expansion in the same text, else as the one that most of the corpus gives it, else it is a
+   name of its own.
 2. An acronym within a name is read likewise: "NMT model" is "neural machine translation model".
 3. Last words that add nothing go ("... model", "... task") where the rest is a name of its own; first words, such as
    "novel", too.
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sciextract.graph.acronyms import corpus_acronym
+from sciextract.graph.acronyms import corpus_acronym, same_meaning
 from sciextract.graph.normalisation import MergeRule, normal_form
 from sciextract.graph.words import (
     ADJECTIVES,
@@ -146,6 +147,7 @@ class _Merger:
         self._share = share
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
+        self._read: set[int] = set()
         self.ambiguous: list[tuple[int, int, int]] = []
         rows = connection.execute("SELECT id, key, folded FROM name").fetchall()
         self._number = {key: number for number, key, _ in rows}
@@ -183,22 +185,25 @@ class _Merger:
             for long in counts
         }
         for short, counts in self._expansions.items():
-            acronym = corpus_acronym(counts, spaced)
+            alone = self._names[short].documents if short in self._names else 0
+            acronym = corpus_acronym(counts, spaced, alone + sum(counts.values()))
+            if acronym is None:
+                continue
+            self._read.add(short)
             meaning = acronym.meaning(self._share)
             if meaning is not None:
                 self._resolved[short] = Resolved(meaning, int(MergeRule.CORPUS_ACRONYM))
                 self._meaning[self._acronyms[short][0]] = self._names[meaning]
                 for long in counts:  # other wordings of what it means
-                    same = long != meaning and spaced[long] == spaced[meaning]
-                    if same:
+                    if long != meaning and same_meaning(spaced[long], spaced[meaning]):
                         self._resolved[long] = Resolved(meaning, int(MergeRule.HEAD))
             if len(acronym.expansions) > 1:
                 self.ambiguous += [(short, *each) for each in acronym.expansions]
 
     def _fold_acronyms(self) -> None:
-        """Acronyms that nobody expands mean the word in lower case; a word that always has a capital, the acronym."""
+        """Acronyms that hardly anybody expands mean the word in lower case; a word that always has a capital, the acronym."""
         for number, (_, folded) in self._acronyms.items():
-            if number not in self._expansions:
+            if number not in self._read:
                 self._resolved[number] = Resolved(folded, int(MergeRule.CASE))
             elif number in self._resolved and (word := self._names.get(folded)) and word.proper:
                 self._resolved[folded] = Resolved(number, int(MergeRule.CASE))

@@ -431,12 +431,11 @@ def _in_process(process: int, folder: Path, wanted: RunOptions, model: ModelId) 
 
 
 def _pipeline(folder: ModelFolder, network: Network) -> Pipeline:
-    from tokenizers import Tokenizer
-
     from sciextract.inference.tokenization import SubwordTokenizer
+    from sciextract.inference.tokenizer_file import read_tokenizer
 
     config = folder.config
-    tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
+    tokenizer = read_tokenizer(folder.path / TOKENIZER)
     subwords = SubwordTokenizer(
         tokenizer, config.prefix, config.suffix, config.unknown, config.subword_limit
     )

@@ -76,8 +76,8 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
 
     Raises:
         ModelNotFoundError: The folder does not exist.
-        ModelDamagedError: The manifest is missing or broken, or a listed file is missing, has another
-            size, or another hash.
+        ModelDamagedError: The manifest is missing or broken, a listed file is missing, has another
+            size, or another hash, or a graph is not listed.
         ModelVersionError: A newer program wrote it.
         ModelMismatchError: It was trained on other features.
     """
@@ -94,6 +94,13 @@ def open_folder(path: Path, *, hashes: bool = True) -> ModelFolder:
     for name in (CONFIG, TOKENIZER):
         if name not in listed:
             raise _damaged(manifest, f": {name} is not listed")
+    # A graph is code: `graph` takes the first one that exists, so none may exist that was not verified above.
+    for file in sorted(path.glob("*.onnx*")):
+        if file.name not in listed:
+            raise ModelDamagedError(
+                f"{file} is not listed in {MANIFEST}: a graph that nobody verified would be run",
+                f"remove {file.name}, or get the model again",
+            )
     config = ModelConfig.from_json(_read_json(path / CONFIG), str(path / CONFIG))
     return ModelFolder(path, config, manifest_hash(path))
 
@@ -152,7 +159,7 @@ def _read_json(file: Path) -> dict[str, Any]:
         raise ModelDamagedError(
             f"{file} is missing", "a model folder has a manifest; export or get the model again"
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(file, f" cannot be read: {error}") from error
     if not isinstance(values, dict):
         raise _damaged(file, " is not a JSON object")

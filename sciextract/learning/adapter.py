@@ -73,8 +73,10 @@ class Adapter:
         heads: The trained heads.
         untrained: The heads before training, which say what the bundled model says.
         finished: How many abstracts it was trained on.
-        layers: The layers that the trained heads are used for; in the others the bundled model predicts, or
-            nothing does where it does not know the labels.
+        layers: The layers that the trained heads are used for. While entities are none of them, the other layers
+            that are off are the bundled model's own predictions, and so are the entities; relations and clusters
+            between the adapter's entities are scored by the untrained heads. Where the model has labels that the
+            schema lacks, the untrained heads predict all that is off.
     """
 
     states: EncoderStates
@@ -95,32 +97,76 @@ class Adapter:
 
     def predict(self, document: Document) -> AnnotatedDocument:
         """Entities, relations and clusters of a document, with scores and candidates."""
+        if Layer.ENTITIES not in self.layers and self._model_fits:
+            return self._on_own_entities(document)
         with one_core():
-            raw, seen = self._raw(document)
+            words = Words.of(self.states.of(document))
+            raw = self._raw(words, self._mentions(words, self.config.settings.plain))
         settings = self.config.settings
-        found = annotated(seen, raw, self.config.labels, settings, self.model)
+        found = annotated(words.document, raw, self.config.labels, settings, self.model)
         return replace(found, document=document)
 
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
         """Predicts documents in order, in constant memory."""
         return map(self.predict, documents)
 
-    def _raw(self, document: Document) -> tuple[RawPrediction, Document]:
+    @property
+    def _model_fits(self) -> bool:
+        """Whether the bundled model predicts no labels but those of the schema."""
+        own, labels = self.states.extractor.pipeline.labels, self.config.labels
+        return set(own.entities) <= set(labels.entities) and set(own.relations.labels) <= set(
+            labels.relations.labels
+        )
+
+    def _on_own_entities(self, document: Document) -> AnnotatedDocument:
+        """The bundled model's own result, with relations and clusters of the layers that are used.
+
+        The heads see rounded states, so what is off is never computed from them.
+        """
+        extractor = self.states.extractor.with_settings(candidates=True)
+        pipeline = extractor.pipeline
         words = Words.of(self.states.of(document))
+        # Ids depend on the key, and the states may have been computed of the same text under another one.
+        seen = replace(words.document, doc_key=document.doc_key)
+        [its] = pipeline.predict_batch([seen], extractor.settings, extractor.batching)
+        own = annotated(seen, its, pipeline.labels, extractor.settings, extractor.model)
+        merged, labels = own.annotations, self.config.labels
+        if self.layers:
+            columns = [0, *(1 + labels.entities.index(each) for each in pipeline.labels.entities)]
+            types = np.zeros((len(its.mentions), 1 + len(labels.entities)), np.float32)
+            types[:, columns] = its.mentions.types
+            with one_core():
+                raw = self._raw(words, replace(its.mentions, types=types, features=types))
+            spans = its.mentions.spans[its.mentions.predicted].tolist()
+            places = [(first, last) for first, last in spans]
+            given = dict(zip(places, merged.entities, strict=True))
+            used = annotated(seen, raw, labels, self.config.settings, self.model, given).annotations
+            considered, others = merged.candidates, used.candidates
+            assert considered is not None and others is not None
+            if Layer.RELATIONS in self.layers:
+                considered = replace(considered, pairs=others.pairs)
+                merged = replace(merged, relations=used.relations)
+            if Layer.COREFERENCE in self.layers:
+                considered = replace(considered, links=others.links)
+                merged = replace(merged, clusters=used.clusters)
+            merged = replace(merged, candidates=considered)
+        return AnnotatedDocument(document, merged, self.model)
+
+    def _raw(self, words: Words, mentions: Mentions) -> RawPrediction:
         pipeline, settings = self.states.extractor.pipeline, self.config.settings.plain
-        mentions = self._mentions(words, settings)
         found = MentionStates.of(words, mentions.spans, pipeline)
         relations = (
             self.heads.relations if Layer.RELATIONS in self.layers else self.untrained.relations
         )
         names = [self.config.labels.entities[each] for each in mentions.labels.tolist()]
         pairs = relations.scored(found, names, pipeline)
-        mentions = rescued(mentions, pairs, settings)
+        if Layer.ENTITIES in self.layers or not self._model_fits:
+            mentions = rescued(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
         layout = self.config.labels.relations
         related = predict_relations(between, layout, settings.thresholds.relation)
         links, clusters = self._clusters(words, mentions, settings)
-        return RawPrediction(mentions, related, clusters, pairs, links), words.document
+        return RawPrediction(mentions, related, clusters, pairs, links)
 
     def _mentions(self, words: Words, settings: DecodeSettings) -> Mentions:
         model = self.heads.entities if Layer.ENTITIES in self.layers else self.untrained.entities

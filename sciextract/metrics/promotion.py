@@ -18,7 +18,7 @@ from sciextract.metrics.counts import NOTHING, Scorable
 from sciextract.metrics.relations import relation_label_tallies
 from sciextract.metrics.scorer import CONLL_METRICS, ScorePath, Tallies, tally
 
-Verdict = Literal["promote", "keep", "too few"]
+Verdict = Literal["promote", "keep", "worse", "too few"]
 _CHANCE = "probability"
 
 
@@ -27,26 +27,38 @@ class Standard:
     """What a comparison has to meet before it may put a model in use.
 
     Attributes:
-        documents: Documents with a complete layer, below which the verdict is ``too few``.
+        documents: Documents with a complete layer, below which there is no interval to decide by.
         entities: Gold entities in them, likewise.
-        probability: How likely the later model must be better.
+        probability: How likely the later model must be better; 0.95 is a 90 % interval above zero.
         name: What the documents are called.
+        many: Documents and entities from which on less is required.
+        probability_of_many: How likely the later model must be better there.
     """
 
     documents: int
     entities: int
     probability: float
     name: str
+    many: tuple[int, int]
+    probability_of_many: float
 
     def is_met(self, documents: int, entities: int) -> bool:
-        """Whether that much is enough to tell two models apart."""
+        """Whether that much has an interval that can decide."""
         return documents >= self.documents and entities >= self.entities
 
+    def has_many(self, documents: int, entities: int) -> bool:
+        """Whether that much tells small differences, too."""
+        return documents >= self.many[0] and entities >= self.many[1]
 
-HELD_OUT = Standard(30, 300, 0.8, "gate documents")
+    def required(self, documents: int, entities: int) -> float:
+        """How likely the later model must be better on that much."""
+        return self.probability_of_many if self.has_many(documents, entities) else self.probability
+
+
+HELD_OUT = Standard(5, 30, 0.95, "gate documents", (30, 300), 0.8)
 """For documents that were held out and predicted by the later model itself."""
 
-CROSS_VALIDATED = Standard(10, 50, 0.95, "finished abstracts")
+CROSS_VALIDATED = Standard(10, 50, 0.95, "finished abstracts", (10, 50), 0.95)
 """For few documents, each predicted by a model that was trained without it.
 
 The bootstrap is too sure of few documents, and the models of the folds resemble each other: hence the higher
@@ -147,7 +159,7 @@ class GateReport:
     """Two models on the same held-out documents, and what follows.
 
     Attributes:
-        verdict: ``promote``, ``keep`` (the earlier one), or ``too few`` (documents to tell).
+        verdict: ``promote``, ``keep`` (the earlier one), ``worse`` (by far), or ``too few`` (documents to tell).
         reasons: Why, in sentences, and what to mind.
         documents: Documents with a complete layer.
         target: The mean over the tasks that have gold; ``None`` where none has.
@@ -197,6 +209,9 @@ TOLERANCES: Mapping[str, float] = {"entity": 1.5, "relation": 3.0, "coreference"
 Twice the standard error that fifty documents leave in the difference (0.8, 1.5 and 2.5 F1 between two models on
 SciERC dev): with less, chance alone would keep out a model that is not worse.
 """
+
+FAR = 5.0
+"""F1 below which the whole interval of the mean must lie for a model to be far worse."""
 
 FAVOURS = "documents that were corrected from a model's suggestions favour that model: annotators keep many suggestions unchanged"
 
@@ -411,13 +426,19 @@ def _verdict(
     compared: Compared, tolerances: Mapping[str, float], standard: Standard
 ) -> tuple[Verdict, list[str]]:
     target, tasks = compared.target, compared.tasks
-    if target is None or _few(compared, standard):
+    few = [_too_few(compared, standard)] if _few(compared, standard) else []
+    if target is not None and target.high < -FAR:
+        lost = f"the mean of the tasks falls by {-target.difference:.2f} F1"
+        interval = f"90 % interval {target.low:+.2f} to {target.high:+.2f}"
+        return "worse", [f"{lost} ({interval}): far worse than what predicts now", *few]
+    if target is None or few:
         return "too few", [_too_few(compared, standard)]
-    improves = target.probability >= standard.probability
+    required = standard.required(compared.documents, compared.entities)
+    improves = target.probability >= required
     falling = {name: each.low for name, each in tasks.items() if each.low < -tolerances[name]}
     titles = ", ".join(TITLES[name] for name in tasks)
     chance = f"the mean of {titles} improves with probability {target.probability:.2f}"
-    reasons = [f"{chance}; at least {standard.probability:.2f} is required"]
+    reasons = [f"{chance}; at least {required:.2f} is required"]
     reasons += [
         f"{TITLES[name]} may lose {-low:.2f} F1 (90 % interval); {tolerances[name]:.2f} are tolerated"
         for name, low in falling.items()

@@ -44,7 +44,7 @@ def plan_folds(
     decisions, only those are that it had predicted before they were corrected.
     """
     held_out = (*snapshot.gate, *snapshot.dev)
-    if request.no_cross_validation or HELD_OUT.is_met(*_counts(snapshot.gate)):
+    if request.no_cross_validation or HELD_OUT.has_many(*_counts(snapshot.gate)):
         return None
     places = [
         place

@@ -144,7 +144,12 @@ def _result(
     why = {
         "promote": f"{model.id} is better, but could not be put in use: {problem}",
         "keep": f"{model.id} is not clearly better; the previous model stays in use",
+        "worse": f"{model.id} is far worse than what predicts now; the previous model stays in use",
         "too few": f"too few abstracts to decide whether {model.id} is better; the previous model stays in use",
     }
+    if report.verdict == "worse":
+        again = as_command("sciextract", "retrain", *project)
+        hint = f"finish more abstracts, then train again: {again}"
+        return RetrainResult(model, report, False, why["worse"], hint)
     take = as_command("sciextract", "models", "use", model.id, *project)
     return RetrainResult(model, report, False, why[report.verdict], f"{take} uses it anyway")

@@ -46,7 +46,7 @@ class Status:
         message: What happens now, or what went wrong.
         hint: The next step, when there is one to take.
         model: Name of the model that came of it, once registered.
-        verdict: What the gate says: ``promote``, ``keep`` or ``too few``.
+        verdict: What the gate says: ``promote``, ``keep``, ``worse`` or ``too few``.
         promoted: Whether the new model is in use now; ``None`` before the gate.
         lost: Why the line to the other machine is down and when it is tried again; empty while it is up.
     """

@@ -48,7 +48,7 @@ class Finished:
         adapter: What an adapter had suggested by then; ``None`` for nothing.
         other: What models and imported suggestions had proposed without an adapter; ``None`` for nothing.
         model: Name of the model that had proposed ``other``; empty for none.
-        keys: Keys that the work on it took at least, from the actions in the log.
+        keys: Keys of the decisions on it, from the actions in the log; the log has no movement.
         seconds: Recorded time, ``None`` without any.
     """
 

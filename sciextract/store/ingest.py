@@ -205,7 +205,8 @@ class Run:
                 keep(connection, doc.stored, predicted.annotations, context)
                 if doc.progress is None:
                     continue
-                merge = PredictionMerge(doc, context, context.source_id, models)
+                others = self._own_source(connection, number) if self._model.variant else {}
+                merge = PredictionMerge(doc, context, context.source_id, models, others)
                 merge.merge((shown or {}).get(number, predicted.annotations))
                 self._project.save(doc, context)
                 if self._model.variant:
@@ -213,6 +214,14 @@ class Run:
                 done += 1
         self._context = context
         self.documents += done
+
+    def _own_source(self, connection: sqlite3.Connection, number: int) -> dict[str, int]:
+        """The run in which the adapter's model had predicted a document itself, by what its items call their source."""
+        model = replace(self._model, variant="")
+        query = """SELECT a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+            WHERE a.document_id = ? AND r.model_name = ? AND r.model_hash = ? ORDER BY a.id DESC LIMIT 1"""
+        found = first_value(connection, query, number, model.name, model.hash)
+        return {} if found is None else {f"model:{model}": found}
 
     def finish(self) -> None:
         """Note that the run came to its end."""

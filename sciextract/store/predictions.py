@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
@@ -44,15 +45,22 @@ class PredictionMerge:
         context: The run.
         source_id: The model's run.
         models: The sources that are models' runs.
+        others: By the name that items carry, another source that they get; the run's where theirs is not here.
     """
 
     def __init__(
-        self, doc: DocumentState, context: Context, source_id: int, models: frozenset[int]
+        self,
+        doc: DocumentState,
+        context: Context,
+        source_id: int,
+        models: frozenset[int],
+        others: Mapping[str, int] | None = None,
     ) -> None:
         self._doc = doc
         self._context = context
         self._source_id = source_id
         self._models = models
+        self._others = others or {}
         self._progress = doc.progress or ProgressRow()
         self._open = {layer for layer in Layer if getattr(self._progress, layer) is not _DONE}
         self._ids: dict[str, str] = {}
@@ -79,7 +87,8 @@ class PredictionMerge:
             self._keep(entity, known)
         elif Layer.ENTITIES in self._open:
             self._drop_unlabelled(twins)
-            row = add_entity(self._doc, entity, State.UNDECIDED, self._source_id, self._context)
+            source_id = self._source_of(entity)
+            row = add_entity(self._doc, entity, State.UNDECIDED, source_id, self._context)
             self._ids[entity.id] = row.id
             self._repeated.add(("entity", row.id))
 
@@ -111,7 +120,12 @@ class PredictionMerge:
             self._refresh(same[0], relation)
         elif not (same or decided or relation_by_original(self._doc, ends, relation.label)):
             row = add_relation(
-                self._doc, relation, ends, State.UNDECIDED, self._source_id, self._context
+                self._doc,
+                relation,
+                ends,
+                State.UNDECIDED,
+                self._source_of(relation),
+                self._context,
             )
             self._repeated.add(("relation", row.id))
 
@@ -122,7 +136,7 @@ class PredictionMerge:
                 row,
                 score=prediction.score,
                 alternatives=prediction.alternatives,
-                source_id=self._source_id,
+                source_id=self._source_of(prediction),
                 event_id=self._context.event_id,
             )
         )
@@ -141,11 +155,11 @@ class PredictionMerge:
             return
         if home is None:
             home = add_cluster(
-                self._doc, cluster, State.UNDECIDED, self._source_id, self._context
+                self._doc, cluster, State.UNDECIDED, self._source_of(cluster), self._context
             ).id
         self._repeated.add(("home", home))
         for mention, score in free.items():
-            self._link(home, mention, score)
+            self._link(home, mention, score, self._source_of(cluster))
 
     def _possible(self, mentions: Scores) -> Scores:
         """Without mentions that have a place by this run, and without pairs that a person took apart."""
@@ -181,14 +195,17 @@ class PredictionMerge:
         known = None if home is None else self._doc.link(home, mention)
         return known is None or known.state is State.UNDECIDED
 
-    def _link(self, cluster_id: str, mention: str, score: float | None) -> None:
+    def _source_of(self, item: Entity | Relation | Cluster) -> int:
+        return self._others.get(item.source, self._source_id)
+
+    def _link(self, cluster_id: str, mention: str, score: float | None, source_id: int) -> None:
         known = self._doc.link(cluster_id, mention)
         link = LinkRow(
             cluster_id,
             mention,
             score,
             State.UNDECIDED,
-            source_id=self._source_id,
+            source_id=source_id,
             event_id=self._context.event_id,
         )
         self._doc.put(link)

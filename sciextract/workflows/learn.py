@@ -192,6 +192,7 @@ class Learned:
     Attributes:
         model: The adapter's name.
         finished: Abstracts that it was trained on.
+        done: Those of them that are done; the others have decisions.
         seconds: How long the training took.
         use: Whether each layer's suggestions are used, and why.
         numbers: Untouched abstracts that it can suggest for.
@@ -199,6 +200,7 @@ class Learned:
 
     model: ModelId
     finished: int
+    done: int
     seconds: float
     use: Mapping[Layer, LayerUse]
     numbers: tuple[int, ...]
@@ -246,13 +248,20 @@ class Learner:
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
             seconds = time.monotonic() - started
+            used = set(recently_decided(project.connection, MOST_FINISHED))
+            layers = layers_of(project.schema)
+            done = sum(
+                layers <= each.done
+                for each in known_documents(project.connection)
+                if each.number in used
+            )
             curve = learning_curve(project, known=known)
             use = {layer: each.use for layer, each in curve.layers.items()}
             self._layers = frozenset(layer for layer, each in use.items() if each.on)
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
             numbers = tuple(each for each in untouched(project) if each not in left)
-        return Learned(adapter.model, adapter.finished, seconds, use, numbers)
+        return Learned(adapter.model, adapter.finished, done, seconds, use, numbers)
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         """Suggestions for some abstracts by what was learned last; none before that.

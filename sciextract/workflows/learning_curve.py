@@ -39,12 +39,14 @@ class LayerCurve:
         adapter: Of the adapter, on abstracts that it had suggestions for.
         other: Of what is suggested without it, on the same abstracts.
         use: Whether the adapter is used for this layer, and why.
+        items: Items of the layer in the finished abstracts and in what was suggested there; 0 where nobody uses it.
     """
 
     shown: tuple[float, ...]
     adapter: tuple[float, ...]
     other: tuple[float, ...]
     use: LayerUse
+    items: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class CurvePoint:
         number: Its number.
         doc_key: Its key.
         at: UTC time at which it was finished.
-        keys: Keys that the work on it took at least.
+        keys: Keys of the decisions on it; movement is not recorded.
         seconds: Recorded time, ``None`` without any.
         keys_adapter: Keys that correcting the adapter's suggestions takes; ``None`` where it had none.
         keys_other: Keys that correcting the other suggestions takes.
@@ -124,7 +126,11 @@ def curve_of(
     if known is None:
         known = any(each.model for each in finished)
     has = layers_of(schema)
-    layers = {layer: _layer(scored, layer, known) for layer in Layer if layer in has}
+    layers = {
+        layer: _layer(scored, layer, known, sum(_items(each, layer) for each in finished))
+        for layer in Layer
+        if layer in has
+    }
     return LearningCurve(WINDOW, tuple(each.point for each in scored), layers)
 
 
@@ -156,7 +162,17 @@ class _Scored:
         return cls(each.layers, point, tally(gold, shown, symmetric), pair)
 
 
-def _layer(scored: Sequence[_Scored], layer: Layer, known: bool) -> LayerCurve:
+def _items(finished: Finished, layer: Layer) -> int:
+    sides = (finished.gold, finished.shown, finished.adapter, finished.other)
+    found = [each.annotations for each in sides if each is not None]
+    if layer is Layer.ENTITIES:
+        return sum(len(each.entities) for each in found)
+    if layer is Layer.RELATIONS:
+        return sum(len(each.relations) for each in found)
+    return sum(len(each.clusters) for each in found)
+
+
+def _layer(scored: Sequence[_Scored], layer: Layer, known: bool, items: int) -> LayerCurve:
     done = [each for each in scored if layer in each.layers]
     pairs = [each.pair for each in done if each.pair is not None]
     return LayerCurve(
@@ -164,6 +180,7 @@ def _layer(scored: Sequence[_Scored], layer: Layer, known: bool) -> LayerCurve:
         tuple(running_f1([each.adapter for each in pairs], layer)),
         tuple(running_f1([each.other for each in pairs], layer)),
         layer_use(pairs, layer, first=not known),
+        items,
     )
 
 

@@ -108,9 +108,10 @@ def check_config(project: Project, config: ModelConfig, named: str) -> None:
         raise ModelMismatchError(
             f"model {named} predicts labels that the project's schema {schema.name!r} lacks: "
             f"{', '.join(lacking)}",
-            "choose another --model, or a project with the model's schema: "
-            + as_command("sciextract", "init", "DB", "--schema", config.schema_name)
-            + "; without --model suggestions are learned from abstracts that are finished, once there is one",
+            as_command("sciextract", "suggest", "--project", project.path)
+            + " suggests your own labels, learned from the abstracts that you corrected; or choose another --model, "
+            "or a project with the model's schema: "
+            + as_command("sciextract", "init", "DB", "--schema", config.schema_name),
         )
 
 

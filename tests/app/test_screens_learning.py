@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,7 @@ class FakeEngine:
     learned: int = 0
     asked: list[int] = field(default_factory=list)
     dies: bool = False
+    begun: int = 0
     use: LayerUse = USED
     closed: bool = False
 
@@ -66,7 +69,9 @@ class FakeEngine:
         self.learned += 1
         with open_project(self.path, read=True) as project:
             numbers = tuple(untouched(project))
-        return Learned(MODEL, self.learned, 0.1, {Layer.ENTITIES: self.use}, numbers)
+        return Learned(
+            MODEL, self.learned + self.begun, self.learned, 0.1, {Layer.ENTITIES: self.use}, numbers
+        )
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         self.asked += numbers
@@ -184,6 +189,15 @@ async def test_it_is_turned_off_and_on_for_good(project: Path) -> None:
 
 
 @pytest.mark.asyncio
+async def test_abstracts_that_are_only_begun_are_counted_apart(project: Path) -> None:
+    turn = threading.Semaphore(9)
+    engine = FakeEngine(project, turn, begun=2)
+    async with learning_desk(project, lambda *_: engine) as (_, pilot):
+        await pilot.press("v", "1", "D")
+        await until_shown(pilot, "learned from 1, 2 begun")
+
+
+@pytest.mark.asyncio
 async def test_an_engine_that_dies_is_started_again(project: Path) -> None:
     turn = threading.Semaphore(9)
     engines = [FakeEngine(project, turn, dies=True), FakeEngine(project, turn)]
@@ -206,6 +220,47 @@ async def test_a_layer_that_is_switched_off_is_reported_with_the_reason(project:
         await pilot.press("v", "1", "D")
         await until_shown(pilot, "learned entities are off: off since abstract 5: F1 40.0 with it")
         await until(pilot, lambda: "used for: nothing yet" in desk_of(app).learning.words)
+
+
+NEVER_READY = """
+import sys
+from pathlib import Path
+from sciextract.workflows import learn
+
+def forever(self):
+    Path(sys.argv[1]).touch()
+    while True:
+        pass
+
+learn.Learner.learn = forever
+from sciextract_app.workers.learning_process import main
+main("p", "")
+"""
+
+
+def test_learning_ends_with_its_desk_in_the_middle_of_a_training(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    begun = tmp_path / "begun"
+    with theirs:
+        learning = subprocess.Popen(
+            [sys.executable, "-c", NEVER_READY, str(begun)], stdin=theirs.fileno()
+        )
+    try:
+        connection = Connection(ours.detach())
+        connection.send(("learn", ()))
+        until_true(begun.exists)
+        assert learning.poll() is None
+        connection.close()
+        assert learning.wait(5) == 0  # at once; a machine under load takes its time
+    finally:
+        learning.kill()
+
+
+def until_true(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_two_desks_that_learn_at_once_leave_one_set_of_suggestions(project: Path) -> None:

@@ -44,6 +44,8 @@ async def test_by_sentence_by_type_and_as_a_map(project: Path) -> None:
     async with opened(project) as (_, pilot):
         await pilot.press("M")
         assert "1. We present a graph tagger for noun chunking in legal contracts." in shown(pilot)
+        # Digits give types here, so no digit stands before a grouping.
+        assert "[by sentence] by type  map" in shown(pilot)
         await pilot.press("tab")
         assert "EVALUATE-FOR (2)" in shown(pilot)
         await pilot.press("tab")

@@ -17,7 +17,15 @@ from sciextract.errors import (
 from sciextract.inference.candidates import FEATURE_VERSION
 from sciextract.inference.model_folder import BASE_MODEL, locate_model
 from sciextract.workflows.model_choice import ModelChoice
-from sciextract.workflows.models import chosen, find_model, known_models, register, rollback, use
+from sciextract.workflows.models import (
+    chosen,
+    find_model,
+    known_models,
+    register,
+    rollback,
+    unusable_models,
+    use,
+)
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder
 
@@ -101,7 +109,9 @@ def test_the_desk_prefers_it_until_somebody_chooses(base: Path) -> None:
         ("sci-base = os.path:../../etc", "which is not an installed PACKAGE:FOLDER"),
     ],
 )
-def test_an_entry_point_to_nothing(base: Path, site: Path, entry: str, wrong: str) -> None:
+def test_an_entry_point_to_nothing(
+    base: Path, site: Path, entry: str, wrong: str, command: Command
+) -> None:
     info = site / "sciextract_sci_base-1.0.dist-info" / "entry_points.txt"
     info.write_text(f"[sciextract.models]\n{entry}\n")
     with pytest.raises(ModelNotFoundError) as raised:
@@ -110,8 +120,10 @@ def test_an_entry_point_to_nothing(base: Path, site: Path, entry: str, wrong: st
     assert "pip uninstall sciextract-sci-base" in raised.value.hint
     [listed] = [each for each in known_models() if each.distribution]
     assert wrong in listed.problem
-    with pytest.raises(ModelDamagedError, match="is no"):
-        chosen(None, BASE_MODEL)
+    assert chosen(None, BASE_MODEL).model.name == "sci", "what cannot be used is skipped"
+    assert "model sci-base is skipped" in unusable_models() and wrong in unusable_models()
+    listed_here = command("models", "list")
+    assert listed_here.code == ExitCode.DONE and wrong in listed_here.out
     assert find_model("sci").bundled
 
 
@@ -152,3 +164,20 @@ def test_commands_show_where_it_comes_from(base: Path, command: Command) -> None
     assert json.loads(shown.out)["distribution"] == "sciextract-sci-base 1.0"
     unknown = command("models", "show", "nothing")
     assert "sci-base" in unknown.err
+
+
+def test_a_half_removed_model_is_skipped(base: Path) -> None:
+    for file in base.iterdir():
+        file.unlink()
+    assert chosen(None, BASE_MODEL).model.name == "sci"
+    assert "model sci-base is skipped" in unusable_models()
+
+
+def test_a_registered_model_without_its_files_is_named_and_skipped(
+    tmp_path: Path, command: Command
+) -> None:
+    own = register(model_folder(tmp_path / "made", "mine"))
+    (own.folder / "model.int8.onnx").unlink()
+    assert chosen(None, BASE_MODEL).model.name == "sci"
+    assert "model mine is skipped" in unusable_models()
+    assert command("models", "list").code == ExitCode.DONE

@@ -122,7 +122,13 @@ def test_the_curve_of_both_and_of_the_command_line(project: Project, command: Co
     assert point.keys_other == 1 + 4 + 4 + 1  # one to reject, two missed, the end
     project.close()
     result = command("stats", "--learning", "--project", str(project.path))
-    assert "keys to correct what was suggested: 3.0 with the adapter, 10.0 without it" in result.out
+    assert (
+        "decision keys to correct what was suggested: 3.0 with the adapter, 10.0 without it"
+        in result.out
+    )
+    assert "decision keys per abstract (movement is not recorded): 3.0" in result.out
+    assert "entities" in result.out
+    assert "relations" not in result.out and "coreference" not in result.out, "nobody uses them"
     report = json.loads(
         command("stats", "--learning", "--json", "--project", str(project.path)).out
     )

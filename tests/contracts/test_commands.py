@@ -10,14 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.main import get_command
 
 from sciextract.cli.console import FormatCommand
 from sciextract.cli.main import app
 from tests.shared_data import ROOT
-from tools import keys_reference
-from tools.cli_reference import PAGE, command_paths, written_page
+from tools.cli_reference import command_paths
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```(?:sh|bash|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -51,17 +49,6 @@ class TestEveryCommand:
             if not getattr(each, "help", None)
         ]
         assert silent == []
-
-
-@pytest.mark.full  # make check looks at it as well
-def test_the_reference_is_what_the_help_texts_say() -> None:
-    page = PAGE.read_text("utf-8")
-    assert page == written_page(page), "run: make docs"
-
-
-def test_the_keys_page_lists_the_keys_of_the_desk() -> None:
-    page = keys_reference.PAGE.read_text("utf-8")
-    assert page == keys_reference.written_page(page), "run: make docs"
 
 
 def mentioned(page: Path) -> Iterator[str]:

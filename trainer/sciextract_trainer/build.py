@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from sciextract.errors import ModelMismatchError, ModelNotFoundError
 from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import SubwordTokenizer
+from sciextract.inference.tokenizer_file import read_tokenizer
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise
 from sciextract_trainer.encoders.loading import (
@@ -73,12 +73,16 @@ def load_subword_rules(source: str) -> SubwordRules:
 
     Raises:
         ModelNotFoundError: There is none, or none that the ``tokenizers`` library can run.
+        ModelDamagedError: ``tokenizer.json`` cannot be read, or has components that encoders do not use.
         ModelMismatchError: It has subwords that the encoder has no embedding for, or the encoder places too few.
     """
     settings = read_settings(source)
-    loaded = _loaded(source, settings)
     file = encoder_file(source, _FILE)
-    backend = _read(file) if file else _with_casing(loaded.backend_tokenizer, source)
+    checked = (
+        read_tokenizer(file) if file else None
+    )  # before transformers loads the same file unchecked
+    loaded = _loaded(source, settings)
+    backend = checked or _with_casing(loaded.backend_tokenizer, source)
     tokenizer = _prepared(backend, settings.vocab_size, source)
     prefix, suffix = _frame(tokenizer)
     if not prefix and not suffix:
@@ -138,15 +142,6 @@ def _need_sentencepiece(source: str) -> None:
                 f"the tokenizer of {source!r} is in {name} alone, which the package sentencepiece reads",
                 "pip install sentencepiece",
             )
-
-
-def _read(file: Path) -> Tokenizer:
-    try:
-        return Tokenizer.from_file(str(file))
-    except Exception as error:  # the library raises bare Exceptions
-        raise ModelNotFoundError(
-            f"{file} cannot be read: {error}", "get the encoder again"
-        ) from error
 
 
 def _with_casing(backend: Tokenizer, source: str) -> Tokenizer:

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
-from tokenizers import Tokenizer
 from torch import nn
 
 from sciextract.errors import ModelDamagedError, ModelMismatchError
@@ -20,6 +19,7 @@ from sciextract.inference.label_layout import RelationLayout
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, TOKENIZER, ModelFolder
 from sciextract.inference.pipeline import Labels
+from sciextract.inference.tokenizer_file import read_tokenizer
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.encoders.layers import reinitialise
@@ -211,7 +211,7 @@ def save_architecture(network: JointNetwork, folder: Path) -> None:
 
 def subword_rules(folder: Path, config: ModelConfig) -> SubwordRules:
     """The tokenizer of a model folder and its special ids."""
-    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    tokenizer = read_tokenizer(folder / TOKENIZER)
     special = {
         token.content: number for number, token in tokenizer.get_added_tokens_decoder().items()
     }

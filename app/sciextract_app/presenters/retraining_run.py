@@ -322,7 +322,7 @@ def training_result(
     report = gate or {}
     listed = report.get("reasons")
     reasons = tuple(str(each) for each in listed) if isinstance(listed, list) else ()
-    offered = bool(model) and not promoted and not used
+    offered = bool(model) and not promoted and not used and report.get("verdict") != "worse"
     words = _words(str(report.get("verdict", "")), model, promoted, used)
     documents = report.get("documents")
     count = documents if isinstance(documents, int) else 0
@@ -352,6 +352,8 @@ def _words(verdict: str, model: str, promoted: bool, used: bool) -> str:
         return f"promoted: {model} is better and in use now"
     if not model:
         return "it produced no model"
+    if verdict == "worse":
+        return f"{model} is far worse than what predicts now; the old model stays in use. Finish more abstracts"
     if verdict == "too few":
         return f"too few abstracts to tell; the old model stays in use. Enter uses {model}"
     if verdict == "promote":

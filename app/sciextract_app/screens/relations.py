@@ -83,7 +83,8 @@ class RelationsScreen(Screen[Feedback]):
 
     def compose(self) -> ComposeResult:
         """The title with the groupings, the lines, and the bars."""
-        yield TabLine(self.presenter.title, tuple(Grouping), id="title")
+        # Digits give types here, so the groupings are not numbered.
+        yield TabLine(self.presenter.title, tuple(Grouping), numbered=False, id="title")
         yield MapPane(id="map")
         yield MessageBar(id="message")
         yield LegendBar(id="legend")

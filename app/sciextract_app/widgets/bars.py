@@ -356,16 +356,21 @@ class TabLine(LineBar):
     Args:
         title: What the pages are about.
         names: Of the pages.
+        numbered: Whether digits switch pages, which the line then shows.
     """
 
     DEFAULT_CSS = """
     TabLine { background: $panel; color: $foreground; }
     """
 
-    def __init__(self, title: str, names: Sequence[str], *, id: str | None = None) -> None:
+    def __init__(
+        self, title: str, names: Sequence[str], *, numbered: bool = True, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
         self.title = title
-        self._names = tuple(names)
+        self._words = tuple(
+            f"{place} {name}" if numbered else name for place, name in enumerate(names, start=1)
+        )
         self._shown = 0
 
     def show(self, place: int) -> None:
@@ -376,12 +381,11 @@ class TabLine(LineBar):
 
     def line(self, width: int) -> Text:
         """The line."""
-        return tab_text(self.title, self._names, self._shown, width)
+        return tab_text(self.title, self._words, self._shown, width)
 
 
-def tab_text(title: str, names: Sequence[str], shown: int, width: int) -> Text:
+def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
     """Pages in so many cells; the title is cut first, and left out where it would be too short."""
-    words = [f"{place} {name}" for place, name in enumerate(names, start=1)]
     pad = " " if sum(map(len, words)) + 2 * len(words) < width else ""
     tabs = Text()
     for place, each in enumerate(words):

@@ -216,7 +216,9 @@ class LearningService:
         unused = (
             f", used for: {', '.join(on) or 'nothing yet'}" if len(on) < len(learned.use) else ""
         )
-        self._show(f"{sign}learned from {learned.finished}{unused}")
+        begun = learned.finished - learned.done
+        started = f", {begun} begun" if begun else ""
+        self._show(f"{sign}learned from {learned.done}{started}{unused}")
         self._report_switches(learned)
         self.poll()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Protocol, cast
 
 from sciextract.errors import SciextractError
@@ -106,6 +108,8 @@ def main(path: str, model: str) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _lower_priority()
+    # In the middle of a training nothing is received, so that the end of the other side would be noticed late.
+    Thread(target=_end_with, args=(sys.stdin.fileno(),), daemon=True).start()
     calls, learner = Connection(sys.stdin.fileno()), Learner(Path(path), model or None)
     while True:
         try:
@@ -118,6 +122,14 @@ def main(path: str, model: str) -> None:
         except SciextractError as error:
             result = error
         calls.send(result)
+
+
+def _end_with(connection: int) -> None:
+    """End this process at once when the other side of the connection is gone: it writes nothing that could be cut."""
+    waiting = select.poll()
+    waiting.register(connection, 0)  # a hang-up is reported all the same
+    waiting.poll()
+    os._exit(0)
 
 
 def _lower_priority() -> None:

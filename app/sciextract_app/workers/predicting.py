@@ -17,6 +17,7 @@ from sciextract.store import open_project
 from sciextract.store.ingest import need_prediction
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
+from sciextract.workflows.models import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
 from sciextract_app.messages import ModelLoaded, Predicted, PredictionEnded, error_line
 from sciextract_app.presenters.view_models import Feedback, counted_many
@@ -133,7 +134,7 @@ class PredictionJob:
         model = _Stoppable(self.load(), self.is_cancelled, self.order.is_new)
         if self.is_cancelled():
             return None
-        self.post(ModelLoaded(model.model.name))
+        self.post(ModelLoaded(model.model.name, unusable_models()))
         with open_project(self.path, self.author) as project:
             needed = need_prediction(project.connection, model.model)
             return predict_project(
@@ -205,7 +206,7 @@ class PredictionService:
         self._host = host
         self._author = author
         self._load = load
-        self._model = ""
+        self._model = self._skipped = ""
 
     @property
     def model(self) -> str:
@@ -236,6 +237,7 @@ class PredictionService:
         match message:
             case ModelLoaded():
                 self._model = message.model or self._model
+                self._skipped = message.skipped
                 self._show((0, 0))
             case Predicted():
                 self._show((message.done, message.total))
@@ -255,6 +257,9 @@ class PredictionService:
 
     def _result(self, ended: PredictionEnded) -> Feedback:
         feedback = prediction_feedback(ended)
+        if self._skipped and ended.error is None:
+            words = "; ".join(filter(None, (feedback.message, self._skipped)))
+            return Feedback(words, problem=True)
         if feedback.message and not feedback.problem and self.newcomer:
             self.newcomer = False
             return Feedback(f"{feedback.message}. {NEWCOMER}")

@@ -303,20 +303,23 @@ def too_few_to_compare(documents: int, finished: int, entities: int | None = Non
         finished: All abstracts of the project with a done layer.
         entities: Gold entities in the held-out ones, where they are counted.
     """
-    enough, found, least = HELD_OUT.documents, f"{documents}", f"{HELD_OUT.documents}"
+    many, many_entities = HELD_OUT.many
+    enough, found, least = many, f"{documents}", f"{many}"
     if entities is not None:
         if entities:
-            enough = max(enough, math.ceil(HELD_OUT.entities * documents / entities))
+            enough = max(enough, math.ceil(many_entities * documents / entities))
         found += f" with {entities} gold entities"
-        least += f" with {HELD_OUT.entities}"
+        least += f" with {many_entities}"
     if documents >= enough:
         return ""
-    few = f"too few abstracts are held out to tell two models apart ({found}; {least} are the minimum)"
+    few = f"too few abstracts are held out to tell small differences of two models ({found}; {least} do)"
     if finished >= CROSS_VALIDATED.documents:
         return (
             f"{few}: cross-validation over {finished} finished ones does, and takes as long as five trainings "
             "more; --no-cross-validation leaves it out"
         )
+    if documents >= HELD_OUT.documents:
+        return f"{few}: only a clearly better model will be used"
     return (
         f"{few}. Cross-validation needs {CROSS_VALIDATED.documents} finished ones, and there are {finished}: the "
         "present model will stay in use. Finish more abstracts, or give gold of your own to compare on: "

@@ -6,7 +6,14 @@ hash, for one project or for the user; choices are only ever added, so that each
 
 from __future__ import annotations
 
-from sciextract.workflows.models.choice import Chosen, chosen, current, rollback, use
+from sciextract.workflows.models.choice import (
+    Chosen,
+    chosen,
+    current,
+    rollback,
+    unusable_models,
+    use,
+)
 from sciextract.workflows.models.registry import (
     KnownModel,
     export,
@@ -27,5 +34,6 @@ __all__ = [
     "known_models",
     "register",
     "rollback",
+    "unusable_models",
     "use",
 ]

@@ -94,7 +94,7 @@ def chosen(project: Project | None = None, preferred: str | None = None) -> Chos
 
     Args:
         project: Whose choice comes first.
-        preferred: A model that comes before the bundled ones where a distribution brings it.
+        preferred: A model that comes before the bundled ones where a distribution brings it, and it can be used.
 
     Raises:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
@@ -104,10 +104,22 @@ def chosen(project: Project | None = None, preferred: str | None = None) -> Chos
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
     brought = known_models() if preferred else ()
-    defaults = [each.usable() for each in brought if each.distribution and each.name == preferred]
+    defaults = [
+        each
+        for each in brought
+        if each.distribution and each.name == preferred and not each.problem
+    ]
     defaults += [known_at(bundled_models() / name) for name in (DEFAULT_MODEL, BIOMEDICAL_MODEL)]
     fitting = (each for each in defaults if project is None or _predicts_in(project, each))
     return Chosen(next(fitting, defaults[0]), "default")
+
+
+def unusable_models() -> str:
+    """The models of the user and of other distributions that cannot be used and are skipped; empty for none."""
+    broken = [each for each in known_models() if each.problem and not each.bundled]
+    return "; ".join(
+        f"model {each.name} is skipped: {each.problem} ({each.hint})" for each in broken
+    )
 
 
 def _predicts_in(project: Project, model: KnownModel) -> bool:

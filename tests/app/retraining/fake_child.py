@@ -34,6 +34,7 @@ def gate(verdict: str) -> dict[str, Any]:
     reasons = {
         "promote": "the target improves with probability 0.93",
         "keep": "relations may lose more than 1.0 F1",
+        "worse": "the mean of the tasks falls by 51.20 F1",
         "too few": "12 gate documents; 30 are needed to tell",
     }
     return {

@@ -99,6 +99,11 @@ class TestOutcome:
         assert hint in found.reasons
         assert not training_result(gate(verdict), "sci-p-2", promoted=False, used=True).offered
 
+    def test_one_that_is_far_worse_is_not(self) -> None:
+        found = training_result(gate("worse"), "sci-p-2", promoted=False)
+        assert not found.offered and "Enter" not in found.words
+        assert "far worse than what predicts now" in found.words
+
     def test_labels_stand_below_their_task(self) -> None:
         rows = training_result(gate("keep"), "m", False).rows
         assert [row.name for row in rows] == [

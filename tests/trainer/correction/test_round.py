@@ -124,7 +124,7 @@ def test_a_finished_stage_is_not_repeated(finished: Finished) -> None:
     assert kinds(again) == ["start", "snapshot", "warning", "gate", "done"]
 
 
-@pytest.mark.parametrize("verdict", ["too few", "keep", "promote"])
+@pytest.mark.parametrize("verdict", ["too few", "keep", "worse", "promote"])
 def test_only_a_better_model_is_used(
     verdict: Verdict, finished: Finished, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +136,9 @@ def test_only_a_better_model_is_used(
     better = verdict == "promote"
     assert result.promoted is of_kind(again, "done")["promoted"] is better
     assert (used.id == result.model.id) is better and (used.name == "sci") is not better
-    assert (f"models use {result.model.id}" in result.hint) is not better
+    offered = verdict in ("too few", "keep")
+    assert (f"models use {result.model.id}" in result.hint) is offered
+    assert ("finish more abstracts" in result.hint) is (verdict == "worse")
 
 
 def test_a_run_is_not_taken_up_with_something_else(finished: Finished) -> None:
@@ -367,7 +369,7 @@ def test_labels_that_the_start_model_lacks_are_compared_with_an_adapter(
     request = RetrainRequest(project=str(project), model=str(model_folder), epochs=1)
     result = retrain_here(request, None, print)
     assert result.report.target is not None and result.report.target.before > 50
-    assert result.report.verdict == "keep", "an adapter is far ahead of one epoch of a tiny model"
+    assert result.report.verdict == "worse", "an adapter is far ahead of one epoch of a tiny model"
 
 
 def test_without_cross_validation_few_abstracts_decide_nothing(

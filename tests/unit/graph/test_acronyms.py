@@ -75,13 +75,24 @@ def test_wordings_are_one_expansion() -> None:
         2: "convolution neural network",
         3: "convolutional neural net",
     }
-    found = corpus_acronym({1: 5, 2: 1, 3: 1}, names)
+    found = corpus_acronym({1: 5, 2: 1, 3: 1}, names, 7)
+    assert found is not None
     assert found.expansions == ((1, 7),)
     assert found.meaning(1.0) == 1
 
 
 def test_two_expansions_are_open() -> None:
-    found = corpus_acronym({1: 19, 2: 1}, {1: "hidden markov model", 2: "heavy metal music"})
+    found = corpus_acronym({1: 19, 2: 1}, {1: "hidden markov model", 2: "heavy metal music"}, 20)
+    assert found is not None
     assert found.meaning(1.0) is None
     assert found.meaning(0.9) == 1
     assert found.expansions == ((1, 19), (2, 1))
+
+
+def test_what_hardly_any_user_of_an_acronym_writes_is_no_expansion() -> None:
+    names = {
+        1: "localization object detection and tracking",
+        2: "bidirectional representations from transformers",
+    }
+    assert corpus_acronym({1: 1}, names, 202) is None
+    assert corpus_acronym({2: 30}, names, 202) is not None

@@ -20,14 +20,21 @@ from sciextract.documents.spans import Span
 from sciextract.errors import ModelMismatchError
 from sciextract.learning.adapter import learn
 from sciextract.learning.states import EncoderStates
-from sciextract.store import EntityRef, Project, create_project, open_project
+from sciextract.store import EntityRef, Layer, Project, create_project, open_project
 from sciextract.store.events import Change, joined, replay
 from sciextract.store.ingest import Import
 from sciextract.store.maintenance.doctor import examine
 from sciextract.text.analyse import make_document
 from sciextract.workflows.active.queues import QueueOrder, make_queue
 from sciextract.workflows.active.ranking import By
-from sciextract.workflows.learn import learn_from_project, suggest_with, untouched
+from sciextract.workflows.learn import (
+    Learner,
+    adapter_run,
+    learn_from_project,
+    suggest_with,
+    untouched,
+)
+from sciextract.workflows.predict_project import predict_project
 
 ALLOYS = ("brass", "bronze", "steel", "nitinol", "invar", "solder")
 OWN = parse_schema(
@@ -196,6 +203,67 @@ def test_an_untrained_adapter_predicts_as_the_model(states: EncoderStates) -> No
             [each.score for each in other], abs=0.01
         )
     assert mine.entities
+
+
+SAMPLES = (
+    "We train a parser for dependency parsing on the treebank. The parser beats a tagger on news text.",
+    "A neural network is used for speech recognition. It improves accuracy over the hidden Markov model.",
+    "We compare two taggers for named entity recognition. The tagger uses character embeddings.",
+)
+
+
+@pytest.fixture
+def scierc(tmp_path: Path, states: EncoderStates) -> Iterator[Project]:
+    """Three predicted abstracts; in the first two everything is rejected and done, which teaches the opposite."""
+    with create_project(tmp_path / "s.sciextract", load_schema("scierc"), "ann") as project:
+        documents = [make_document(str(place), text) for place, text in enumerate(SAMPLES)]
+        Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
+        predict_project(project, states.extractor.with_settings(candidates=True))
+        for number in (1, 2):
+            project.actions.mark_done(number, undecided="reject")
+        yield project
+
+
+def test_layers_that_are_off_are_the_models_own_items(
+    scierc: Project, states: EncoderStates
+) -> None:
+    adapter = learn_from_project(scierc, states)
+    for text in SAMPLES:
+        document = make_document("d", text)
+        its = states.extractor.with_settings(candidates=True).annotate(document).annotations
+        assert its.entities and its.relations
+        assert adapter.predict(document).annotations.entities != its.entities
+        assert adapter.only(()).predict(document).annotations == its
+        related = adapter.only([Layer.RELATIONS]).predict(document).annotations
+        assert (related.entities, related.clusters) == (its.entities, its.clusters)
+        assert related.relations, "between the model's own entities"
+        linked = adapter.only([Layer.COREFERENCE]).predict(document).annotations
+        assert (linked.entities, linked.relations) == (its.entities, its.relations)
+
+
+def test_what_is_off_keeps_the_model_as_its_source(scierc: Project, states: EncoderStates) -> None:
+    before = scierc.document_state(3)
+    adapter = learn_from_project(scierc, states)
+    run = adapter_run(scierc, adapter.model, 2, ())
+    document = before.stored.document
+    own = adapter.only(()).predict(document).annotations
+    for shown in (adapter.predict(document).annotations, own):
+        run.add([(3, adapter.predict(document))], {3: shown})
+    after = scierc.document_state(3)
+    for one, other in ((before.entities, after.entities), (before.relations, after.relations)):
+        rows = [
+            {(row.label, row.score, scierc.sources[row.source_id]) for row in side}
+            for side in (one, other)
+        ]
+        assert rows[0] == rows[1] and rows[0]
+
+
+def test_abstracts_that_are_begun_are_not_counted_as_done(
+    scierc: Project, states: EncoderStates
+) -> None:
+    scierc.actions.accept(3, EntityRef(scierc.document_state(3).entities[0].id))
+    learned = Learner(scierc.path, "sci").learn()
+    assert (learned.finished, learned.done) == (3, 2)
 
 
 def test_queue_and_annotate_work_from_decisions(project: Project, states: EncoderStates) -> None:

@@ -14,8 +14,6 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from tokenizers import Tokenizer
-
 from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import (
@@ -37,6 +35,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.inference.tokenization import SubwordTokenizer
+from sciextract.inference.tokenizer_file import read_tokenizer
 from sciextract.retraining.events import Labelled, Listener
 from sciextract_trainer.build import labels_of
 from sciextract_trainer.data.examples import Targets
@@ -284,7 +283,7 @@ def load_pipeline(folder: ModelFolder, threads: int = 1) -> Pipeline:
     """A model as it predicts, in full precision where the folder has that graph."""
     config, pairs = folder.config, folder.path / PAIRS_GRAPH
     network = OnnxNetwork(_graph(folder), pairs if pairs.is_file() else None, threads)
-    tokenizer = Tokenizer.from_file(str(folder.path / TOKENIZER))
+    tokenizer = read_tokenizer(folder.path / TOKENIZER)
     subwords = SubwordTokenizer(
         tokenizer, config.prefix, config.suffix, config.unknown, config.subword_limit
     )

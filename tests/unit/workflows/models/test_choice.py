@@ -152,8 +152,9 @@ class TestProjects:
     ) -> None:
         labels = replace(SCIERC, entities=("Task", "Gene"))
         register(model_folder(tmp_path / "g", "genes", labels=labels))
-        with pytest.raises(ModelMismatchError, match="lacks: Gene"):
+        with pytest.raises(ModelMismatchError, match="lacks: Gene") as caught:
             use("genes", project)
+        assert f"sciextract suggest --project {project.path}" in caught.value.hint
         assert history(project) == []
 
     def test_a_project_that_cannot_be_written(self, project: Project, a: KnownModel) -> None:

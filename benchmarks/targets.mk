@@ -1,0 +1,37 @@
+# Measurements, with results in docs/benchmarks.md and research/notes. Included by the Makefile: make bench-annotate BENCH_ARGS="...".
+BENCH_ARGS ?=
+
+.PHONY: bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-rounds bench-active bench-learning bench-training bench-scale
+
+bench-annotate: $(DEV_ENV)/.installed ## Measure the speed of annotate (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/annotate.py $(BENCH_ARGS)
+
+bench-text: $(DEV_ENV)/.installed ## Compare tokens and sentences with other libraries (DATA=...)
+	@$(IN_DEV) python benchmarks/text_layer.py --data $(DATA) $(BENCH_ARGS)
+
+bench-store: $(DEV_ENV)/.installed ## Measure the project file: import, actions, search, export (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/store.py $(BENCH_ARGS)
+
+bench-kills: $(DEV_ENV)/.installed ## Kill a working process 200 times and look at what is left (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/store_kills.py $(BENCH_ARGS)
+
+bench-tui: $(DEV_ENV)/.installed ## Measure the review desk in real terminals: keys, starts, memory (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/tui.py $(BENCH_ARGS)
+
+bench-fuzz: $(DEV_ENV)/.installed ## Press 50,000 random keys on the whole desk (BENCH_ARGS="--seed 1")
+	@$(IN_DEV) python benchmarks/tui_fuzz.py --jobs $(JOBS) $(BENCH_ARGS)
+
+bench-rounds: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate correction rounds on SciERC (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python -m research.simulations.correction_rounds --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-rounds $(BENCH_ARGS)
+
+bench-active: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate active learning on SciERC (DATA=... ENCODER=... BENCH_ARGS="...")
+	@$(IN_DEV) python -m research.simulations.active_learning --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-active $(BENCH_ARGS)
+
+bench-learning: $(DEV_ENV)/.installed ## Measure what suggestions learn from 3 to 50 finished abstracts (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/learning.py --data $(DATA) $(BENCH_ARGS)
+
+bench-training: $(DEV_ENV)/.installed ## Measure training on this machine's GPU or processor (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/training_speed.py $(BENCH_ARGS)
+
+bench-scale: $(DEV_ENV)/.installed ## Measure many workers, their memory, how cost grows (BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/scale.py $(BENCH_ARGS)
