@@ -21,17 +21,21 @@ from yarl import URL
 from sciextract.errors import SciextractError
 
 _FOREIGN_FONT = re.compile(r"<link[^>]*fonts\.googleapis\.com[^>]*>")
-# Keys arrive from the start, without a click into the terminal.
-_FOCUS = """<script>new MutationObserver(() => document.querySelector(".xterm-helper-textarea")?.focus())
-  .observe(document.body, { attributes: true, attributeFilter: ["class"] });</script>"""
+# The template's scripts stand in the page, where our policy runs none; this one takes their place.
+_INLINE = re.compile(r"<script>.*?</script>", re.DOTALL)
+_SCRIPT = """addEventListener("DOMContentLoaded", () => {
+  for (const button of document.querySelectorAll("button"))
+    button.addEventListener("click", () => location.assign("/"));
+  // Keys arrive from the start, without a click into the terminal.
+  new MutationObserver(() => document.querySelector(".xterm-helper-textarea")?.focus())
+    .observe(document.body, { attributes: true, attributeFilter: ["class"] });
+});
+"""
+_SOURCE = re.compile(r"[\w.:\[\]-]+", re.ASCII)
 _ANSWERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": (
-        "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-        "img-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'"
-    ),
 }
 
 
@@ -85,6 +89,7 @@ class WebDesk(Server):
 
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
+        app.router.add_get("/desk.js", _script)
         app.middlewares.append(self._guard())
         app.on_response_prepare.append(_harden)
         return app
@@ -98,7 +103,8 @@ class WebDesk(Server):
         self.public_url = f"{request.scheme}://{request.host}"
         page = await super().handle_index(request)
         assert isinstance(page, web.Response) and page.text is not None
-        page.text = _FOREIGN_FONT.sub("", page.text).replace("</body>", _FOCUS + "</body>")
+        text = _INLINE.sub("", _FOREIGN_FONT.sub("", page.text)).replace(' onClick="refresh()"', "")
+        page.text = text.replace("</head>", '<script src="/desk.js"></script></head>')
         return page
 
     def _guard(self) -> Middleware:
@@ -133,6 +139,16 @@ class WebDesk(Server):
 
 async def _harden(request: web.Request, answer: web.StreamResponse) -> None:
     answer.headers.update(_ANSWERS)
+    # Not every browser takes 'self' to include WebSockets.
+    socket_ = f"ws://{request.host} wss://{request.host}" if _SOURCE.fullmatch(request.host) else ""
+    answer.headers["Content-Security-Policy"] = (
+        "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        f"img-src 'self' data:; connect-src 'self' {socket_}; frame-ancestors 'none'"
+    )
+
+
+async def _script(request: web.Request) -> web.Response:
+    return web.Response(text=_SCRIPT, content_type="text/javascript")
 
 
 def _host(address: str) -> str:

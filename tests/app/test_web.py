@@ -45,7 +45,14 @@ async def served() -> AsyncIterator[Served]:
 
 @pytest.mark.asyncio
 async def test_without_the_token_nothing_is_served(served: Served) -> None:
-    for path in ("/", "/?token=", "/?token=wrong", "/static/js/textual.js", "/download/x"):
+    for path in (
+        "/",
+        "/?token=",
+        "/?token=wrong",
+        "/static/js/textual.js",
+        "/desk.js",
+        "/download/x",
+    ):
         assert await served.get(path) == 403
     assert await served.get("/", Cookie=f"sciextract-{served.desk.port}=wrong") == 403
     assert await served.connect(Origin=served.address) == 403
@@ -58,7 +65,13 @@ async def test_the_link_lets_in_and_the_token_leaves_the_address(served: Served)
         page = await answer.text()
         assert served.address.replace("http", "ws") + "/ws" in page
         assert "googleapis" not in page
-        assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+        policy = answer.headers["Content-Security-Policy"]
+        own = served.address.partition("//")[2]
+        assert "script-src 'self';" in policy
+        assert f"connect-src 'self' ws://{own} wss://{own};" in policy
+        assert "<script>" not in page and "onClick" not in page
+        assert 'src="/desk.js"' in page
+    assert await served.get("/desk.js") == 200
     assert await served.get("/static/js/textual.js") == 200
     assert await served.connect(Origin=served.address) == 101
 
