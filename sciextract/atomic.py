@@ -148,20 +148,29 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def remove_leftovers(folder: Path, *, older_than: float = 0, of: Path | None = None) -> None:
+def remove_leftovers(
+    folder: Path, *, older_than: float = 0, of: Path | None = None
+) -> dict[Path, bool]:
     """Remove what killed processes left half written in a folder, as far as that is possible.
 
     Args:
         folder: Where to look.
         older_than: Seconds since it was changed last: what is younger may still be written.
         of: Only what was to become this target.
+
+    Returns:
+        What was found there, and whether it was removed.
     """
+    found: dict[Path, bool] = {}
     name = "" if of is None else escape(f"{_short(of.name)}.")
     with suppress(OSError):
         for each in folder.glob(f".{name}*{_PARTIAL}*"):
+            found[each] = False
             with suppress(OSError):
                 if time.time() - each.stat().st_mtime >= older_than:
                     remove(each)
+                    found[each] = True
+    return found
 
 
 def sync_folder(folder: Path) -> None:

@@ -153,6 +153,15 @@ def backup(
         # A lost project comes back to its own place, not over the only other one here.
         project = project or os.environ.get(VARIABLE)
     path = chosen_project(project)
+    for left, removed in ({} if list_only else backups.clear_killed(path)).items():
+        if removed:
+            say("note", f"removed {left}, which a killed restore left")
+        else:
+            say(
+                "note",
+                f"{left} was left by a killed restore, or one is running",
+                "if none is, remove it",
+            )
     if restore is not None:
         kept = backups.restore(Path(restore), path)
         words = f"{path} is {restore} now" + (

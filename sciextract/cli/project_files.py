@@ -163,11 +163,17 @@ def export(
             "--predicted",
         ),
     ] = False,
+    everything: Annotated[
+        bool, flag("Write unfinished abstracts to training formats, too.", "--all")
+    ] = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Export the project's imported, accepted, edited and added items.
+
+    Training formats (conll, conll-exact, conll2012, docbin, hf, hf-jsonl, parquet, scierc, spert) get finished
+    abstracts only: those with a done layer, or imported with annotations, in which nothing waits for a decision.
 
     Anything that the format cannot represent is counted and reported. Either the whole output is written or
     nothing. With --with-base, abstracts held out for the gate and those without a done layer are left out.
@@ -184,7 +190,9 @@ def export(
     """
     from sciextract.workflows.export_project import ExportJob
 
-    job = ExportJob(export_format, output, strict, undecided, source, force, with_base, predicted)
+    job = ExportJob(
+        export_format, output, strict, undecided, source, force, with_base, predicted, everything
+    )
     with opened_project(project, read=True) as opened:
         done = job.run(opened)
     aside = output in (None, "-")
@@ -219,6 +227,9 @@ def _exported(done: ExportReport) -> str:
     if done.documents and done.undecided:
         items = counted(done.undecided, "undecided item")
         words += f"; left out: {items} (--undecided includes them)"
+    if done.documents and done.unfinished:
+        abstracts = counted(done.unfinished, "unfinished abstract")
+        words += f"; left out: {abstracts} (--all writes them)"
     if done.documents and done.from_base:
         words += f"; {done.from_base:,} of them from the base"
     if done.bad:

@@ -69,6 +69,7 @@ class FormatSpec:
         extra: The extra of the package that its libraries come with; empty for the core's own.
         record: ``MODULE:FUNCTION`` that parses one line, where every line is a record of its own; what
             :mod:`sciextract.formats.lazy` leaves for later.
+        training: Whether tools train on its files, so that an abstract without items reads as one that has none.
     """
 
     id: str
@@ -84,6 +85,7 @@ class FormatSpec:
     holds: tuple[str, ...] = ()
     extra: str = ""
     record: str = ""
+    training: bool = False
 
     @property
     def reads(self) -> bool:
@@ -159,11 +161,11 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("spert", "SpERT JSON: sentences with tokens, entities and relations by numbers",
         (".json", ".jsonl"), reader=".spert:read_spert", writer=".spert:SpertWriter",
         opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"tokens"\s*:\s*\[\s*"')
-        + _inside(r'"entities"\s*:\s*\[\s*(?:\{[^{}]*"start"\s*:|\]\s*,\s*"relations"\s*:)')),
+        + _inside(r'"entities"\s*:\s*\[\s*(?:\{[^{}]*"start"\s*:|\]\s*,\s*"relations"\s*:)'), training=True),
     FormatSpec("hf-jsonl", "Hugging Face token classification as JSON lines: tokens and ner_tags",
         (".jsonl", ".json"), reader=".tagged_tokens:read_tagged_tokens", writer=".tagged_tokens:TaggedTokensWriter",
         opening=_NOT_OWN + r"\s*\{" + _inside(r'"tokens"\s*:\s*\[\s*"')
-        + _inside(r'"(?:ner_)?tags"\s*:\s*\[')),
+        + _inside(r'"(?:ner_)?tags"\s*:\s*\['), training=True),
     FormatSpec("doccano", "doccano JSONL: labels, or entities and relations, as character offsets",
         (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
         opening=_NOT_OWN + r"\s*[\[{]"
@@ -227,26 +229,26 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("conll2012", "CoNLL-2012 (OntoNotes) columns with names and coreference",
         (".v4_gold_conll", ".v4_auto_conll"), reader=".conll2012:read_conll2012", writer=".conll2012:Conll2012Writer",
         opening=r"#\s*begin document \(",
-        holds=("conll2012",)),
+        holds=("conll2012",), training=True),
     FormatSpec("conll", "CoNLL columns with IOB1, IOB2 or BILOU tags",
         (".conll", ".iob", ".iob2", ".bio"), reader=".conll:read_conll", writer=".conll:ConllWriter",
         opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
-        holds=("conll.columns",)),
+        holds=("conll.columns",), training=True),
     FormatSpec("conll-exact", "CoNLL columns with document keys and exact texts",
         (".conll",), reader=".conll:read_conll", writer=".conll:ExactConllWriter",
-        holds=("conll.columns",)),
+        holds=("conll.columns",), training=True),
     FormatSpec("brat", "brat standoff: a folder of .txt and .ann files",
         (".ann",), reader=".brat:read_brat", writer=".brat_writer:BratWriter",
         kind="folder", output="folder", options=("schema",), holds=("brat",)),
     FormatSpec("hf", "Hugging Face datasets: a folder (save_to_disk), or hf://datasets/OWNER/NAME",
         ("dataset_info.json", "dataset_dict.json"), reader=".hf_datasets:read_datasets", writer=".hf_datasets:DatasetsWriter",
-        kind="folder", output="folder", extra="datasets", holds=("*",)),
+        kind="folder", output="folder", extra="datasets", holds=("*",), training=True),
     FormatSpec("parquet", "Parquet, one row a document",
         (".parquet",), reader=".parquet:read_parquet", writer=".parquet:ParquetWriter",
-        binary=True, output="file", extra="formats", holds=("*",)),
+        binary=True, output="file", extra="formats", holds=("*",), training=True),
     FormatSpec("docbin", "spaCy DocBin",
         (".spacy",), reader=".docbin:read_docbin", writer=".docbin:DocBinWriter",
-        binary=True, output="file", extra="spacy", holds=("*",)),
+        binary=True, output="file", extra="spacy", holds=("*",), training=True),
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".jsonl:JsonWriter",
         opening=r"\s*(?:\[\s*(?:[{\]]|$)|\{\s*$)",
@@ -257,7 +259,7 @@ FORMATS: list[FormatSpec] = [
         options=("candidates",), holds=("*",)),
     FormatSpec("scierc", "SciERC or DyGIE++ JSONL: tokens with token offsets",
         (".jsonl", ".json"), reader=".scierc:read_scierc", writer=".scierc:SciercWriter", record=".scierc:parse_record",
-        options=("gold",), holds=("dataset",)),
+        options=("gold",), holds=("dataset",), training=True),
     FormatSpec("tsv", "tab-separated table with a header row; written with one row an item",
         (".tsv", ".tab"), reader=".tables:read_table", writer=".tables:TsvWriter",
         opening=r"(?i)kind\tdoc_key\tid\t|head_text\trelation\t|" rf"(?=.*\t)(?:{_CELL}\t)*{_TEXT_CELL}(?:\t{_CELL})*\s*$"),

@@ -44,6 +44,7 @@ class ExportReport:
         left_out: Documents that this set leaves out, by reason.
         bad: Records of the base that cannot be read.
         undecided: Undecided items that are left out of an export of the current annotations.
+        unfinished: Abstracts that are left out of a training format because nobody has finished them.
     """
 
     format: str
@@ -55,6 +56,7 @@ class ExportReport:
     left_out: dict[str, int] = field(default_factory=dict)
     bad: int = 0
     undecided: int = 0
+    unfinished: int = 0
 
     @property
     def exit_code(self) -> ExitCode:
@@ -82,6 +84,7 @@ class ExportJob:
         base: Gold that the project's abstracts are added to, for a training set of both.
         predicted: Whether predictions are written next to the current view: those of ``source``, else the
             latest ones of a model; abstracts without predictions are left out.
+        everything: Whether a training format holds unfinished abstracts, too.
     """
 
     format: str
@@ -92,6 +95,7 @@ class ExportJob:
     force: bool = False
     base: str | None = None
     predicted: bool = False
+    everything: bool = False
 
     def check(self, project: Project, inputs: Iterable[str] = ()) -> None:
         """Refuse what cannot be written, before anything is done.
@@ -135,6 +139,7 @@ class ExportJob:
         """
         self.check(project)
         spec = get_format(self.format, "write")
+        self._check_finished(spec, project)
         if self.output in (None, STDIN):
             return self._to_standard_output(spec, project)
         with whole_output(Path(str(self.output))) as partial:
@@ -158,7 +163,8 @@ class ExportJob:
         )
         writer, count = _writer(spec, destination, project, predictions), 0
         given = training or predictions
-        for document in given.documents() if given else self._documents(project):
+        finished = _finished(project) if self._only_finished(spec) else None
+        for document in given.documents() if given else finished or self._documents(project):
             writer.write(document)
             count += 1
         writer.close()
@@ -168,6 +174,8 @@ class ExportJob:
         report = report if training is None else _of_training_set(report, training)
         if given is None and self.source is None and not self.undecided:
             report = replace(report, undecided=project.undecided_items())
+        if finished is not None:
+            report = replace(report, unfinished=len(project.numbers()) - count)
         return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
     def _documents(self, project: Project) -> Iterator[AnnotatedDocument]:
@@ -175,6 +183,19 @@ class ExportJob:
         if source is not None:
             return _of_source(project, source)
         return project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
+
+    def _only_finished(self, spec: FormatSpec) -> bool:
+        """Whether a tool that is trained on the output would learn that unfinished abstracts hold nothing."""
+        chosen = self.everything or self.undecided or self.predicted
+        return spec.training and not chosen and self.source is None and self.base is None
+
+    def _check_finished(self, spec: FormatSpec, project: Project) -> None:
+        count = len(project.numbers()) if self._only_finished(spec) else 0
+        if count and next(_finished(project), None) is None:
+            raise UsageError(
+                f"{spec.id} is a training format, and none of the {count:,} abstracts is finished",
+                "mark abstracts as done: D in sciextract tui; or --all writes unfinished abstracts, too",
+            )
 
     def _source(self, project: Project) -> int | None:
         return None if self.source is None else _named_source(project, self.source)
@@ -245,6 +266,16 @@ def _writer(
     if predictions is not None:
         options["gold"] = predictions.gold
     return open_writer(spec.id, destination, **options)
+
+
+def _finished(project: Project) -> Iterator[AnnotatedDocument]:
+    """Abstracts that a person has finished, or that came with annotations; nothing waits in them."""
+    waiting = set(project.documents_with_undecided())
+    for number in project.numbers():
+        document = project.document(number)
+        untouched = document.done is None and bool(document.annotations.entities)
+        if number not in waiting and (document.done or untouched):
+            yield document
 
 
 def _of_source(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:

@@ -36,7 +36,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize("format_id", STREAMS)
 def test_streams_go_to_standard_output(command: Command, project: Path, format_id: str) -> None:
-    result = command("export", "--format", format_id, "--json")
+    result = command("export", "--format", format_id, "--all", "--json")
     assert result.code == ExitCode.DONE
     assert "attice" in result.out
     summary = json.loads(result.err.splitlines()[-1])
@@ -51,7 +51,7 @@ def test_folders_and_binary_files_need_a_place(
     result = command("export", "--format", format_id)
     assert (result.code, result.out) == (ExitCode.USAGE, "")
     assert "--output" in result.err
-    made = command("export", "--format", format_id, "--output", "out", "--json")
+    made = command("export", "--format", format_id, "--output", "out", "--all", "--json")
     assert (made.code, json.loads(made.out)["documents"]) == (ExitCode.DONE, 2)
     assert Path("out").is_dir() == (getattr(spec, "output", "") == "folder")
 
@@ -97,7 +97,7 @@ def test_a_format_that_cannot_be_written(command: Command, project: Path) -> Non
 
 @pytest.mark.parametrize("format_id", ["jsonl", "brat", "parquet"])
 def test_nothing_is_overwritten_unasked(command: Command, project: Path, format_id: str) -> None:
-    words = ("export", "--format", format_id, "--output", "out")
+    words = ("export", "--format", format_id, "--output", "out", "--all")
     assert command(*words).code == ExitCode.DONE
     command("import", "-", stdin="Another abstract about bees.")
     before = everything(project.parent)
@@ -136,7 +136,7 @@ def test_force_spares_the_project_and_what_is_no_file(
 
 @pytest.mark.parametrize("output", [None, "-", "out"])
 def test_strict_leaves_nothing(command: Command, project: Path, output: str | None) -> None:
-    words = ["export", "--format", "conll", "--strict", "--json"]
+    words = ["export", "--format", "conll", "--strict", "--all", "--json"]
     result = command(*words, *([] if output is None else ["--output", output]))
     assert result.code == ExitCode.FAILED
     told = result.err.splitlines()[-1] if output in (None, "-") else result.out
@@ -157,7 +157,7 @@ def test_strict_keeps_the_old_output(command: Command, project: Path) -> None:
 
 
 def test_strict_without_losses(command: Command, project: Path) -> None:
-    result = command("export", "--format", "scierc", "--strict")
+    result = command("export", "--format", "scierc", "--strict", "--all")
     assert (result.code, len(read_lines(result.out))) == (ExitCode.DONE, 2)
     assert read_lines(result.out)[0] == GOLD
 
@@ -174,6 +174,34 @@ def test_strict_refuses_to_lose_what_was_only_kept(command: Command, project: Pa
     assert "scierc cannot hold field 'events': 1" in result.err
     kept = command("export", "--format", "jsonl", "--strict")
     assert (kept.code, "events" in read_lines(kept.out)[2]) == (ExitCode.DONE, True)
+
+
+TRAINING = [spec.id for spec in writable() if spec.training and spec.extra != "spacy"]
+
+
+@pytest.mark.parametrize("format_id", TRAINING)
+def test_training_formats_hold_finished_abstracts(
+    command: Command, project: Path, format_id: str
+) -> None:
+    words = ("export", "--format", format_id, "--output", "out", "--force")
+    told = command(*words)
+    assert "1 abstract to out" in told.err + told.out
+    assert "left out: 1 unfinished abstract (--all writes them)" in told.err + told.out
+    assert json.loads(command(*words, "--all", "--json").out)["documents"] == 2
+    assert json.loads(command(*words, "--undecided", "--json").out)["documents"] == 2
+
+
+def test_without_a_finished_abstract_no_training_file_is_written(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command("init", "new.sciextract")
+    command("import", "-", "--project", "new.sciextract", stdin="An abstract about bees.")
+    words = ("export", "--format", "scierc", "--output", "out", "--project", "new.sciextract")
+    result = command(*words)
+    assert (result.code, Path("out").exists()) == (ExitCode.USAGE, False)
+    assert "none of the 1 abstracts is finished" in result.err and "--all" in result.err
+    assert command(*words, "--all").code == ExitCode.DONE
 
 
 def test_losses_are_told(command: Command, project: Path) -> None:

@@ -83,7 +83,7 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         size = pages * connection.execute("PRAGMA page_size").fetchone()[0]
     _check_room(project, size)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)  # names and sizes of backups are nobody else's business
     atomic.remove_leftovers(folder, older_than=_STALE_SECONDS)
     target = new_name(project, reason)
     with atomic.replacing(target, durable=True) as copy:
@@ -159,7 +159,7 @@ def restore(backup: Path, project: Path) -> Path | None:
                 "sciextract backup --list shows the backups",
             )
         _clear_log(project)
-    _clear_killed(place)
+    clear_killed(place)
     with (
         closing(connect(backup, "read")) as source,
         atomic.replacing(place, durable=True) as copy,
@@ -220,12 +220,19 @@ def _link(file: Path, name: Path) -> None:
             os.fsync(copy.fileno())
 
 
-def _clear_killed(project: Path) -> None:
-    """Remove what killed restores left: parts of copies, and second names of the present file."""
-    atomic.remove_leftovers(project.parent, older_than=_STALE_SECONDS, of=project)
+def clear_killed(project: Path) -> dict[Path, bool]:
+    """Remove what killed restores left: parts of copies, and second names of the present file.
+
+    Returns:
+        The parts, and whether each was removed: a restore that still runs may be writing what is younger than
+        an hour.
+    """
+    project = project.resolve()
+    found = atomic.remove_leftovers(project.parent, older_than=_STALE_SECONDS, of=project)
     for kept in project.parent.glob(f"{escape(project.name)}*{KEPT_ASIDE}"):
         if project.exists() and kept.samefile(project):
             kept.unlink()
+    return found
 
 
 def _copy(connection: sqlite3.Connection, project: Path, copy: Path) -> None:

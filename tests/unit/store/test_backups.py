@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.cli.main import main
 from sciextract.errors import (
     NotAProjectError,
     ProjectBusyError,
@@ -169,6 +170,30 @@ def test_killed_backup_leaves_nothing_that_looks_whole(path: Path) -> None:
         project.backup("next")
     assert not partial.exists()
     assert fresh.exists()
+
+
+def test_the_folder_of_backups_is_its_owners_alone(path: Path) -> None:
+    with open_project(path) as project:
+        project.backup("next")
+    assert folder_of(path).stat().st_mode & 0o777 == 0o700
+
+
+def test_what_killed_restores_left_is_named_and_removed(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = path.with_name(f".{path.name}.0a.partial")
+    journal = path.with_name(f".{path.name}.0a.partial-journal")
+    fresh = path.with_name(f".{path.name}.0b.partial")
+    for each in (old, journal, fresh):
+        each.write_bytes(b"a copy")
+    for each in (old, journal):
+        os.utime(each, (time.time() - 3_700,) * 2)
+    with pytest.raises(SystemExit, match="0"):
+        main(["backup", "--project", str(path)])
+    told = capsys.readouterr().err
+    assert all(each.name in told for each in (old, journal, fresh))
+    assert (old.exists(), journal.exists(), fresh.exists()) == (False, False, True)
+    assert "if none is, remove it" in told
 
 
 def test_failed_backup_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
