@@ -26,6 +26,9 @@ from sciextract.text.characters import visible
 
 _MOST_ALIASES = 12
 _MOST_PAPERS = 100
+_MOST_UNCONNECTED = 150
+"""Nodes of a graph without relations on its page; pairs of them grow with the square."""
+NAMED_TOGETHER = "named in the same abstract"
 _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 Counts = list[tuple[int, int]]
@@ -148,7 +151,7 @@ def page_content(
     centre: Node | None = None,
     sentences: int = 3,
 ) -> PageContent:
-    """What a page of these edges and their nodes shows.
+    """What a page of these edges and their nodes shows; of a graph without edges, which nodes abstracts name together.
 
     Args:
         connection: The graph.
@@ -164,25 +167,44 @@ def page_content(
         edges,
     )
     ends = {end for row in edge_rows for end in row[1:3]} | ({centre.id} if centre else set())
+    all_edges = _count(connection, "edge")
+    together = [] if all_edges or centre else _named_together(connection)
+    ends |= {end for head, tail, _ in together for end in (head, tail)}
     nodes = _page_nodes(connection, ends, types, papers)
     chosen = _sentences(connection, edges, sentences, papers, texts)
     places = {number: place for place, number in enumerate(nodes)}
     page_edges = _page_edges(connection, edge_rows, places, relations, chosen)
+    co_mentions = [
+        PageEdge(places[head], places[tail], 0, documents, documents, None, [], [])
+        for head, tail, documents in together
+    ]
     names = dict(connection.execute("SELECT id, name FROM label"))
     symmetric = {label for (label,) in connection.execute("SELECT label FROM symmetric")}
     return PageContent(
         title=title,
         centre=None if centre is None else places[centre.id],
         all_nodes=_count(connection, "node"),
-        all_edges=_count(connection, "edge"),
+        all_edges=all_edges or len(together),
         types=[visible(names[each]) for each in types],
-        relations=[visible(names[each]) for each in relations],
-        symmetric=[each in symmetric for each in relations],
+        relations=[NAMED_TOGETHER] if together else [visible(names[each]) for each in relations],
+        symmetric=[True] if together else [each in symmetric for each in relations],
         papers=_papers(connection, papers),
         texts=[visible(text) for text in texts],
         nodes=list(nodes.values()),
-        edges=[page_edges[number] for number in edges],
+        edges=[page_edges[number] for number in edges] or co_mentions,
     )
+
+
+def _named_together(connection: sqlite3.Connection) -> list[tuple[int, int, int]]:
+    """Pairs of the most frequent nodes with the number of abstracts that name both, the most first."""
+    return connection.execute(
+        """WITH frequent AS (SELECT id FROM node ORDER BY generic, documents DESC, id LIMIT ?)
+        SELECT a.node, b.node, count(*) FROM node_document a
+        JOIN node_document b ON b.document = a.document AND b.node > a.node
+        WHERE a.node IN frequent AND b.node IN frequent
+        GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2""",
+        (_MOST_UNCONNECTED,),
+    ).fetchall()
 
 
 def page(content: PageContent) -> str:

@@ -44,6 +44,32 @@ def test_texts_without_predictions_are_noticed(work: Path, command: Command) -> 
     assert "no entity was found" in outcome.err and "sciextract annotate" in outcome.err
 
 
+def test_a_graph_without_relations_shows_what_abstracts_name_together(
+    work: Path, command: Command
+) -> None:
+    text = "We bake bread with yeast."
+    write(work / "p.jsonl", [abstract("a", text, {"bread": "Food", "yeast": "Agent"})])
+    built = command("graph", "build", "p.jsonl", "--graph", "f.graph")
+    assert "no relation joins" in built.err
+    shown = command("graph", "view", "--output", "f.html", "--graph", "f.graph")
+    assert shown.code == 0
+    assert "2 nodes and 1 edge" in shown.err
+    assert "named in the same abstract" in (work / "f.html").read_text(encoding="utf-8")
+    none = command("graph", "view", "bread", "--output", "bread.html", "--graph", "f.graph")
+    assert none.code == 0
+
+
+def test_an_empty_page_says_why(work: Path, command: Command) -> None:
+    text = "Data for training."
+    document = abstract(
+        "a", text, {"Data": "Food", "training": "Agent"}, [("Data", "OF", "training")]
+    )
+    write(work / "p.jsonl", [document])
+    command("graph", "build", "p.jsonl", "--graph", "f.graph")
+    shown = command("graph", "view", "--output", "f.html", "--graph", "f.graph")
+    assert "is empty" in shown.err and "--with-generic" in shown.err
+
+
 def test_types_without_direction_are_named(graph: Path, command: Command) -> None:
     source = "predictions.jsonl"
     typo = command("graph", "build", source, "--symmetric", "COMPRAE", "--graph", graph)

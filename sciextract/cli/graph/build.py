@@ -153,6 +153,11 @@ def build(options: BuildOptions) -> None:
             "Warning", "no entity was found in any of the abstracts",
             "a graph is built from entities with labels: sciextract annotate predicts them, sciextract tui PROJECT decides",
         )  # fmt: skip
+    elif found.totals.nodes and not found.totals.edges:
+        say(
+            "Warning", "the graph has nodes but no edges: no relation joins two of them",
+            "graph top, papers and view show the nodes and which abstracts name them; edges need relations with labels",
+        )  # fmt: skip
     _warn_of_unknown(options.graph, [label for label in options.symmetric or () if label])
     report(found.to_json(), _in_words(found), options.as_json, quiet=options.quiet)
     raise typer.Exit(found.exit_code)

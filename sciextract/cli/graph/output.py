@@ -186,6 +186,11 @@ def view(
     settings = ViewSettings(relation, most, edges, sentences, with_generic)
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
+    if not drawn.nodes:
+        say(
+            "Warning", f"{output} is empty: the graph has no edges that fit the options",
+            "see what it has: sciextract graph top; --with-generic adds edges of generic nodes",
+        )  # fmt: skip
     words = f"{output} shows {counted(drawn.nodes, 'node')} and {counted(drawn.edges, 'edge')}"
     if node is None and drawn.edges < drawn.all_edges:
         words += f", the best supported of {drawn.all_edges:,}"
