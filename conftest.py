@@ -18,9 +18,9 @@ PACKAGES = [
     ROOT / "trainer" / "sciextract_trainer",
 ]
 # Whole folders that only `make test-full` runs; elsewhere single tests and files carry the marker `full`.
-_TRAINER = ("compression", "distillation", "encoders", "pretrain", "research", "teaching")
+_TRAINER = ("encoders",)
 FULL_FOLDERS = [
-    *(ROOT / "tests" / each for each in ("cluster", "remote")),
+    *(ROOT / "tests" / each for each in ("cluster", "remote", "research")),
     *(ROOT / "tests" / "trainer" / each for each in _TRAINER),
 ]
 FAST = "not full"

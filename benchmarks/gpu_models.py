@@ -88,7 +88,7 @@ def model_of(shape: str, folder: Path) -> ModelFolder:
 
 
 def _make(shape: str, bundled: ModelFolder, path: Path) -> None:
-    from sciextract_trainer.compression.quantise import write_half
+    from research.compression.quantise import write_half
     from sciextract_trainer.config import TrainConfig
     from sciextract_trainer.export import export_encoder
     from sciextract_trainer.warm_start import open_start_model
@@ -124,6 +124,6 @@ def _random(bundled: ModelFolder, path: Path, size: dict[str, int], config: Any)
 
 
 def _example(bundled: ModelFolder) -> Any:
-    from sciextract_trainer.compression.quantise import sample_windows
+    from research.compression.quantise import sample_windows
 
     return max(sample_windows(bundled), key=lambda each: len(each.input_ids))

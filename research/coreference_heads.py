@@ -23,12 +23,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sciextract.documents.schema_file import load_schema
-from sciextract.inference.lexical import FEATURES
-from sciextract.inference.model_folder import locate_model, open_folder
-from sciextract.inference.network import Floats
-from sciextract_trainer.compression.opened import MeasuredModel
-from sciextract_trainer.coreference import (
+from research.compression.opened import MeasuredModel
+from research.coreference import (
     FOLDS,
     THRESHOLDS,
     Abstract,
@@ -38,6 +34,10 @@ from sciextract_trainer.coreference import (
     link_scores,
     trained,
 )
+from sciextract.documents.schema_file import load_schema
+from sciextract.inference.lexical import FEATURES
+from sciextract.inference.model_folder import locate_model, open_folder
+from sciextract.inference.network import Floats
 from sciextract_trainer.data.gold import read_gold
 
 SEEDS = (1, 2, 3, 4)

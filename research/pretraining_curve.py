@@ -2,7 +2,7 @@
 
 Usage: ``python -m research.pretraining_curve --data scierc/ --encoders 0=.cache/minilm 9.8=runs/mlm-9.8/encoder ...
 --runs runs/curve --output docs/images/pretraining [--seeds 1 2] [--epochs 8]``. An encoder is named by the millions of
-subwords of its continued pretraining; ``sciextract-trainer pretrain --minutes N``, given again and again, leaves one to
+subwords of its continued pretraining; ``python -m research pretrain --minutes N``, given again and again, leaves one to
 copy each time.
 
 Each encoder and seed learns SciERC train with the recipe of teacher 1 for a few epochs; the last weights are kept and
@@ -24,6 +24,7 @@ from typing import cast
 import torch
 
 from benchmarks.rows import svg_figure
+from research.recipes import find_recipe
 from research.seeds import TASKS, Scores, markdown
 from sciextract import atomic
 from sciextract.documents.schema_file import load_schema
@@ -39,7 +40,6 @@ from sciextract_trainer.families import labels_for
 from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
-from sciextract_trainer.run import find_recipe
 
 
 def main(words: Sequence[str] | None = None) -> int:

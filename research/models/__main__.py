@@ -8,13 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from research.commands.options import NO_LIMIT, MinutesOption, run, sliced
 from research.models.context import BuildContext
 from research.models.make import make as make_models
 from research.models.plan import load_plan
 from sciextract.errors import UsageError
 from sciextract.retraining.events import Report
-from sciextract_trainer.cli import run
-from sciextract_trainer.commands.options import NO_LIMIT, MinutesOption, sliced
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from safetensors import safe_open
 
+from research.distillation.pair import DistilConfig, load_distil_config, run_distillation
+from research.distillation.student import StudentPlan, write_student
 from research.models.stage import ENCODER_WEIGHTS, Artifact, EncoderArtifact, Stage
+from research.pretraining.command import run_pretraining
+from research.pretraining.steps import PretrainConfig, load_pretrain_config
+from research.recipes import find_recipe
 from sciextract import atomic
 from sciextract_trainer.checkpoint import WEIGHTS
-from sciextract_trainer.distillation.pair import DistilConfig, load_distil_config, run_distillation
-from sciextract_trainer.distillation.student import StudentPlan, write_student
-from sciextract_trainer.pretraining.command import run_pretraining
-from sciextract_trainer.pretraining.steps import PretrainConfig, load_pretrain_config
-from sciextract_trainer.run import find_recipe
 from sciextract_trainer.sessions import TimeIsUp
 
 if TYPE_CHECKING:

@@ -11,6 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from research.compression.opened import MeasuredModel
+from research.compression.quantise import Quantisation, quantise_model
+from research.distillation.task import LABELS
 from research.models.context import BuildContext
 from research.models.network_stages import read_labels, write_checked_model
 from research.models.plan import PlannedModel
@@ -22,6 +25,7 @@ from research.models.stage import (
     NetworkArtifact,
     Stage,
 )
+from research.pretraining.network import HEAD, has_head
 from sciextract.errors import InputMissingError, ModelMismatchError, SciextractError, UsageError
 from sciextract.formats.inputs import Part
 from sciextract.inference.model_config import ModelConfig
@@ -37,14 +41,10 @@ from sciextract.inference.model_folder import (
 )
 from sciextract_trainer.calibration.fitting import fit_calibrated
 from sciextract_trainer.card import FITTED_EACH, model_card
-from sciextract_trainer.compression.opened import MeasuredModel
 from sciextract_trainer.compression.quantisation import read_texts
-from sciextract_trainer.compression.quantise import Quantisation, quantise_model
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.distillation.task import LABELS
 from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.loop import BEST
-from sciextract_trainer.pretraining.network import HEAD, has_head
 from sciextract_trainer.sessions import require_time
 from sciextract_trainer.warm_start import WEIGHTS
 

@@ -17,7 +17,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from research.compression.opened import open_measured
+from research.compression.soup import mean_weights
+from research.coreference import train_coreference
+from research.distillation.task import LABELS, Texts, label_texts
 from research.models.stage import Artifact, EncoderArtifact, LabelsArtifact, NetworkArtifact, Stage
+from research.recipes import find_recipe
 from sciextract.errors import ModelDamagedError, ModelMismatchError, UsageError
 from sciextract.inference.model_folder import (
     MANIFEST,
@@ -30,15 +35,11 @@ from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, build_network, load_subword_rules
 from sciextract_trainer.checkpoint import load_weights
-from sciextract_trainer.compression.opened import open_measured
-from sciextract_trainer.compression.soup import mean_weights
 from sciextract_trainer.config import TrainConfig, load_config
-from sciextract_trainer.coreference import train_coreference
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
 from sciextract_trainer.data.soft import SoftDocument, load_targets, soft_examples
 from sciextract_trainer.distillation.labelling import open_panel
-from sciextract_trainer.distillation.task import LABELS, Texts, label_texts
 from sciextract_trainer.families import family_of, labels_for
 from sciextract_trainer.files import explained, replacing
 from sciextract_trainer.graph_weights import read_weights
@@ -46,7 +47,6 @@ from sciextract_trainer.hardware.device import choose_device, has_fast_bf16
 from sciextract_trainer.loop import BEST, TrainingData, train
 from sciextract_trainer.network.joint import TorchNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.run import find_recipe
 from sciextract_trainer.sessions import recorded
 from sciextract_trainer.warm_start import open_start_model
 

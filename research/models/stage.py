@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from research.distillation.task import Texts
 from sciextract.errors import ModelDamagedError
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import sha256
-from sciextract_trainer.distillation.task import Texts
 
 if TYPE_CHECKING:
     from research.models.context import BuildContext

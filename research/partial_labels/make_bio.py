@@ -18,6 +18,8 @@ from typing import Any
 
 from safetensors.torch import save_file
 
+from research.calibration import events
+from research.compression.soup import mean_weights
 from research.models.plan import load_plan
 from research.partial_labels.datasets import (
     SetDocument,
@@ -32,6 +34,7 @@ from research.partial_labels.datasets import (
     without_leaks,
 )
 from research.partial_labels.scores import Samples, fit_set_settings, score_set
+from research.recipes import find_recipe
 from sciextract import atomic
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
@@ -50,11 +53,9 @@ from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
 from sciextract.store.rows import Layer
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
-from sciextract_trainer.calibration.command import events
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card
 from sciextract_trainer.checkpoint import load_weights, trainable
-from sciextract_trainer.compression.soup import mean_weights
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
 from sciextract_trainer.data.gold import sha256
@@ -65,7 +66,6 @@ from sciextract_trainer.hardware.device import CPU, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
-from sciextract_trainer.run import find_recipe
 from sciextract_trainer.warm_start import open_start_model
 
 START = DecodeSettings(thresholds=PerTask(0.4, 0.3, 0.5), nesting=True)

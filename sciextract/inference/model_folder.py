@@ -63,7 +63,7 @@ class ModelFolder:
 def _ways(present: Sequence[str], wanted: Sequence[str]) -> str:
     if not present:
         return "it has: none; export the model first"
-    way = "; sciextract-trainer quantise MODEL --scheme fp16 makes one for GPUs"
+    way = "; python -m research quantise MODEL --scheme fp16 in a checkout makes one for GPUs"
     return f"it has: {', '.join(present)}{way if 'fp16' in wanted else ''}"
 
 

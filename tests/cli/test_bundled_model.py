@@ -62,7 +62,7 @@ def test_a_gpu_that_is_not_there_is_an_error_and_auto_says_so(command: Command) 
         "annotate", "--device", "cuda", "--export", "jsonl", stdin="We train a parser."
     )
     assert result.code in (1, 4) and result.out == ""
-    assert "sciextract-trainer quantise MODEL --scheme fp16" in result.err or "onnx" in result.err
+    assert "python -m research quantise MODEL --scheme fp16" in result.err or "onnx" in result.err
     result = command(
         "annotate", "--device", "auto", "--export", "jsonl", stdin="We train a parser."
     )

@@ -21,7 +21,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 _FENCE = re.compile(r"^```(?:sh|bash|console|text)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _APP: Any = get_command(app)  # typer builds all commands anew at each call
 _NAMES = "|".join(_APP.commands)
-_COMMAND = re.compile(rf"\b(?:sciextract (?:{_NAMES})|sciextract-trainer|ssh|pip) (?:[\w-]+ )*$")
+_COMMAND = re.compile(rf"\b(?:sciextract (?:{_NAMES})|python -m research|ssh|pip) (?:[\w-]+ )*$")
 _INLINE = re.compile(r"`(sciextract [^`\n]+)`")
 
 

@@ -146,12 +146,7 @@ def test_a_missing_recipe_is_said(tmp_path: Path) -> None:
         load_config(tmp_path / "none.toml")
 
 
-TRAINING_RECIPES = [
-    path for path in sorted(RECIPES.glob("*.toml")) if not path.stem.startswith(("mlm-", "distil-"))
-]
-
-
-@pytest.mark.parametrize("path", TRAINING_RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(RECIPES.glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_recipes_are_sound(path: Path) -> None:
     assert load_config(path).encoder
 

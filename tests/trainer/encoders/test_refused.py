@@ -17,6 +17,8 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file
 
+from research.compression.pruning import prune_encoder
+from research.pretraining.command import write_encoder
 from sciextract.errors import (
     ModelDamagedError,
     ModelMismatchError,
@@ -25,11 +27,9 @@ from sciextract.errors import (
 )
 from sciextract_trainer import build as reading
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.compression.pruning import prune_encoder
 from sciextract_trainer.encoders.conversion import write_safetensors
 from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.paper.cells import layer_count
-from sciextract_trainer.pretraining.command import write_encoder
 from tests.trainer.encoders.tiny import change_json
 
 Copy = Callable[[str], Path]
@@ -55,7 +55,7 @@ def pickled(folder: Path) -> Path:
 def test_pickled_weights(encoder_copy: Copy, tmp_path: Path) -> None:
     folder = pickled(encoder_copy("bert"))
     hint = refused(ModelNotFoundError, "only safetensors are read", load_encoder, folder)
-    assert f"sciextract-trainer safetensors {folder}" in hint
+    assert f"python -m research safetensors {folder}" in hint
     written = tmp_path / "written"
     write_safetensors(str(folder), written)
     load_encoder(str(written))

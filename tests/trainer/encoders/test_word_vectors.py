@@ -13,9 +13,9 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
+from research.__main__ import app
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.cli import app
 from sciextract_trainer.encoders.conversion import read_vectors, write_encoder
 from sciextract_trainer.encoders.loading import load_encoder
 

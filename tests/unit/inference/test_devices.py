@@ -131,7 +131,7 @@ def test_a_model_without_a_graph_for_gpus_says_how_to_make_one(
 ) -> None:
     with pytest.raises(ModelNotFoundError, match="has no fp16 or fp32 graph") as e:
         start_model(bundled, GPU)
-    assert "it has: int8; sciextract-trainer quantise MODEL --scheme fp16" in e.value.hint
+    assert "it has: int8; python -m research quantise MODEL --scheme fp16" in e.value.hint
     with pytest.raises(DeviceError, match="int8 graphs run on the CPU only") as other:
         start_model(for_gpus, RunOptions(device="cuda", precision="int8"))
     assert "--precision fp16 or fp32" in other.value.hint

@@ -24,7 +24,7 @@ from sciextract_trainer.compression.compensated_rounding import input_moments, r
 from sciextract_trainer.data.unlabelled import read_unlabelled
 
 HALF = "fp16"
-"""Half precision, which needs no gold and no options: see :mod:`sciextract_trainer.compression.quantise`."""
+"""Half precision, which needs no gold and no options: see :mod:`research.compression.quantise`."""
 
 Kind = Literal["dynamic", "static", "weights4", "weights7"]
 Ranges = Literal["minmax", "entropy", "percentile"]

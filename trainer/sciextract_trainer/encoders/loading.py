@@ -179,7 +179,7 @@ def _refuse_pickles(source: str) -> None:
         raise ModelNotFoundError(
             f"{source} has its weights in {pickled[0]} only, and loading a pickle can run any code; "
             "only safetensors are read",
-            f"{as_command('sciextract-trainer', 'safetensors', source, 'NEW_DIR')}  writes them as model.safetensors",
+            f"{as_command('python', '-m', 'research', 'safetensors', source, 'NEW_DIR')}  writes them as model.safetensors",
         )
 
 

@@ -1,0 +1,38 @@
+"""``python -m research``: what makes encoders and bundled models; users of models need ``sciextract retrain``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import typer
+
+from research.commands import models, training
+from research.commands.options import run
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app.command()(training.pretrain)
+app.add_typer(training.app, name="distill")
+app.command()(training.student)
+app.command()(training.selftrain)
+app.command()(models.calibrate)
+app.command()(models.thresholds)
+app.command()(models.coreference)
+app.add_typer(models.app, name="prune")
+app.command()(models.quantise)
+app.command()(models.soup)
+app.command()(models.vectors)
+app.command()(models.safetensors)
+
+
+@app.callback()
+def _trainer() -> None:
+    """Pretraining and distillation of compact encoders and models."""
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the command of this process, or ``words``."""
+    run(app, words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The commands of ``python -m research``, one module each; heavy imports only when one runs."""

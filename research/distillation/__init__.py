@@ -1,0 +1,1 @@
+"""Encoders and models that learn from other models, and from their own predictions."""
