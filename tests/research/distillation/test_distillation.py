@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 
 from safetensors.torch import load_file, save_file
 
+from research import __main__ as cli
 from research.distillation.objectives import METHODS
 from research.distillation.pair import (
     DistilConfig,
@@ -33,7 +34,6 @@ from sciextract.errors import (
     SciextractError,
     UsageError,
 )
-from sciextract_trainer import cli
 from sciextract_trainer.encoders.loading import load_encoder, read_settings
 
 Settings = Callable[..., DistilConfig]

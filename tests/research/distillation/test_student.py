@@ -12,10 +12,10 @@ torch = pytest.importorskip("torch")
 
 from safetensors.torch import load_file
 
+from research import __main__ as cli
 from research.distillation.student import StudentPlan, every_of, write_student
 from research.pretraining.network import HEAD
 from sciextract.errors import ModelNotFoundError, OutputError, UsageError
-from sciextract_trainer import cli
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.encoders.loading import load_encoder, read_settings
 

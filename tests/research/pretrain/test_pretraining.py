@@ -15,11 +15,11 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file
 
+from research import __main__ as cli
 from research.pretraining.command import run_pretraining
 from research.pretraining.network import MaskedLanguageModel
 from research.pretraining.steps import PretrainConfig, load_pretrain_config
 from sciextract.errors import InputMissingError, SciextractError, UsageError
-from sciextract_trainer import cli
 from sciextract_trainer.encoders.loading import load_encoder
 from sciextract_trainer.run import find_recipe
 
