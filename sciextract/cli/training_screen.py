@@ -102,9 +102,10 @@ def line_of(event: Event) -> str:
 
     match event:
         case events.RunStarted():
+            still = f" (stops when dev stands still for {event.patience})" if event.patience else ""
             return (
                 f"training on from {event.start_model} ({event.weights} weights) on {event.device}, "
-                f"up to {event.epochs} epochs; run folder {event.folder}"
+                f"up to {event.epochs} epochs{still}; run folder {event.folder}"
             )
         case events.FilesStarted():
             kind = "bfloat16" if event.bf16 else "float32"

@@ -68,11 +68,12 @@ class RunStarted(Event):
         weights: Precision of its weights.
         device: Where the network is trained.
         epochs: Epochs there will be at most.
+        patience: Evaluations for which dev may stand still before the training ends; ``None`` for no such end.
         bf16: Whether the encoder computes in bfloat16, which only some devices do fast; else in float32.
     """
 
     kind = "start"
-    omitted = frozenset({"run", "folder", "project", "start_model", "weights", "bf16"})
+    omitted = frozenset({"run", "folder", "project", "start_model", "weights", "patience", "bf16"})
 
     run: str | None = None
     folder: str | None = None
@@ -81,6 +82,7 @@ class RunStarted(Event):
     weights: str | None = None
     device: str
     epochs: int
+    patience: int | None = None
     bf16: bool | None = None
 
 

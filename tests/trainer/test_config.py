@@ -133,6 +133,19 @@ def test_the_recipes_of_the_paper_have_its_loss_weights() -> None:
     assert {(each.epochs, each.encoder_lr, each.head_lr) for each in configs} == {(50, 5e-5, 1e-3)}
 
 
+@pytest.mark.parametrize(
+    ("documents", "epochs"), [(1, 25), (49, 25), (160, 25), (300, 13), (520, 8), (5000, 8)]
+)
+def test_the_epochs_of_a_correction_round_depend_on_the_data(documents: int, epochs: int) -> None:
+    config = load_config(RECIPES / "correction-round.toml")
+    assert config.within_budget(documents).epochs == epochs
+    assert config.patience > 0
+
+
+def test_without_a_step_budget_the_epochs_stay() -> None:
+    assert TrainConfig(encoder="tiny", epochs=20).within_budget(5000).epochs == 20
+
+
 @pytest.mark.parametrize("content", [b"epochs = = 3", b'encoder = "\xff"'])
 def test_broken_recipes_name_their_file(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "recipe.toml"

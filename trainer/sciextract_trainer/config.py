@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ _SHARES = ("warmup", "dropout", "attention_dropout", "word_dropout", "ema")
 _NOT_NEGATIVE = (
     "encoder_weight_decay", "head_weight_decay", "entity_weight", "relation_weight",
     "coreference_weight", "negatives_per_word", "patience", "rehearsal", "pull",
-    "rehearsal_limit",
+    "rehearsal_limit", "step_budget",
 )  # fmt: skip
 
 
@@ -107,6 +107,10 @@ def _check(config: TrainConfig, key: str, fine: bool, allowed: str) -> None:
 RECIPE_HINT = "a recipe is a TOML file in UTF-8"
 
 
+_LEAST_EPOCHS = 8
+"""Epochs that a step budget leaves in any case."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainConfig:
     """Everything that decides the outcome of a training, apart from the data.
@@ -154,6 +158,7 @@ class TrainConfig:
         negatives_per_word: Most likely non-gold spans per word that join the pair heads.
         evaluate_every: Epochs between evaluations on dev.
         select_by: Dev F1 that the kept epoch is chosen by: one task's, or ``mean`` of those learned.
+        step_budget: ``retrain`` only: steps from which on there are fewer epochs, down to eight; 0 is no limit.
         patience: Evaluations without a better score after which a training ends; 0 continues to the end.
         rehearsal: Documents against forgetting per training document and epoch, where there are any.
         rehearsal_limit: Most documents against forgetting in one epoch.
@@ -203,6 +208,7 @@ class TrainConfig:
     negatives_per_word: float = 0.15
     evaluate_every: int = 1
     select_by: str = "mean"
+    step_budget: int = 0
     patience: int = 0
     rehearsal: float = 1.0
     rehearsal_limit: int = 1_000_000
@@ -223,6 +229,16 @@ class TrainConfig:
     def rehearsed(self, examples: int) -> int:
         """How many documents against forgetting an epoch with as many examples wants."""
         return min(round(self.rehearsal * examples), self.rehearsal_limit)
+
+    def within_budget(self, documents: int) -> TrainConfig:
+        """The recipe with as many epochs of so many documents as the steps allow, at least eight.
+
+        The rates fall over the epochs that are left, hence this before the training.
+        """
+        if not self.step_budget:
+            return self
+        steps = -(-max(1, documents) // (self.batch_documents * self.accumulate))
+        return replace(self, epochs=min(self.epochs, max(_LEAST_EPOCHS, self.step_budget // steps)))
 
     def to_json(self) -> dict[str, Any]:
         """All settings by name; lists, as in JSON and TOML, where there are several values."""

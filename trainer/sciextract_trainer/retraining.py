@@ -252,11 +252,25 @@ class _Training:
         if stored is not None:
             return config_from(stored, str(self._run.folder))
         recipe = find_recipe(self._prepared.request.recipe or RECIPE)
-        values = {"encoder": str(self._start.folder.path), **self._prepared.request.changes}
+        changes = self._prepared.request.changes
+        exact = {"patience": 0} if "epochs" in changes else {}
+        values = {"encoder": str(self._start.folder.path), **changes, **exact}
         config = self._start.fit(load_config(recipe, **values))
+        if not exact:
+            config = config.within_budget(self._documents_an_epoch(config))
         settings = config.to_json() | {"bf16": config.bf16 and has_fast_bf16(self._device)}
         self._run.write_run(config=settings)
         return config_from(settings, str(recipe))
+
+    def _documents_an_epoch(self, config: TrainConfig) -> int:
+        """Decided documents and those against forgetting, before anything is labelled."""
+        manifest, train = self._prepared.snapshot.manifest, self._prepared.snapshot.train
+        own = sum(each.origin is not Origin.BASE for each in train)
+        labels = labels_of(self._prepared.schema, self._start.labels.max_span_width)
+        known = self._start.with_labels(labels).labels == self._start.folder.config.labels
+        others = (len(train) - own if own else 0) + (manifest.undecided if known else 0)
+        decided = own or len(train)
+        return decided + min(config.rehearsed(decided), others)
 
     def _announce(self) -> None:
         """Start, snapshot and its warnings as events."""
@@ -269,6 +283,7 @@ class _Training:
                 weights=self._start.precision,
                 device=describe(self._device),
                 epochs=self._config.epochs,
+                patience=self._config.patience or None,
                 bf16=self._config.bf16,
             )
         )

@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 
+from sciextract.cli.training_screen import line_of
 from sciextract.documents.annotations import Annotations, State
 from sciextract.documents.document import ModelId
 from sciextract.documents.schema import LabelSchema
@@ -30,6 +31,7 @@ from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import write_manifest
 from sciextract.metrics.promotion import GateReport, Verdict
 from sciextract.retraining.cross_validation import plan_folds
+from sciextract.retraining.events import RunStarted
 from sciextract.retraining.promotion import RetrainResult
 from sciextract.retraining.request import RetrainRequest
 from sciextract.retraining.run_folder import Run, runs_of
@@ -139,6 +141,30 @@ def test_only_a_better_model_is_used(
     offered = verdict in ("too few", "keep")
     assert (f"models use {result.model.id}" in result.hint) is offered
     assert ("finish more abstracts" in result.hint) is (verdict == "worse")
+
+
+@pytest.mark.parametrize(
+    ("wishes", "epochs", "patience", "words"),
+    [
+        ({"epochs": None}, 25, 4, "up to 25 epochs (stops when dev stands still for 4)"),
+        ({"epochs": 3}, 3, None, "up to 3 epochs; run folder"),
+    ],
+)
+def test_epochs_come_from_the_data_unless_they_are_named(
+    wishes: dict[str, Any], epochs: int, patience: int | None, words: str, retrain: Retrain
+) -> None:
+    begun: list[RunStarted] = []
+
+    def stop(event: dict[str, Any]) -> None:
+        if event["event"] == "start":
+            begun.append(RunStarted.from_json(event))
+            raise Killed
+
+    with pytest.raises(Killed):
+        retrain(report=stop, **wishes)
+    [start] = begun
+    assert (start.epochs, start.patience) == (epochs, patience)
+    assert words in line_of(start)
 
 
 def test_a_run_is_not_taken_up_with_something_else(finished: Finished) -> None:
