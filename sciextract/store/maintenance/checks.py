@@ -251,6 +251,10 @@ _ALSO_BYTES = {
 }
 """Columns whose strings are bytes where they have a lone surrogate."""
 
+_TIMES = ("at", "started", "finished")
+"""Names of columns that hold times."""
+_A_TIME = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]*'"
+
 
 def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
     """Columns with values that they are not made for, rows that speak of missing ones, and events."""
@@ -259,6 +263,7 @@ def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
         for name, kind, nullable in columns:
             kinds = _STORED[kind] + ", 'blob'" * ((table, name) in _ALSO_BYTES)
             wrong = f"typeof({name}) NOT IN ({kinds}{', ' + repr('null') if nullable else ''})"
+            wrong += f" OR {name} NOT GLOB {_A_TIME}" * (name in _TIMES)
             query = f"SELECT {name} FROM {table} WHERE {wrong} LIMIT 1"
             if row := connection.execute(query).fetchone():
                 yield f"{table}.{name} is {row[0]!r:.60}"

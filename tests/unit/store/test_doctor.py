@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -183,3 +185,11 @@ def test_surroundings(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {each.check for each in found.findings if each.severity is Severity.WARNING} == {"room"}
     assert found.facts["free_bytes"] == 1
     assert any("network" in each.message for each in found.findings)
+
+
+@pytest.mark.parametrize("column", ["label_schema.at", "event.at"])
+def test_a_time_that_is_none_is_found(path: Path, column: str) -> None:
+    table, name = column.split(".")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {name} = '[]'")
+    assert any(column in each.message for each in examine(path).findings)
