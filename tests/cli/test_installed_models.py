@@ -15,8 +15,7 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.inference.candidates import FEATURE_VERSION
-from sciextract.inference.model_folder import BASE_MODEL, locate_model
-from sciextract.workflows.model_choice import ModelChoice
+from sciextract.inference.model_folder import locate_model
 from sciextract.workflows.models import chosen, find_model, known_models, register, rollback, use
 from tests.cli.conftest import Command
 from tests.unit.workflows.models.builders import model_folder
@@ -83,13 +82,10 @@ def test_a_choice_holds_whatever_version_is_installed(base: Path, site: Path) ->
     assert rollback().model.name == "sci"
 
 
-def test_the_desk_prefers_it_until_somebody_chooses(base: Path) -> None:
-    assert chosen().model.name == "sci"
-    found = chosen(None, BASE_MODEL)
-    assert (found.model.folder, found.by) == (base, "default")
-    assert "sciextract-sci-base 1.0" in ModelChoice(preferred=BASE_MODEL).message()
-    use("sci")
-    assert chosen(None, BASE_MODEL).model.name == "sci"
+def test_it_predicts_only_when_somebody_chooses_it(base: Path) -> None:
+    assert (chosen().model.name, chosen().by) == ("sci", "default")
+    use("sci-base")
+    assert chosen().model.folder == base
 
 
 @pytest.mark.parametrize(
@@ -110,8 +106,6 @@ def test_an_entry_point_to_nothing(base: Path, site: Path, entry: str, wrong: st
     assert "pip uninstall sciextract-sci-base" in raised.value.hint
     [listed] = [each for each in known_models() if each.distribution]
     assert wrong in listed.problem
-    with pytest.raises(ModelDamagedError, match="is no"):
-        chosen(None, BASE_MODEL)
     assert find_model("sci").bundled
 
 
