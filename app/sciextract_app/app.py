@@ -17,7 +17,6 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from sciextract.errors import SciextractError
-from sciextract.inference.model_folder import BASE_MODEL
 from sciextract.store import Project, open_project
 from sciextract.store.review import Sort
 from sciextract.workflows.model_choice import ModelChoice
@@ -68,7 +67,7 @@ def run_desk(
         Exception: Whatever ended the app; terminal and project are in order then.
     """
     wanted = opening.plan(words, schema, model)
-    choice = ModelChoice(model, candidates=True, preferred=BASE_MODEL)
+    choice = ModelChoice(model, candidates=True)
 
     def load() -> Predictor:
         """The model that was named, else what the open project or the person chose."""

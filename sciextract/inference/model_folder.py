@@ -260,8 +260,6 @@ def _words_for(name: str, folder: Path) -> tuple[str, ...]:
 
 DEFAULT_MODEL = "sci"
 BIOMEDICAL_MODEL = "bio"
-BASE_MODEL = "sci-base"
-"""A larger model for the labels of the default one; a distribution of its own, which the desk prefers."""
 AUTO = "auto"
 """No model, but the word for choosing one of the two above by the words of a text."""
 _TRAINING = ("--data", "train.jsonl", "--dev", "dev.jsonl")

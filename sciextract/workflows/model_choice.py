@@ -48,7 +48,6 @@ class ModelChoice:
         only: Entity labels to look for; all of the model's when empty.
         batch_tokens: Subwords per call of such a graph, padding counted.
         device: ``cpu``, ``cuda`` or ``auto``.
-        preferred: A model that comes before the default one where its distribution is installed.
     """
 
     model: str | None = None
@@ -60,7 +59,6 @@ class ModelChoice:
     only: tuple[str, ...] = ()
     batch_tokens: int | None = None
     device: str = CPU
-    preferred: str | None = None
 
     def load(self, project: Project | None = None) -> Extractor | AutoExtractor:
         """The extractor.
@@ -130,7 +128,7 @@ class ModelChoice:
     def _chosen(self, project: Project | None) -> Chosen:
         from sciextract.workflows.models.choice import chosen
 
-        return chosen(project, self.preferred)
+        return chosen(project)
 
     def ignores_batches(self, extractor: Extractor | AutoExtractor) -> bool:
         """Whether batches were asked for and the graph runs one abstract a call all the same."""

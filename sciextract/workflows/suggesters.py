@@ -19,6 +19,7 @@ from sciextract.errors import FormatError, InputMissingError, MissingExtraError,
 from sciextract.text.plurals import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
+from sciextract.workflows.pattern_matching import SECONDS, PatternMatcher, TooSlowError
 
 _LONGEST_TERM = 20
 """Words of the longest term that is looked for."""
@@ -155,27 +156,38 @@ class Patterns:
         try:
             from sciextract.interop.spacy_tokens import blank_with_ruler
 
-            self._nlp, self._ruler = blank_with_ruler()
+            _, ruler = blank_with_ruler()
         except MissingExtraError as error:
             raise MissingExtraError("--patterns", "spacy") from error
         self._path, self._source = path, source_of(str(path))
+        patterns: dict[int, dict[str, Any]] = {}
         for line, pattern in _patterns(path):
             _check_label(pattern["label"], schema.entity_labels, f"{path}:{line}")
             try:
-                self._ruler.add_patterns([pattern])
-            except (ValueError, TypeError) as error:
+                ruler.add_patterns([pattern])
+            except (ValueError, TypeError, re.error) as error:
                 problem = f"not a pattern of spaCy: {' '.join(str(error).split())}"
                 raise FormatError(problem, path=path, line=line, hint=_PATTERN_HINT) from error
+            patterns[line] = pattern
+        self._matcher = PatternMatcher(patterns)
 
     def __call__(self, documents: Sequence[Document]) -> Iterator[Annotations]:
-        """The matches in each document."""
+        """The matches in each document.
+
+        Raises:
+            FormatError: A pattern takes too long, or has an attribute that needs a trained pipeline.
+        """
         for document in documents:
             try:
-                spans = self._ruler(self._nlp.make_doc(document.text)).ents
+                matches = self._matcher.matches(document.text)
+            except TooSlowError as error:
+                problem = f"matching {document.doc_key!r} takes more than {SECONDS:g} seconds"
+                hint = "a repeat within a repeat, such as (a+)*, or several * operators take this long; simplify them"
+                raise FormatError(problem, path=self._path, line=error.line, hint=hint) from None
             except ValueError as error:  # an attribute that needs a trained pipeline, such as POS
                 problem, _, _ = " ".join(str(error).split()).partition(". ")
                 raise FormatError(problem, path=self._path, hint=_PATTERN_HINT) from error
-            found = ((Span(each.start_char, each.end_char), each.label_) for each in spans)
+            found = ((Span(start, end), label) for start, end, label in matches)
             yield Annotations(
                 tuple(Entity(new_id(), (s,), label, source=self._source) for s, label in found)
             )

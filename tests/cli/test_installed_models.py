@@ -15,8 +15,7 @@ from sciextract.errors import (
     UsageError,
 )
 from sciextract.inference.candidates import FEATURE_VERSION
-from sciextract.inference.model_folder import BASE_MODEL, locate_model
-from sciextract.workflows.model_choice import ModelChoice
+from sciextract.inference.model_folder import locate_model
 from sciextract.workflows.models import (
     chosen,
     find_model,
@@ -91,13 +90,10 @@ def test_a_choice_holds_whatever_version_is_installed(base: Path, site: Path) ->
     assert rollback().model.name == "sci"
 
 
-def test_the_desk_prefers_it_until_somebody_chooses(base: Path) -> None:
-    assert chosen().model.name == "sci"
-    found = chosen(None, BASE_MODEL)
-    assert (found.model.folder, found.by) == (base, "default")
-    assert "sciextract-sci-base 1.0" in ModelChoice(preferred=BASE_MODEL).message()
-    use("sci")
-    assert chosen(None, BASE_MODEL).model.name == "sci"
+def test_it_predicts_only_when_somebody_chooses_it(base: Path) -> None:
+    assert (chosen().model.name, chosen().by) == ("sci", "default")
+    use("sci-base")
+    assert chosen().model.folder == base
 
 
 @pytest.mark.parametrize(
@@ -120,7 +116,7 @@ def test_an_entry_point_to_nothing(
     assert "pip uninstall sciextract-sci-base" in raised.value.hint
     [listed] = [each for each in known_models() if each.distribution]
     assert wrong in listed.problem
-    assert chosen(None, BASE_MODEL).model.name == "sci", "what cannot be used is skipped"
+    assert chosen(None).model.name == "sci"
     assert "model sci-base is skipped" in unusable_models() and wrong in unusable_models()
     listed_here = command("models", "list")
     assert listed_here.code == ExitCode.DONE and wrong in listed_here.out
@@ -169,7 +165,7 @@ def test_commands_show_where_it_comes_from(base: Path, command: Command) -> None
 def test_a_half_removed_model_is_skipped(base: Path) -> None:
     for file in base.iterdir():
         file.unlink()
-    assert chosen(None, BASE_MODEL).model.name == "sci"
+    assert chosen(None).model.name == "sci"
     assert "model sci-base is skipped" in unusable_models()
 
 
@@ -178,6 +174,6 @@ def test_a_registered_model_without_its_files_is_named_and_skipped(
 ) -> None:
     own = register(model_folder(tmp_path / "made", "mine"))
     (own.folder / "model.int8.onnx").unlink()
-    assert chosen(None, BASE_MODEL).model.name == "sci"
+    assert chosen(None).model.name == "sci"
     assert "model mine is skipped" in unusable_models()
     assert command("models", "list").code == ExitCode.DONE

@@ -14,6 +14,7 @@ from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, Layer, open_project
 from sciextract.store.ingest import Run
 from sciextract.store.review import acceptance
+from sciextract.workflows.pattern_matching import PatternMatcher
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
 from tests.cli.projects import write_lines
@@ -177,11 +178,36 @@ def test_patterns_of_spacy(command: Command, work: Path, project: Path) -> None:
         '{"label": "Alloy"}': "bad.jsonl:1: no 'pattern'",
         '{"pattern": "x"}': "bad.jsonl:1: no 'label'",
         '{"label": "Alloy", "pattern": [{"POS": "NOUN"}]}': "with the attribute POS\n",
+        '{"label": "Alloy", "pattern": [{"LOWER": {"REGEX": "("}}]}': "bad.jsonl:1: not a pattern",
         "[1]": "no JSON object",
     }.items():
         (work / "bad.jsonl").write_text(line, "utf-8")
         result = command("suggest", "--patterns", "bad.jsonl")
         assert (result.code in (1, 2), part in result.err) == (True, True), (line, result.err)
+
+
+@pytest.mark.parametrize(
+    "pattern", [[{"TEXT": {"REGEX": "^(e|e)*$"}}], [{"OP": "*"}] * 5], ids=["regex", "operators"]
+)
+def test_slow_patterns_end(
+    command: Command,
+    work: Path,
+    project: Path,
+    pattern: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("spacy")
+    monkeypatch.setattr(PatternMatcher.__init__, "__defaults__", (1.0,))
+    write_lines(work / "more.jsonl", {"doc_key": "b", "text": "e" * 40 + "d " + "ore " * 300})
+    command("import", "more.jsonl")
+    write_lines(
+        work / "p.jsonl",
+        {"label": "Alloy", "pattern": "alloys bend"},
+        {"label": "Alloy", "pattern": pattern},
+    )
+    result = command("suggest", "--patterns", "p.jsonl")
+    assert result.code == ExitCode.FAILED, result.err
+    assert "p.jsonl:2: matching" in result.err
 
 
 def test_mistakes_name_what_is_allowed(command: Command, work: Path, fake: RuleExtractor) -> None:

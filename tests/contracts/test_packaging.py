@@ -22,6 +22,17 @@ def test_no_possessive_repeat_of_a_group() -> None:
     assert [path for path in files if repeated.search(path.read_text("utf-8"))] == []
 
 
+def test_actions_and_release_tools_are_pinned() -> None:
+    """Actions by commit, with the version for readers; what builds a release by hash."""
+    texts = [p.read_text("utf-8") for p in (ROOT / ".github" / "workflows").glob("*.yml")]
+    used = re.findall(r"uses: (.+)", "\n".join(texts))
+    assert used
+    assert [each for each in used if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", each)] == []
+    tools = (ROOT / "packaging" / "requirements-release.txt").read_text("utf-8").splitlines()[1:]
+    line = re.compile(r"\S+==\S+ --hash=sha256:[0-9a-f]{64}")
+    assert [each for each in tools if not line.fullmatch(each)] == []
+
+
 def test_other_package_files_agree_with_pyproject() -> None:
     """The conda recipe has the version and the dependencies of the package, CITATION.cff the version."""
     recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text("utf-8")

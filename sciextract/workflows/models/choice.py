@@ -82,19 +82,15 @@ class Chosen:
         if self.is_default:
             return ""
         reasons = {"project": "the choice of this project", "user": "your choice"}
-        brought = self.model.distribution
-        reason = reasons.get(
-            self.by, f"from {brought}" if brought else "it has this project's labels"
-        )
+        reason = reasons.get(self.by, "it has this project's labels")
         return f"model {self.model.id} predicts ({reason}); for details: sciextract models show"
 
 
-def chosen(project: Project | None = None, preferred: str | None = None) -> Chosen:
-    """The model that predicts when none is named, and who chose it.
+def chosen(project: Project | None = None) -> Chosen:
+    """The model that predicts when none is named, and who chose it; one of a distribution only where somebody chose it.
 
     Args:
         project: Whose choice comes first.
-        preferred: A model that comes before the bundled ones where a distribution brings it, and it can be used.
 
     Raises:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
@@ -103,13 +99,7 @@ def chosen(project: Project | None = None, preferred: str | None = None) -> Chos
         choice = _standing(history(place))
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
-    brought = known_models() if preferred else ()
-    defaults = [
-        each
-        for each in brought
-        if each.distribution and each.name == preferred and not each.problem
-    ]
-    defaults += [known_at(bundled_models() / name) for name in (DEFAULT_MODEL, BIOMEDICAL_MODEL)]
+    defaults = [known_at(bundled_models() / name) for name in (DEFAULT_MODEL, BIOMEDICAL_MODEL)]
     fitting = (each for each in defaults if project is None or _predicts_in(project, each))
     return Chosen(next(fitting, defaults[0]), "default")
 
