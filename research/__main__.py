@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
-from research.commands import models, training
+from research.commands import models, recipes, training
 from research.commands.options import run
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -22,6 +22,7 @@ app.command()(models.quantise)
 app.command()(models.soup)
 app.command()(models.vectors)
 app.command()(models.safetensors)
+app.add_typer(recipes.recipe)
 
 
 @app.callback()

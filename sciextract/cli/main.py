@@ -22,7 +22,6 @@ from sciextract.cli.maintenance import backup, doctor, log, redo, undo
 from sciextract.cli.models import models
 from sciextract.cli.project_files import export, import_, init
 from sciextract.cli.queue import queue
-from sciextract.cli.recipes import recipe
 from sciextract.cli.schemas import schema
 from sciextract.cli.status import search, stats, status
 from sciextract.cli.suggest import suggest
@@ -43,7 +42,7 @@ _SECTIONS = {
     "Projects": "init import suggest tui export status search stats queue schema",
     "Safety of a project": "log undo redo backup doctor",
     "Several annotators": "merge agree adjudicate",
-    "Models and training": "models retrain recipe jobs",
+    "Models and training": "models retrain jobs",
     "Knowledge graph": "graph",
 }
 """The commands as ``--help`` shows them; those that no section names stand below."""
@@ -83,7 +82,7 @@ for command in (
     doctor, stats, merge, agree, adjudicate, tui, retrain,
 ):  # fmt: skip
     app.command(command.__name__.rstrip("_"), cls=FormatCommand)(command)
-for group in (models, jobs, queue, schema, recipe, graph):
+for group in (models, jobs, queue, schema, graph):
     app.add_typer(group)
 
 

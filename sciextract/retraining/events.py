@@ -321,50 +321,6 @@ class Stopped(Event):
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellEvent(Event):
-    """Something that happened to a cell of a grid: its name, its number, and how many cells there are."""
-
-    cell: str
-    number: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellStarted(CellEvent):
-    """The training of a cell begins, or continues."""
-
-    kind = "cell"
-
-    epochs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellTaken(CellEvent):
-    """Another process trains the cell."""
-
-    kind = "taken"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellFailed(CellEvent):
-    """The loss of a cell is not a number; the others go on."""
-
-    kind = "failed"
-
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellScored(CellEvent):
-    """A cell is finished, now or earlier: its scores (F1, 0 to 100), and the seconds spent on it."""
-
-    kind = "scored"
-
-    scores: Mapping[str, float]
-    seconds: float
-
-
 Listener = Callable[[Event], object]
 """Gets every event as it happens."""
 

@@ -285,3 +285,10 @@ def test_a_model_with_other_labels(command: Command, work: Path) -> None:
     result = command("annotate")
     assert result.code == ExitCode.FAILED
     assert "Task" in result.err and "'genia'" in result.err
+
+
+def test_given_entities_are_not_for_projects(command: Command, tmp_path: Path) -> None:
+    project = tmp_path / "p.sciextract"
+    assert command("init", project).code == ExitCode.DONE
+    outcome = command("annotate", "--project", project, "--given-entities")
+    assert outcome.code == ExitCode.USAGE and "--given-entities is not for projects" in outcome.err

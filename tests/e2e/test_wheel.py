@@ -150,7 +150,7 @@ class TestContents:
         inside = names(wheel)
         trainer = ROOT / "trainer"
         recipes = {path.relative_to(trainer).as_posix() for path in trainer.rglob("*.toml")}
-        assert recipes <= inside and "sciextract_trainer/recipes/paper/table5.toml" in recipes
+        assert recipes <= inside and "sciextract_trainer/recipes/scierc-joint.toml" in recipes
         assert "sciextract/py.typed" in inside
         assert f"sciextract-{__version__}.dist-info/licenses/LICENSE" in inside
 

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("torch")
 
+from research.paper.cells import Cell, Encoder, Material, cells_of, encoders_at_hand
+from research.paper.grid import load_grid
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.paper.cells import Cell, Encoder, Material, cells_of, encoders_at_hand
-from sciextract_trainer.paper.grid import load_grid
 
 MATERIAL = Material("schema", "train", "dev", 10)
 KITE, MOSS = Encoder("Kite", "kite", "kite"), Encoder("a/Moss", "moss", "moss")

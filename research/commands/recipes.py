@@ -1,4 +1,4 @@
-"""``sciextract recipe``: what can be trained, and the tables of the SciDeBERTa paper for the encoders at hand."""
+"""``python -m research recipe``: what can be trained, and the tables of the SciDeBERTa paper for the encoders at hand."""
 
 from __future__ import annotations
 
@@ -10,33 +10,40 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from research.commands.options import DeviceOption, needs_extra
 from sciextract.cli.console import argument, command_group, duration, option, say
-from sciextract.errors import ExitCode, InputMissingError, MissingExtraError, UsageError, as_command
+from sciextract.errors import ExitCode, InputMissingError, UsageError
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
-    from sciextract.retraining.events import CellEvent, Event, Listener
-    from sciextract_trainer.paper.run import GridOrder, GridRun
+    from research.paper.events import CellEvent
+    from research.paper.run import GridOrder, GridRun
+    from sciextract.retraining.events import Event, Listener
 
 
 recipe = command_group(
     "recipe",
     "List, show and run training recipes and the grids of the SciDeBERTa paper.\n\n"
-    "Training recipes are for `sciextract retrain --recipe NAME`; `recipe run` is for grids, which"
-    " train many times.",
+    "Recipes are for `--recipe` of the commands that train; `recipe run` is for grids, which train"
+    " many times.",
 )
 
-_GRIDS = "paper"
+# Not imported from the modules that load them: these need torch, and listing does not.
+_ROOT = Path(__file__).resolve().parents[2]
+_FOLDERS = {
+    "": (_ROOT / "trainer" / "sciextract_trainer" / "recipes", _ROOT / "research" / "recipes"),
+    "paper-": (_ROOT / "research" / "recipes" / "paper",),
+}
 _PREFIX = "paper-"
 
 
 @recipe.command("list")
 def list_() -> None:
-    """List the bundled recipes and grids, each with its description.
+    """List the recipes of the package and of research, and the grids, each with its description.
 
     Examples:
 
-        sciextract recipe list
+        python -m research recipe list
     """
     files = _files()
     width = max(map(len, files))
@@ -53,7 +60,7 @@ def show(
 
     Examples:
 
-        sciextract recipe show paper-table5 > mine.toml
+        python -m research recipe show paper-table5 > mine.toml
     """
     typer.echo(_file(name).read_text(encoding="utf-8"), nl=False)
 
@@ -96,7 +103,7 @@ def run(
     json_path: Annotated[
         str | None, option("PATH", "Where to write the JSON instead.", "--json")
     ] = None,
-    device: Annotated[str, option("NAME", "auto, cpu, cuda or mps.")] = "auto",
+    device: DeviceOption = "auto",
 ) -> None:
     """Train every cell of a grid, and print its dev scores next to the published test scores.
 
@@ -105,22 +112,21 @@ def run(
 
     Examples:
 
-        sciextract recipe run paper-table5 --data scierc --encoder KISTI-AI/scideberta-cs
+        python -m research recipe run paper-table5 --data scierc --encoder KISTI-AI/scideberta-cs
 
-        sciextract recipe run paper-figure3 --data scierc --encoder MiniLM=models/minilm --runs 1 --epochs 15
+        python -m research recipe run paper-figure3 --data scierc --encoder MiniLM=models/minilm --runs 1 --epochs 15
     """
-    from sciextract.cli.training_screen import needs_extra, stoppable
+    from sciextract.cli.training_screen import stoppable
 
-    with needs_extra():
-        from sciextract_trainer.paper.run import GridOrder, prepare
     _refuse_recipes(name)
-    order = GridOrder(
+    grids = needs_extra("research.paper.run")
+    order = grids.GridOrder(
         name=name, data=Path(data), encoders=tuple(encoder or ()), runs=runs, epochs=epochs,
         only=tuple(only or ()), documents=documents, folder=Path(folder) if folder else None,
         network=network, evaluate_every=evaluate_every, device=device,
     )  # fmt: skip
     with stoppable():
-        grid_run = prepare(order)
+        grid_run = grids.prepare(order)
         stopped = _train(grid_run)
     _end(grid_run, order, Path(json_path) if json_path else None, stopped)
 
@@ -137,8 +143,7 @@ def _train(grid_run: GridRun) -> bool:
 
 
 def _end(grid_run: GridRun, order: GridOrder, json_path: Path | None, stopped: bool) -> None:
-    from sciextract.text.characters import visible
-    from sciextract_trainer.paper.table import as_markdown
+    from research.paper.table import as_markdown
 
     table, path = grid_run.write_table(json_path)
     typer.echo(visible(as_markdown(table), keep="\n"), nl=False)
@@ -152,11 +157,11 @@ def _end(grid_run: GridRun, order: GridOrder, json_path: Path | None, stopped: b
 
 
 def _refuse_recipes(name: str) -> None:
-    """A training recipe is not a grid."""
+    """A recipe of one training is not a grid."""
     if not name.startswith(_PREFIX) and name in _files():
         raise UsageError(
-            f"{name} is a training recipe, not a grid",
-            f"{as_command('sciextract', 'retrain', '--recipe', name)}; grids begin with {_PREFIX}",
+            f"{name} is a recipe of one training, not a grid",
+            f"give it as --recipe to a command that trains; grids begin with {_PREFIX}",
         )
 
 
@@ -168,16 +173,13 @@ def _file(name: str) -> Path:
 
 
 def _files() -> dict[str, Path]:
-    """The packaged recipes and grids by name, found without importing what they need."""
-    from importlib.util import find_spec
-
-    spec = find_spec("sciextract_trainer")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError("training", "train")
-    folder = Path(next(iter(spec.submodule_search_locations))) / "recipes"
-    recipes = {file.stem: file for file in sorted(folder.glob("*.toml"))}
-    grids = {_PREFIX + file.stem: file for file in sorted((folder / _GRIDS).glob("*.toml"))}
-    return recipes | grids
+    """The recipes and grids by name."""
+    return {
+        prefix + file.stem: file
+        for prefix, folders in _FOLDERS.items()
+        for folder in folders
+        for file in sorted(folder.glob("*.toml"))
+    }
 
 
 @contextmanager
@@ -186,7 +188,8 @@ def grid_report() -> Iterator[Listener]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from sciextract.retraining.events import CellStarted, Step
+    from research.paper.events import CellStarted
+    from sciextract.retraining.events import Step
 
     console = Console(stderr=True)
     columns = (
@@ -215,14 +218,10 @@ def grid_report() -> Iterator[Listener]:
 
 
 def line_of(event: Event) -> str:
-    """An event in words; empty for what is drawn.
-
-    >>> from sciextract.retraining.events import CellTaken
-    >>> line_of(CellTaken(cell="MiniLM/NER, seed 1", number=2, of=6))
-    '2 of 6 MiniLM/NER, seed 1: another process works on it'
-    """
+    """An event in words; empty for what is drawn."""
+    from research.paper import events
     from sciextract.cli import training_screen
-    from sciextract.retraining import events
+    from sciextract.retraining.events import MemoryShort, Resumed
 
     match event:
         case events.CellStarted():
@@ -234,7 +233,7 @@ def line_of(event: Event) -> str:
         case events.CellScored():
             scores = ", ".join(f"{name} {value:.1f}" for name, value in event.scores.items())
             return f"{_place(event)}: {scores}; {duration(event.seconds)}"
-        case events.Resumed() | events.MemoryShort():
+        case Resumed() | MemoryShort():
             return f"  {training_screen.line_of(event)}"
     return ""
 

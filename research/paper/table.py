@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 
-from sciextract_trainer.paper.cells import Cell, Result
-from sciextract_trainer.paper.grid import NOT_STATED, Grid, Part, Published
+from research.paper.cells import Cell, Result
+from research.paper.grid import NOT_STATED, Grid, Part, Published
 
 UNFINISHED = "…"
 NOT_RUN = "not run"

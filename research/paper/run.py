@@ -10,28 +10,7 @@ from typing import Any
 
 import torch
 
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema import LabelSchema
-from sciextract.documents.schema_file import load_schema
-from sciextract.errors import InputMissingError, UsageError
-from sciextract.retraining.events import (
-    CellEvent,
-    CellFailed,
-    CellScored,
-    CellStarted,
-    CellTaken,
-    Event,
-    Listener,
-)
-from sciextract.retraining.run_folder import runs_folder
-from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.gold import read_gold, sha256
-from sciextract_trainer.evaluate import DevScores, dev_report
-from sciextract_trainer.families import family_of, labels_for
-from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
-from sciextract_trainer.loop import TrainingData, selection_score, train
-from sciextract_trainer.paper.cells import (
+from research.paper.cells import (
     Cell,
     CellFolder,
     Material,
@@ -40,8 +19,22 @@ from sciextract_trainer.paper.cells import (
     encoders_at_hand,
     write_whole,
 )
-from sciextract_trainer.paper.grid import Grid, load_grid, scores_of
-from sciextract_trainer.paper.table import Sitting, Table, as_json, as_markdown
+from research.paper.events import CellEvent, CellFailed, CellScored, CellStarted, CellTaken
+from research.paper.grid import Grid, load_grid, scores_of
+from research.paper.table import Sitting, Table, as_json, as_markdown
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import load_schema
+from sciextract.errors import InputMissingError, UsageError
+from sciextract.retraining.events import Event, Listener
+from sciextract.retraining.run_folder import runs_folder
+from sciextract_trainer.build import load_subword_rules
+from sciextract_trainer.config import TrainConfig
+from sciextract_trainer.data.gold import read_gold, sha256
+from sciextract_trainer.evaluate import DevScores, dev_report
+from sciextract_trainer.families import family_of, labels_for
+from sciextract_trainer.hardware.device import choose_device, describe, has_fast_bf16
+from sciextract_trainer.loop import TrainingData, selection_score, train
 from sciextract_trainer.step import LossError
 
 _NOTE_SECONDS = 20.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from research.recipes import RECIPES
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.metrics.report import EvaluationReport
 from sciextract_trainer.config import TrainConfig, config_from
@@ -179,7 +180,7 @@ def scores_of(report: EvaluationReport, config: TrainConfig) -> dict[str, float]
     return {name: value for name, value in values.items() if is_scored(name, config)}
 
 
-GRIDS = Path(__file__).resolve().parent.parent / "recipes" / "paper"
+GRIDS = RECIPES / "paper"
 PREFIX = "paper-"
 TOP_LAYERS = "reinit_top"
 """Setting of a variant that no recipe has: how many of the upper layers of any encoder begin anew."""
@@ -213,7 +214,7 @@ class Grid:
     """A table or figure of the paper.
 
     Attributes:
-        name: What ``sciextract recipe run`` calls it.
+        name: What ``python -m research recipe run`` calls it.
         title: One line.
         source: Where the published figures stand.
         schema: Label schema; also the folder of the data set.

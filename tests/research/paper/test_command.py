@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("torch")
 
 from sciextract.errors import ExitCode
+from tests.research.paper.test_run import GRID
 from tests.trainer.corpus import TEN_SENTENCES
-from tests.trainer.paper.test_run import GRID
 from tests.trainer.records import scierc_line
 
 MANY_EPOCHS = 3000
@@ -30,7 +30,7 @@ def words(tmp_path: Path, encoder_folder: Path) -> list[str]:
     for name in ("train", "dev"):
         (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
     return [
-        *(sys.executable, "-m", "sciextract", "recipe", "run", "grid.toml", "--data", "."),
+        *(sys.executable, "-m", "research", "recipe", "run", "grid.toml", "--data", "."),
         *("--encoder", f"Tiny={encoder_folder}", "--folder", "runs", "--runs", "1"),
         *("--only", "NER", "--device", "cpu", "--epochs", str(MANY_EPOCHS)),
     ]

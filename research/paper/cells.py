@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from research.paper.grid import TOP_LAYERS, Grid, Part
 from sciextract import atomic
 from sciextract.errors import InputMissingError, OutputError, UsageError
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.encoders.loading import read_settings
-from sciextract_trainer.paper.grid import TOP_LAYERS, Grid, Part
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 _IDLE = frozenset({"README.md", "data_config.json"})

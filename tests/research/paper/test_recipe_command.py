@@ -1,4 +1,4 @@
-"""``sciextract recipe``: listing and showing need no trainer; mistakes are said before any work."""
+"""``python -m research recipe``: listing and showing need no torch; mistakes are said before any work."""
 
 from __future__ import annotations
 
@@ -8,29 +8,33 @@ from typing import Any
 
 import pytest
 
-from sciextract.cli.recipes import grid_report, line_of
+from research.__main__ import main
+from research.commands.recipes import grid_report, line_of
+from research.paper.events import CellScored, CellStarted, CellTaken
 from sciextract.errors import ExitCode
-from sciextract.retraining.events import (
-    CellScored,
-    CellStarted,
-    CellTaken,
-    DevScored,
-    Losses,
-    Resumed,
-    Step,
-)
-from tests.cli.conftest import Command
+from sciextract.retraining.events import DevScored, Losses, Resumed, Step
+from tests.cli.conftest import Command, Outcome
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    def run(*words: object) -> Outcome:
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        return Outcome(int(str(ended.value.code or 0)), *capsys.readouterr())
+
+    return run
 
 
 def test_the_list_tells_each_recipe_in_one_line(command: Command) -> None:
     outcome = command("recipe", "list")
     lines = outcome.out.splitlines()
     names = [line.split()[0] for line in lines]
-    assert {"scierc-joint", "relations-given", "paper-table2", "paper-figure4"} <= set(names)
+    assert {"scierc-joint", "sci-gold", "paper-table2", "paper-figure4"} <= set(names)
     assert all(len(line.split()) > 3 for line in lines) and outcome.code == ExitCode.DONE
 
 
-@pytest.mark.parametrize("name", ["relations-given", "paper-table5"])
+@pytest.mark.parametrize("name", ["relations-given", "sci-gold", "paper-table5"])
 def test_show_prints_the_file(command: Command, name: str) -> None:
     outcome = command("recipe", "show", name)
     assert outcome.out.startswith("# ") and tomllib.loads(outcome.out)
@@ -50,13 +54,6 @@ def test_lists_and_shows_without_torch(command: Command, monkeypatch: pytest.Mon
     assert command("recipe", "show", "paper-table2").code == ExitCode.DONE
 
 
-def test_given_entities_are_not_for_projects(command: Command, tmp_path: Path) -> None:
-    project = tmp_path / "p.sciextract"
-    assert command("init", project).code == ExitCode.DONE
-    outcome = command("annotate", "--project", project, "--given-entities")
-    assert outcome.code == ExitCode.USAGE and "--given-entities is not for projects" in outcome.err
-
-
 class TestRun:
     @pytest.fixture(autouse=True)
     def _torch(self) -> None:
@@ -65,7 +62,7 @@ class TestRun:
     def test_a_training_recipe_is_no_grid(self, command: Command) -> None:
         outcome = command("recipe", "run", "scierc-joint", "--data", "x")
         assert outcome.code == ExitCode.USAGE
-        assert "sciextract retrain --recipe scierc-joint" in outcome.err
+        assert "--recipe" in outcome.err and "grids begin with paper-" in outcome.err
 
     def test_an_encoder_that_is_not_there(self, command: Command, tmp_path: Path) -> None:
         outcome = command(

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from research.paper.grid import TASK_OF, Published, grid_names, load_grid
 from sciextract.errors import InputMissingError, UsageError
-from sciextract_trainer.paper.grid import TASK_OF, Published, grid_names, load_grid
 
 GRID = """
 title = "Kites"
@@ -56,8 +56,8 @@ def test_the_tables_share_their_hyperparameters() -> None:
 
 
 def test_the_dygie_frame_is_that_of_its_recipe() -> None:
+    from research.paper.grid import Part
     from sciextract_trainer.config import config_from, load_config
-    from sciextract_trainer.paper.grid import Part
     from sciextract_trainer.run import find_recipe
 
     grid = load_grid("paper-table5")

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from research.paper.cells import CellFolder
+from research.paper.run import GridOrder, GridRun, prepare
+from research.paper.table import NOT_RUN, UNFINISHED, Scored, as_markdown
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.retraining.events import Event, Resumed, Step
-from sciextract_trainer.paper.cells import CellFolder
-from sciextract_trainer.paper.run import GridOrder, GridRun, prepare
-from sciextract_trainer.paper.table import NOT_RUN, UNFINISHED, as_markdown
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line
 
@@ -168,7 +168,7 @@ def test_one_bad_cell_does_not_stop_the_others(
             raise LossError("the loss is nan at the document otters")
         return train(config, *words, **named)
 
-    monkeypatch.setattr("sciextract_trainer.paper.run.train", broken)
+    monkeypatch.setattr("research.paper.run.train", broken)
     grid_run, events = run(order(runs=1))
     assert kinds(events)[:2] == ["cell", "failed"] and "scored" in kinds(events)
     assert grid_run.table().unfinished == 1
@@ -212,3 +212,8 @@ def test_the_reference_frame_is_trained_too(order: Make) -> None:
     grid_run, _ = run(order(network="dygie", runs=1, epochs=1, only=("NER",)))
     assert "network `dygie`" in as_markdown(grid_run.table())
     assert grid_run.table().unfinished == 0
+
+
+def test_missing_runs_are_said_beside_the_mean() -> None:
+    assert Scored((60.0, 62.0), 2, 9.0, 9.0).text() == "61.0 ± 1.4"
+    assert Scored((60.0,), 2, 9.0, 9.0).text() == "60.0 (1 of 2 runs)"
