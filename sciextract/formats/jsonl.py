@@ -79,15 +79,22 @@ def record_of(
 ) -> Record:
     """A document as an exchange record.
 
-    Tokens are split where the edge of an entity cuts one, unless ``split`` is off. Input fields that sciextract does not interpret
+    Tokens are split where the edge of an entity cuts one, unless ``split`` is off. The texts of entities and
+    arguments are there for other tools: readers take the ranges. Input fields that sciextract does not interpret
     follow its own; one that has the name of an own field becomes ``input_NAME``.
     """
     record = _text_fields(document, token_layers(document, split=split))
     model = document.model
     record["model"] = model and {"name": model.name, "hash": model.hash}
-    annotations = document.annotations
-    record["entities"] = [entity_record(entity) for entity in annotations.entities]
-    record["links"] = [link_record(relation) for relation in annotations.relations]
+    annotations, text = document.annotations, document.document.text
+    texts = {entity.id: entity.text_of(text) for entity in annotations.entities}
+    record["entities"] = [
+        {**entity_record(entity), "text": texts[entity.id]} for entity in annotations.entities
+    ]
+    record["links"] = [
+        {**link_record(each), "head_text": texts[each.head], "tail_text": texts[each.tail]}
+        for each in annotations.relations
+    ]
     record["groups"] = [group_record(cluster) for cluster in annotations.clusters]
     if candidates and annotations.candidates is not None:
         record["candidates"] = _candidates(annotations.candidates)
@@ -122,13 +129,13 @@ def _scores(layers: TokenLayers) -> dict[str, Any]:
 
 
 def entity_record(entity: Entity) -> Record:
-    """An element of ``entities``."""
+    """An element of ``entities``, without its text."""
     fragments = [_range(fragment) for fragment in entity.fragments]
     return {"id": entity.id, "fragments": fragments, **_labelled(entity)}
 
 
 def link_record(relation: Relation) -> Record:
-    """An element of ``links``."""
+    """An element of ``links``, without the texts of its arguments."""
     ends = {"head": relation.head, "tail": relation.tail}
     return {"id": relation.id, **ends, **_labelled(relation)}
 

@@ -41,7 +41,7 @@ def test_candidates_and_alternatives_go_along_with_new_labels(command: Command, 
     write_lines(work / "in.jsonl", given | {"entities": [entity], "candidates": {"spans": spans}})
     result = command("convert", "in.jsonl", "--to", "jsonl", "--rename", "Method=Way")
     [record] = read_lines(result.out)
-    assert record["entities"] == [entity | {"alternatives": [["Way", 0.2]]}]
+    assert record["entities"] == [entity | {"alternatives": [["Way", 0.2]], "text": "Bees"}]
     assert record["candidates"]["spans"][0]["labels"] == [["Task", 0.7], ["Way", 0.2]]
     assert record["note"] == 7
 

@@ -16,7 +16,7 @@ import pytest
 from sciextract.inference.model_folder import open_folder
 from sciextract.resources import bundled_models
 from tests.shared_data import ROOT
-from tools.real_runs import renewed_tutorial, tutorials, without_what_varies
+from tools.real_runs import output_of, renewed_tutorial, tutorials, without_what_varies
 
 FOLDERS = ("docs", "research")
 PAGES = [
@@ -124,3 +124,50 @@ def test_tutorials_show_what_their_commands_print(page: Path) -> None:
     assert without_what_varies(renewed_tutorial(text)) == without_what_varies(text), (
         "python tools/real_runs.py"
     )
+
+
+RECIPES = re.findall(
+    r"```(sh|python)\n([^`]+)```\n\n```text\n([^`]+)```\n",
+    (ROOT / "docs" / "recipes-jsonl.md").read_text("utf-8"),
+)
+
+
+@pytest.fixture(scope="module")
+def predictions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the recipes run, with the file that their page has made."""
+    needs_the_bundled_model()
+    folder = tmp_path_factory.mktemp("recipes")
+    library = ROOT / "sample_data" / "library.bib"
+    command = f"sciextract annotate {library} --to jsonl --output predictions.jsonl"
+    output_of(command, folder)
+    return folder
+
+
+def test_there_are_twelve_recipes() -> None:
+    assert len(RECIPES) == 12
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("language", "code", "shown"), RECIPES)
+def test_recipes_print_what_their_page_shows(
+    language: str, code: str, shown: str, predictions: Path
+) -> None:
+    if language == "sh":
+        if shutil.which("jq") is None:
+            pytest.skip("jq absent")
+        command = ["sh", "-c", code]
+    else:
+        for package in re.findall(r"^import (\w+)", code, re.MULTILINE):
+            pytest.importorskip(package)
+        command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command,
+        cwd=predictions,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = [line.rstrip() for line in done.stdout.strip("\n").split("\n")]
+    assert printed == shown.rstrip("\n").split("\n")

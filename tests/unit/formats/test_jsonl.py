@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,26 @@ def test_the_reader_prefers_the_lossless_form(tmp_path: Path) -> None:
     back = good(item)
     assert back == annotated()
     assert back.document.fields == {"year": 2020, "input_tokens": 3}
+
+
+def test_items_say_their_texts() -> None:
+    record = json.loads(encode(annotated()))
+    texts = [entity["text"] for entity in record["entities"]]
+    assert texts == ["Tree kernels", "proteins", "They", "Tree proteins"]
+    [link] = record["links"]
+    assert (link["head_text"], link["tail_text"]) == ("Tree kernels", "proteins")
+
+
+@pytest.mark.parametrize("given", [None, "Other words", 5])
+def test_texts_of_items_are_not_read(given: str | int | None, tmp_path: Path) -> None:
+    record = json.loads(encode(annotated(), candidates=True))
+    for name, derived in (("entities", ["text"]), ("links", ["head_text", "tail_text"])):
+        for item, key in product(record[name], derived):
+            item[key] = given
+            if given is None:
+                del item[key]
+    assert given == 5 or VALIDATOR.is_valid(record)
+    assert good(read_one(tmp_path, record)) == annotated()
 
 
 def test_without_the_lossless_form_token_offsets_are_read(tmp_path: Path) -> None:
