@@ -143,6 +143,17 @@ def test_search_for_people(command: Command, predicted: Path) -> None:
     assert nothing.err == "nothing found\n"
 
 
+def test_control_characters_of_a_key_are_shown_as_symbols(
+    command: Command, project: Path, tmp_path: Path
+) -> None:
+    given = tmp_path / "escape.jsonl"
+    given.write_text(json.dumps({"doc_key": "a\x1b[2Jb", "text": "An unforeseen whale."}))
+    command("import", str(given))
+    out = command("search", "whale").out
+    assert "a␛[2Jb" in out and "\x1b" not in out
+    assert keys(command, "whale") == ["a\x1b[2Jb"]
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -255,6 +255,9 @@ _TIMES = ("at", "started", "finished")
 """Names of columns that hold times."""
 _A_TIME = "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]*'"
 
+_JSON_OBJECTS = {("label_schema", "body"), ("run", "settings")}
+"""Columns of JSON objects, in rows that no other check reads: runs, and versions of the label schema."""
+
 
 def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
     """Columns with values that they are not made for, rows that speak of missing ones, and events."""
@@ -264,6 +267,8 @@ def wrong_types(connection: sqlite3.Connection) -> Iterator[str]:
             kinds = _STORED[kind] + ", 'blob'" * ((table, name) in _ALSO_BYTES)
             wrong = f"typeof({name}) NOT IN ({kinds}{', ' + repr('null') if nullable else ''})"
             wrong += f" OR {name} NOT GLOB {_A_TIME}" * (name in _TIMES)
+            if (table, name) in _JSON_OBJECTS:
+                wrong += f" OR iif(json_valid({name}), json_type({name}), '') <> 'object'"
             query = f"SELECT {name} FROM {table} WHERE {wrong} LIMIT 1"
             if row := connection.execute(query).fetchone():
                 yield f"{table}.{name} is {row[0]!r:.60}"

@@ -56,6 +56,19 @@ def test_what_nobody_decided_on_is_a_prediction(tmp_path: Path) -> None:
     assert (found.state, found.score) == (undecided, 0.25)
 
 
+def test_annotations_name_no_annotator(tmp_path: Path) -> None:
+    """Label Studio rejects an import with ids that are no member's, such as 0; without one it takes the importer's."""
+    parts = [entity("A", (3, 8), state=State.ACCEPTED), entity("B", (11, 17), state=State.ACCEPTED)]
+    relation = Relation("R", "A", "B", "X", state=State.ACCEPTED)
+    (record,), losses = written("labelstudio", made(*parts, relations=(relation,)))
+    (annotation,) = record["annotations"]
+    assert set(annotation) == {"id", "was_cancelled", "result"} and losses == {}
+    (back,) = documents_of(tmp_path, "labelstudio", record)
+    assert {each.source.count(":") for each in back.annotations.entities} == {1}
+    (again,), losses = written("labelstudio", back)
+    assert again == record and losses == {}
+
+
 def test_relations_of_one_pair_share_a_result() -> None:
     parts = (entity("A", (3, 8)), entity("B", (11, 17)))
     relations = (Relation("R", "A", "B", "X"), Relation("S", "A", "B", "Y"))

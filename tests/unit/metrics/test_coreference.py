@@ -6,8 +6,12 @@ github.com/conll/reference-coreference-scorers and the unit tests of github.com/
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats import read
 from sciextract.metrics.coreference import (
     Overlap,
     b_cubed,
@@ -17,6 +21,7 @@ from sciextract.metrics.coreference import (
     partition,
     without_singletons,
 )
+from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.scorer import score
 from tests.unit.metrics.builders import partition_of, scored
 
@@ -145,9 +150,62 @@ def test_which_published_cases_singletons_do_not_change() -> None:
     assert same == BY_DEFAULT
 
 
+@pytest.mark.parametrize("case", PUBLISHED)
+def test_all_three_metrics_of_a_case_equal_scorchs(case: str) -> None:
+    """Also those that the reference publishes no value of: eight cases have only BLANC."""
+    scorch = pytest.importorskip("scorch.scores")
+    sides = [[*map(set, partition(partition_of(each)))] for each in PUBLISHED[case][:2]]
+    found = scores(case, singletons=True)
+    for name, metric in (("muc", "muc"), ("b3", "b_cubed"), ("ceafe", "ceaf_e")):
+        assert found[name] == pytest.approx(getattr(scorch, metric)(*sides)[:2]), name
+
+
+def test_which_cases_have_no_published_value_but_blanc() -> None:
+    only_lea = {case for case, (_, _, expected) in PUBLISHED.items() if set(expected) == {"lea"}}
+    assert only_lea == {"B1", "C1", "M3", "M4", "M6", "N3", "N5", "N6"}
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("case", PUBLISHED)
+def test_cases_through_conll_2012_files(tmp_path: Path, case: str, width: int) -> None:
+    """Mentions of one token each, and of three; B lies within b there (A5, A6)."""
+    letters = sorted(set("".join(PUBLISHED[case][:2]).replace(" ", "")), key=str.casefold)
+    gold, predicted = (
+        scorable(read_document(tmp_path / f"{name}.conll", letters, clusters, width))
+        for name, clusters in zip(("gold", "predicted"), PUBLISHED[case][:2], strict=True)
+    )
+    found = values([gold], [predicted], singletons=True)
+    for name, expected in scores(case, singletons=True).items():
+        assert found[name] == pytest.approx(expected), name
+
+
+def read_document(path: Path, letters: list[str], clusters: str, width: int) -> AnnotatedDocument:
+    """A CoNLL-2012 file of these letters, read: each letter is a mention of so many tokens."""
+    cells: list[list[str]] = [[] for _ in range(len(letters) * width)]
+    for number, cluster in enumerate(clusters.split()):
+        for letter in cluster:
+            inner = letter == "B" and "b" in letters and width > 1
+            start = letters.index("b" if inner else letter) * width
+            end = start + width - 1 - inner
+            if start == end:
+                cells[start].append(f"({number})")
+            else:
+                cells[start].append(f"({number}")
+                cells[end].append(f"{number})")
+    rows = [f"d 0 {place} w {'|'.join(cell) or '-'}" for place, cell in enumerate(cells)]
+    path.write_text("\n".join(["#begin document (d); part 000", *rows, "", "#end document", ""]))
+    (document,) = read([path])
+    assert isinstance(document, AnnotatedDocument)
+    return document
+
+
 def scores(case: str, *, singletons: bool = False) -> Expected:
     """Recall and precision by metric."""
     gold, predicted = ([scored(clusters=letters)] for letters in PUBLISHED[case][:2])
+    return values(gold, predicted, singletons=singletons)
+
+
+def values(gold: list[Scorable], predicted: list[Scorable], *, singletons: bool) -> Expected:
     found = score(gold, predicted, singletons=singletons).coreference
     return {
         name: (getattr(found, name).recall / 100, getattr(found, name).precision / 100)

@@ -16,8 +16,8 @@ from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.maintenance.doctor import examine, repair
 from sciextract.store.maintenance.findings import Severity
 from sciextract.store.statistics import stats_of
-from tests.unit.store.patients import change, patient, wrong
-from tests.unit.store.projects import all_state
+from tests.unit.store.patients import DOCUMENTS, ITEMS, change, like, patient, wrong
+from tests.unit.store.projects import all_state, cluster, guess, place, put
 
 
 @pytest.fixture
@@ -193,3 +193,41 @@ def test_a_time_that_is_none_is_found(path: Path, column: str) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"UPDATE {table} SET {name} = '[]'")
     assert any(column in each.message for each in examine(path).findings)
+
+
+@pytest.mark.parametrize("value", ["'[]'", "'no JSON'", "7", "'null'", "x'01'"])
+@pytest.mark.parametrize("column", ["label_schema.body", "run.settings"])
+def test_json_of_another_type_is_found(path: Path, column: str, value: str) -> None:
+    table, name = column.split(".")
+    change(
+        path,
+        "INSERT INTO label_schema SELECT 0, hash, body, at FROM label_schema WHERE id = 1",
+        "INSERT INTO run VALUES ('r', 1, 1, 'm', 'h', '{}', '2020-01-01T00:00:00Z', NULL)",
+    )
+    assert examine(path).sound
+    change(path, f"UPDATE {table} SET {name} = {value} WHERE id IN (0, 'r')")
+    assert any(f"{column} is" in each.message for each in examine(path).findings)
+
+
+def test_a_run_that_ended_at_no_time_is_found(path: Path) -> None:
+    change(
+        path,
+        "INSERT INTO run VALUES ('r', 1, 1, 'm', 'h', '{}', '2020-01-01T00:00:00Z', '[]')",
+    )
+    assert "types" in wrong(path)
+
+
+def test_a_move_that_was_forgotten_is_found(path: Path) -> None:
+    with open_project(path, "ann") as project:
+        more = (*ITEMS, guess("e4", place("graph")), cluster("k", "e2", "e4"))
+        put(project, *more, text=like("Moved."), doc_key="moved")
+        project.actions.join(DOCUMENTS + 1, "e3", "k")
+    assert examine(path).sound
+    change(path, "UPDATE link SET was = NULL WHERE entity_id = 'e3' AND cluster_id = 'k'")
+    assert "log" in wrong(path)
+
+
+def test_a_key_may_hold_control_characters(path: Path) -> None:
+    with open_project(path, "ann") as project:
+        put(project, text=like("A key from a file."), doc_key="a\x1b[2Jb")
+    assert examine(path).sound
