@@ -249,9 +249,6 @@ def _actions(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-_DONE = "p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done'"
-
-
 @dataclass(frozen=True, slots=True)
 class LabelStates:
     """Items of one label.
@@ -265,20 +262,6 @@ class LabelStates:
     kind: str
     label: str
     states: Mapping[str, int]
-
-
-def seconds_of_done(project: Project) -> list[float]:
-    """Recorded seconds of every abstract that is done in all layers, shortest first; without time left out."""
-    with translated(project.path):
-        rows = project.connection.execute(
-            f"""SELECT sum(t.seconds) AS spent FROM (
-                SELECT e.seconds, min(c.document_id) AS document_id
-                  FROM event e JOIN change c ON c.event_id = e.id
-                 WHERE e.seconds IS NOT NULL GROUP BY e.id) t
-            JOIN progress p ON p.document_id = t.document_id AND {_DONE}
-            GROUP BY t.document_id ORDER BY spent"""
-        )
-        return [row[0] for row in rows]
 
 
 def label_states(project: Project) -> list[LabelStates]:

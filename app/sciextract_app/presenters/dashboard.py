@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate
-from statistics import fmean, quantiles
+from statistics import fmean
 
 from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.store import Layer, Project
-from sciextract.store.statistics import (
-    LabelRow,
-    LabelStates,
-    ReliabilityBin,
-    calibration_error,
-    done_by_day,
-    label_states,
-    labels_of,
-    reliability_of,
-    seconds_of_done,
-)
+from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.workflows.agreement import WithSource
 from sciextract.workflows.learning_curve import LayerCurve, LearningCurve, learning_curve
 from sciextract_app.presenters.session import totals
@@ -90,7 +80,6 @@ def _f1(name: str, found: F1Agreement) -> AgreementBar:
 
 
 KINDS = {"entity": "Entities", "relation": "Relations", "link": "Coreference"}
-OUTCOMES = ("accepted", "edited", "rejected")
 STATES = ("accepted", "edited", "added", "imported", "undecided", "rejected")
 
 
@@ -109,31 +98,15 @@ class LabelBar:
     after: str = ""
 
 
-def acceptance_bars(rows: Iterable[LabelRow]) -> list[LabelBar]:
-    """Per label what became of the model's decided items: accepted, edited, rejected."""
-    known = list(rows)
-    return _by_kind([(row.kind, row.label, _outcome(row)) for row in known])
-
-
 def state_bars(rows: Iterable[LabelStates]) -> list[LabelBar]:
     """Per label the items in each state, in the order of :data:`STATES`."""
-    return _by_kind([(row.kind, row.label, _states(row)) for row in rows])
-
-
-def _by_kind(rows: Sequence[tuple[str, str, LabelBar]]) -> list[LabelBar]:
+    known = list(rows)
     found: list[LabelBar] = []
     for kind, heading in KINDS.items():
-        bars = [bar for each, _, bar in rows if each == kind]
+        bars = [_states(row) for row in known if row.kind == kind]
         if bars:
             found += [LabelBar(heading), *bars]
     return found
-
-
-def _outcome(row: LabelRow) -> LabelBar:
-    decided = row.accepted + row.edited + row.rejected
-    share = "  none" if row.acceptance is None else f"{row.acceptance * 100:4.0f} %"
-    after = f"{share} of {decided:,}, {row.added:,} missed"
-    return LabelBar(row.label or "links", (row.accepted, row.edited, row.rejected), after)
 
 
 def _states(row: LabelStates) -> LabelBar:
@@ -201,37 +174,6 @@ def _pace(done: int, documents: int, by_day: Mapping[str, int]) -> list[str]:
     return [f"{words}: {counted_many(-(-left // max(1, round(rate))), 'more day')} of work to go"]
 
 
-_MOST_BARS = 24
-_WIDTHS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
-
-
-@dataclass(frozen=True, slots=True)
-class TimePage:
-    """Time per abstract.
-
-    Attributes:
-        summary: Lines of words.
-        width_s: Seconds that each count stands for.
-        counts: Abstracts per so many seconds, the last one with all that took longer.
-    """
-
-    summary: tuple[str, ...]
-    width_s: int
-    counts: tuple[int, ...]
-
-
-def time_page(seconds: Sequence[float]) -> TimePage:
-    """The page from recorded seconds of abstracts that are done, shortest first."""
-    if not seconds:
-        words = "no abstract is done yet, or none with recorded time"
-        return TimePage((words, "the desk records the time between keys"), 1, ())
-    width = next((w for w in _WIDTHS if _high(seconds) <= w * _MOST_BARS), _WIDTHS[-1])
-    counts = [0] * min(_MOST_BARS, int(_high(seconds) // width) + 1)
-    for each in seconds:
-        counts[min(len(counts) - 1, int(each // width))] += 1
-    return TimePage((_summary(seconds),), width, tuple(counts))
-
-
 def duration(seconds: float) -> str:
     """Seconds as people say them.
 
@@ -247,42 +189,7 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min" if minutes % 60 else f"{minutes // 60} h"
 
 
-def _high(seconds: Sequence[float]) -> float:
-    """The time within which 95 of 100 abstracts are done: single long ones do not flatten the rest."""
-    return seconds[min(len(seconds) - 1, int(len(seconds) * 0.95))]
-
-
-def _summary(seconds: Sequence[float]) -> str:
-    if len(seconds) == 1:
-        return f"1 abstract done, in {duration(seconds[0])}"
-    low, middle, high = quantiles(seconds, n=4, method="inclusive")
-    return (
-        f"{len(seconds):,} abstracts done: half of them within {duration(middle)}, "
-        f"half between {duration(low)} and {duration(high)}"
-    )
-
-
-PAGES = ("progress", "acceptance", "calibration", "time", "labels", "agreement", "learning")
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationPage:
-    """How honest the model's scores are.
-
-    Attributes:
-        bins: Decided items by score.
-        error: Expected calibration error, 0 to 1; ``None`` without decisions.
-    """
-
-    bins: tuple[ReliabilityBin, ...]
-    error: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptancePage:
-    """Per label what became of the models' items."""
-
-    bars: tuple[LabelBar, ...]
+PAGES = ("progress", "labels", "agreement", "learning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,16 +256,12 @@ def _learned(layer: Layer, curve: LayerCurve) -> str:
     return f"{words}; adapter {'on' if curve.use.on else 'off'}: {curve.use.reason}"
 
 
-Page = ProgressPage | AcceptancePage | CalibrationPage | TimePage | LabelsPage | LearningPage
+Page = ProgressPage | LabelsPage | LearningPage
 
 
 def gather(project: Project) -> Iterator[tuple[str, Page]]:
     """Names and pages; in a large project some take seconds, so they are gathered in the background."""
     known = totals(project.connection)
     yield "progress", progress_page(known.done, known.documents, done_by_day(project))
-    yield "time", time_page(seconds_of_done(project))
-    bins = reliability_of(project)
-    yield "calibration", CalibrationPage(tuple(bins), calibration_error(bins))
     yield "labels", LabelsPage(tuple(state_bars(label_states(project))))
-    yield "acceptance", AcceptancePage(tuple(acceptance_bars(labels_of(project))))
     yield "learning", learning_page(learning_curve(project))

@@ -22,7 +22,7 @@ from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
 from sciextract_app.workers import counting
 
 _HINTS = (
-    Hint("1-7", "page"),
+    Hint("1-4", "page"),
     Hint("Tab", "next page"),
     Hint("↑ ↓", "scroll"),
     Hint("Esc", "back to the desk"),
@@ -30,7 +30,7 @@ _HINTS = (
 
 
 class DashboardScreen(Screen[None]):
-    """Seven pages; everything is read in the background.
+    """Four pages; everything is read in the background.
 
     Args:
         path: The project.

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from sciextract_app.presenters.dashboard import (
-    OUTCOMES,
     STATES,
-    AcceptancePage,
     AgreementBar,
-    CalibrationPage,
     LabelBar,
     LabelsPage,
     LayerPlot,
     LearningPage,
     Page,
     ProgressPage,
-    TimePage,
     duration,
 )
 from sciextract_app.presenters.retraining_run import (
@@ -47,71 +42,6 @@ from sciextract_app.widgets.plots import (
 )
 
 MARK = "mark"
-CLAIM = "━"
-"""Where a column would end if the model's scores were right."""
-_MARGIN = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """Decided items with scores in one range.
-
-    Attributes:
-        low: Least score.
-        high: Highest score.
-        count: How many.
-        claimed: Mean score, ``None`` without items.
-        accepted: Share accepted as it stood, ``None`` without items.
-    """
-
-    low: float
-    high: float
-    count: int
-    claimed: float | None
-    accepted: float | None
-
-
-def reliability_lines(columns: Sequence[Column], width: int, rows: int) -> list[Text]:
-    """The diagram in so many cells; ``rows`` is the height of the columns."""
-    each = max(4, min(9, (width - _MARGIN - 1) // max(1, len(columns))))
-    heights = column_rows([column.accepted for column in columns], rows)
-    lines = [_row(columns, heights, place, rows, each) for place in range(rows)]
-    lines.append(Text(" " * _MARGIN + "└" + "─" * (each * len(columns)), "dim"))
-    lines.append(_below("score", [f"{column.low:.1f}" for column in columns], each))
-    lines.append(_below("items", [_short(column.count) for column in columns], each))
-    return lines
-
-
-def _row(columns: Sequence[Column], heights: list[str], place: int, rows: int, each: int) -> Text:
-    label = {0: "100 %", rows // 2: "50 %", rows - 1: "0 %"}.get(place, "")
-    line = Text(label.rjust(_MARGIN) + ("┤" if label else "│"), "dim")
-    for column, block in zip(columns, heights[place], strict=True):
-        claimed = column.claimed
-        if claimed is not None and rows - 1 - min(rows - 1, int(claimed * rows)) == place:
-            line.append(CLAIM * (each - 1), MARK).append(" ")
-        else:
-            line.append(block * (each - 1), BAR).append(" ")
-    return line
-
-
-def _below(name: str, words: Sequence[str], each: int) -> Text:
-    cells = "".join(word[: each - 1].center(each - 1) + " " for word in words)
-    return Text(name.rjust(_MARGIN) + " " + cells, "dim")
-
-
-def _short(count: int) -> str:
-    """A count in few cells.
-
-    >>> _short(950), _short(12_300), _short(2_000_000)
-    ('950', '12k', '2M')
-    """
-    if not count:
-        return ""
-    if count < 1_000:
-        return str(count)
-    return f"{count // 1_000}k" if count < 1_000_000 else f"{count // 1_000_000}M"
-
-
 _LOOKS = {
     "accepted": ("█", "good"),
     "edited": ("▓", "middle"),
@@ -127,12 +57,6 @@ def page_lines(page: Page, width: int, height: int) -> list[Text]:
     match page:
         case ProgressPage():
             return progress_lines(page, width, height)
-        case CalibrationPage():
-            return calibration_lines(page, width, height)
-        case TimePage():
-            return time_lines(page, width, height)
-        case AcceptancePage():
-            return acceptance_lines(page.bars, width)
         case LabelsPage():
             return state_lines(page.bars, width)
         case LearningPage():
@@ -153,58 +77,14 @@ def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
     return [*lines, Text(), title, *chart(page.counts, each, width, rows, below)]
 
 
-def acceptance_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
-    """What became of the model's items, per label: every bar is a whole."""
-    if not bars:
-        return word_lines(["no predictions yet; F6 in the desk predicts"], width)
-    words = "share of the model's items accepted unchanged; missed: added by a person"
-    parts = _parts(OUTCOMES)
-    return [
-        *word_lines([words], width),
-        *legend(parts, width),
-        Text(),
-        *_label_lines(bars, parts, width, 0),
-    ]
-
-
 def state_lines(bars: Sequence[LabelBar], width: int) -> list[Text]:
     """Items of each label by state: the longest bar is the most frequent label's."""
     if not bars:
         return word_lines(["there are no items yet"], width)
-    parts = _parts(STATES)
+    parts = [Part(name, *_LOOKS[name]) for name in STATES]
+    rows = [BarRow(bar.name, bar.counts, bar.after, heading=not bar.counts) for bar in bars]
     most = max(sum(bar.counts) for bar in bars)
-    return [*legend(parts, width), Text(), *_label_lines(bars, parts, width, most)]
-
-
-def calibration_lines(page: CalibrationPage, width: int, height: int) -> list[Text]:
-    """The reliability diagram with its error."""
-    error = page.error
-    if error is None:
-        return word_lines(["no decisions on a model's items yet to compare its scores with"], width)
-    columns = [
-        Column(each.low, each.high, each.count, each.mean_score, each.accepted)
-        for each in page.bins
-    ]
-    items = sum(each.count for each in columns)
-    words = [
-        f"expected calibration error {error:.3f} over {items:,} decided items",
-        "columns: share accepted unchanged; ━ mean score (columns that end there are calibrated)",
-    ]
-    lines = word_lines(words, width)
-    rows = max(5, min(16, height - len(lines) - 4))
-    return [*lines, Text(), *reliability_lines(columns, width, rows)]
-
-
-def time_lines(page: TimePage, width: int, height: int) -> list[Text]:
-    """How many abstracts took how long."""
-    lines = word_lines(page.summary, width)
-    if not page.counts:
-        return lines
-    rows = max(5, min(14, height - len(lines) - 4))
-    last = duration((len(page.counts) - 1) * page.width_s)
-    below = ("0 s", f"{last} and more")
-    drawn = chart(page.counts, Scale(0, max(page.counts)), width, rows, below)
-    return [*lines, Text(), Text(f"abstracts per {duration(page.width_s)}", "bold"), *drawn]
+    return [*legend(parts, width), Text(), *bar_lines(rows, parts, width, most)]
 
 
 def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
@@ -256,17 +136,6 @@ def agreement_lines(bars: Sequence[AgreementBar], note: str, width: int) -> list
     ]
     drawn = bar_lines(rows, (Part("", "█", "bar"),), width, 1)
     return [*lines, *([Text()] if drawn else []), *drawn]
-
-
-def _label_lines(
-    bars: Iterable[LabelBar], parts: Sequence[Part], width: int, whole: float
-) -> list[Text]:
-    rows = [BarRow(bar.name, bar.counts, bar.after, heading=not bar.counts) for bar in bars]
-    return bar_lines(rows, parts, width, whole)
-
-
-def _parts(names: Iterable[str]) -> list[Part]:
-    return [Part(name, *_LOOKS[name]) for name in names]
 
 
 _NAME = 12

@@ -221,7 +221,7 @@ def bar_lines(
         rows: What to draw.
         parts: How the parts look.
         width: Cells of a line.
-        whole: What a bar over the full width stands for; 0 makes every bar as long as all others.
+        whole: What a bar over the full width stands for.
     """
     drawn = [row for row in rows if not row.heading]
     after = max((cell_len(row.after) for row in drawn), default=0)
@@ -235,7 +235,7 @@ def bar_lines(
 
 def _row(row: BarRow, parts: Sequence[Part], name: int, room: int, whole: float) -> Text:
     line = Text(padded(row.name, name) + _GAP)
-    total = whole or sum(row.counts) or 1
+    total = whole or 1
     cells = stacked([each / total for each in row.counts], room)
     for part, width in zip(parts, cells, strict=True):
         line.append(part.fill * width, part.style)

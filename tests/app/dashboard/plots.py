@@ -6,33 +6,22 @@ from collections.abc import Sequence
 
 from textual.app import App, ComposeResult
 
-from sciextract.store.statistics import LabelRow, LabelStates, ReliabilityBin
+from sciextract.store.statistics import LabelStates
 from sciextract_app.presenters.dashboard import (
     PAGES,
-    AcceptancePage,
     AgreementBar,
-    CalibrationPage,
     LabelsPage,
     LayerPlot,
     LearningPage,
     Page,
-    acceptance_bars,
     progress_page,
     state_bars,
-    time_page,
 )
 from sciextract_app.presenters.view_models import Hint, Mode
 from sciextract_app.themes import THEMES
 from sciextract_app.widgets.bars import FooterBar, TabLine
 from sciextract_app.widgets.plots import Drawing, PlotPane
 
-ROWS = [
-    LabelRow("entity", "Method", 310, 12, 49, 120, 31),
-    LabelRow("entity", "OtherScientificTerm", 180, 60, 60, 90, 14),
-    LabelRow("entity", "[bold]Odd", 0, 0, 0, 3, 0),
-    LabelRow("relation", "USED-FOR", 90, 20, 70, 33, 40),
-    LabelRow("link", "", 44, 2, 20, 9, 5),
-]
 STATES = [
     LabelStates("entity", "Method", {"accepted": 310, "added": 31, "undecided": 120}),
     LabelStates("entity", "Task", {"imported": 80, "rejected": 40, "edited": 12}),
@@ -40,13 +29,6 @@ STATES = [
 ]
 PROGRESS = progress_page(
     61, 412, {"2026-03-02": 8, "2026-03-03": 21, "2026-03-06": 14, "2026-03-09": 18}
-)
-TIME = time_page(sorted([20.0 + place * 3.7 % 90 for place in range(120)] + [4000.0]))
-BINS = tuple(
-    ReliabilityBin(place / 10, (place + 1) / 10, place * 40, place / 10 + 0.05, (place / 10) ** 2)
-    if place
-    else ReliabilityBin(0.0, 0.1, 0, None, None)
-    for place in range(10)
 )
 AGREEMENT = [
     AgreementBar("file maria\x1b[31m.sciextract: 120 of 300 abstracts"),
@@ -56,9 +38,6 @@ AGREEMENT = [
 ]
 DRAWN: dict[str, Page] = {
     "progress": PROGRESS,
-    "acceptance": AcceptancePage(tuple(acceptance_bars(ROWS))),
-    "calibration": CalibrationPage(BINS, 0.142),
-    "time": TIME,
     "labels": LabelsPage(tuple(state_bars(STATES))),
     "learning": LearningPage(
         ("F1 of what was suggested before you touched an abstract",),

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract_app.presenters.dashboard import (
-    acceptance_bars,
+    PAGES,
     progress_page,
     state_bars,
-    time_page,
 )
 from sciextract_app.widgets import plot_pages
 from sciextract_app.widgets.bars import tab_text
@@ -25,7 +24,7 @@ from sciextract_app.widgets.plots import (
     spread,
     stacked,
 )
-from tests.app.dashboard.plots import AGREEMENT, DRAWN, ROWS, STATES
+from tests.app.dashboard.plots import AGREEMENT, DRAWN, STATES
 from tests.app.dashboard.test_plot_snapshots import LIVE
 
 SHARES = st.lists(st.none() | st.floats(-1, 2), max_size=50)
@@ -48,26 +47,8 @@ class TestProgress:
 
 
 class TestLabels:
-    def test_acceptance_counts_decided_items_only(self) -> None:
-        bars = acceptance_bars(ROWS)
-        assert bars[0].name == "Entities"
-        assert bars[1].counts == (310, 12, 49)
-        assert bars[1].after.split() == ["84", "%", "of", "371,", "31", "missed"]
-        assert bars[3].after.split()[0] == "none"
-
     def test_states_are_those_of_the_current_view(self) -> None:
         assert state_bars(STATES)[1].after == "461, 120 undecided"
-
-
-class TestTime:
-    def test_one_long_night_flattens_nothing(self) -> None:
-        page = time_page([*(10.0 + place for place in range(99)), 50_000.0])
-        assert page.width_s == 5
-        assert sum(page.counts) == 100
-        assert "half of them within 1 min" in page.summary[0]
-
-    def test_very_long_times_fit(self) -> None:
-        assert sum(time_page([1e7] * 3).counts) == 3
 
 
 class TestBlocks:
@@ -126,5 +107,4 @@ def test_bars_of_nothing() -> None:
 
 
 def test_tabs_fit_in_80_columns() -> None:
-    names = ("progress", "acceptance", "calibration", "time", "labels", "agreement")
-    assert tab_text("a very long name of a project", names, 2, 80).cell_len <= 80
+    assert tab_text("a very long name of a project", PAGES, 2, 80).cell_len <= 80

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.store import EntityRef, Project, open_project
-from sciextract.store.statistics import label_states, labels_of, seconds_of_done
+from sciextract.store.statistics import label_states, labels_of
 from sciextract.workflows.agreement import Cancelled, agree_with, merge_projects, sides
 from tests.app.screens_support import made_project
 
@@ -30,10 +30,6 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def project(path: Path) -> Project:
     return open_project(path, read=True)
-
-
-def test_time_of_abstracts_that_are_done(project: Project) -> None:
-    assert seconds_of_done(project) == [12.0]
 
 
 def test_items_of_a_label_by_state(project: Project) -> None:
