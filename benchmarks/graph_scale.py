@@ -32,7 +32,7 @@ from sciextract.graph.facts import Facts
 from sciextract.graph.queries.edges import EdgeRequest, neighbours
 from sciextract.graph.queries.nodes import Node, find_node
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.rankings import pairs, top
+from sciextract.graph.queries.rankings import top
 from sciextract.graph.queries.trends import TrendQuestion, trends
 
 BUILD_SECONDS, QUERY_SECONDS = 600.0, 0.200
@@ -213,19 +213,10 @@ def questions(path: Path) -> dict[str, Callable[[], object]]:
         with open_graph(path) as connection:
             trends(connection, TrendQuestion("rising", least=chance.choice([50, 100])))
 
-    def compared() -> None:
-        with open_graph(path) as connection:
-            pairs(connection, relation="COMPARE")
-
-    def tasks() -> None:
-        with open_graph(path) as connection:
-            pairs(connection, first="Task", second="Material")
-
     return {
         "opening": opening, "neighbours with sentences": at_a_node, "neighbours of a kind": of_a_kind,
         "top": first_ones, "top since a year": recent_ones, "path with sentences": a_way,
-        "rising, 50 abstracts or more": rising, "what is compared": compared,
-        "tasks by material": tasks,
+        "rising, 50 abstracts or more": rising,
     }  # fmt: skip
 
 

@@ -55,9 +55,6 @@ CREATE TABLE expansion (
 ) WITHOUT ROWID;
 """
 
-FEW_EDGES = 50_000
-"""Up to so many edges, pairs of nodes that are related only once are kept for questions about all pairs, too."""
-
 MOST_RECENT = 500
 """How many nodes of a type are ranked by their abstracts since a year."""
 ANY_TYPE = 0
@@ -97,11 +94,6 @@ CREATE TABLE edge (
     id INTEGER PRIMARY KEY, head INTEGER NOT NULL, tail INTEGER NOT NULL, label INTEGER NOT NULL,
     documents INTEGER NOT NULL, mentions INTEGER NOT NULL, score_mean REAL, score_max REAL
 );
--- Documents by relation type (0: all together) of nodes that are related more than once; all in small graphs.
-CREATE TABLE pair (
-    one INTEGER NOT NULL, other INTEGER NOT NULL, label INTEGER NOT NULL, one_label INTEGER NOT NULL,
-    other_label INTEGER NOT NULL, documents INTEGER NOT NULL
-);
 -- Where abstracts state an edge; turned where they name the tail of the edge as head, of a relation without direction.
 CREATE TABLE support (
     edge INTEGER, document INTEGER, number INTEGER, turned INTEGER NOT NULL, PRIMARY KEY (edge, document, number)
@@ -123,14 +115,11 @@ CREATE INDEX node_label_documents ON node (label, documents DESC);
 CREATE INDEX node_label_degree ON node (label, degree DESC);
 CREATE INDEX edge_head ON edge (head, documents DESC);
 CREATE INDEX edge_tail ON edge (tail, documents DESC);
-CREATE INDEX pair_nodes ON pair (one, other);
-CREATE INDEX pair_documents ON pair (label, documents DESC);
-CREATE INDEX pair_labels ON pair (label, one_label, other_label, documents DESC);
 """
 
 DERIVED_TABLES = (
     "resolved", "joined", "ambiguous", "node", "node_document", "unmatched", "node_label", "node_year", "alias",
-    "edge", "support", "pair", "adjacency", "year_total", "recent", "symmetric",
+    "edge", "support", "adjacency", "year_total", "recent", "symmetric",
 )  # fmt: skip
 
 

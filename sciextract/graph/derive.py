@@ -16,7 +16,6 @@ from sciextract.graph.database import (
     ANY_TYPE,
     DERIVED,
     DERIVED_TABLES,
-    FEW_EDGES,
     INDEXES,
     MOST_RECENT,
     set_property,
@@ -222,24 +221,8 @@ LEFT JOIN (SELECT node, min(year) AS first, max(year) AS last FROM node_year GRO
 LEFT JOIN degree d ON d.node = c.node
 ORDER BY 1;
 
-CREATE TEMP TABLE pairs AS
-SELECT min(head, tail) AS one, max(head, tail) AS other, label, sum(documents) AS documents
-FROM edge GROUP BY 1, 2, 3;
-
-CREATE TEMP TABLE often (one INTEGER, other INTEGER, documents INTEGER, PRIMARY KEY (one, other)) WITHOUT ROWID;
-
-INSERT INTO often SELECT one, other, sum(documents) FROM pairs GROUP BY one, other
-HAVING sum(documents) > 1 OR (SELECT count(*) FROM edge) <= {FEW_EDGES};
-
-INSERT INTO pair SELECT p.one, p.other, p.kind, a.label, b.label, p.documents FROM (
-    SELECT one, other, 0 AS kind, documents FROM often UNION ALL
-    SELECT j.one, j.other, j.label, j.documents FROM pairs j JOIN often o ON o.one = j.one AND o.other = j.other
-) p JOIN node a ON a.id = p.one JOIN node b ON b.id = p.other;
-
 INSERT INTO year_total SELECT year, count(*) FROM document WHERE year IS NOT NULL GROUP BY year;
 
-DROP TABLE pairs;
-DROP TABLE often;
 DROP TABLE form_use;
 DROP TABLE title;
 DROP TABLE degree;

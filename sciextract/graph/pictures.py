@@ -1,4 +1,4 @@
-"""Pictures into files: whole or not at all."""
+"""The page of a graph or of a neighbourhood, and trends as lines, into files: whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from sciextract.errors import UsageError
-from sciextract.graph.drawing import (
-    Neighbourhood,
-    colours_of,
-    neighbourhood,
-    neighbourhood_svg,
-    safe,
-)
+from sciextract.graph.export import xml_text
 from sciextract.graph.page import PageContent, best_edges, page, page_content
-from sciextract.graph.queries.nodes import find_node
+from sciextract.graph.queries.edges import Edge, EdgeRequest, between, neighbours
+from sciextract.graph.queries.nodes import Node, find_node
 from sciextract.graph.queries.trends import Trend
+from sciextract.text.characters import visible
 from sciextract.workflows.output import check_target, reported_as, whole_output
 
 _WIDTH, _HEIGHT = 960, 480
@@ -31,6 +28,7 @@ _STYLE = (
     "polygon{stroke:none;fill-opacity:.12}"
 )
 _DASHES = ("none", "6 3", "2 2")
+_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442", "#999999")
 
 
 def trends_svg(trends: Sequence[Trend]) -> str:
@@ -100,19 +98,83 @@ def _lines(trends: Sequence[Trend]) -> Iterator[str]:
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
     yield f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>'
     yield from axes.lines()
-    colours = colours_of(map(str, range(min(len(trends), 8))))
     for place, trend in enumerate(trends):
-        colour = colours[str(place % 8)]
+        colour = _COLOURS[place % len(_COLOURS)]
         low = [(each.middle, each.interval[0]) for each in trend.periods]
         high = [(each.middle, each.interval[1]) for each in trend.periods]
         yield f'<polygon points="{axes.points([*low, *reversed(high)])}" fill="{colour}"/>'
-        stroke = f'stroke="{colour}" stroke-dasharray="{_DASHES[place // 8 % 3]}"'
+        stroke = f'stroke="{colour}" stroke-dasharray="{_DASHES[place // len(_COLOURS) % 3]}"'
         shares = [(each.middle, each.share) for each in trend.periods]
         yield f'<polyline points="{axes.points(shares)}" {stroke}/>'
         y = _TOP + 10 + 20 * place
         yield f'<polyline points="{_WIDTH - _RIGHT + 10},{y - 4} {_WIDTH - _RIGHT + 34},{y - 4}" {stroke}/>'
-        yield f'<text x="{_WIDTH - _RIGHT + 40}" y="{y}">{safe(trend.node.name, _LONGEST)}</text>'
+        yield f'<text x="{_WIDTH - _RIGHT + 40}" y="{y}">{_safe(trend.node.name)}</text>'
     yield "</svg>"
+
+
+def _safe(text: str) -> str:
+    """Text for XML: escaped, control characters visible, cut where it is too long."""
+    plain = xml_text(visible(text))
+    if len(plain) > _LONGEST:
+        plain = plain[: _LONGEST - 1] + "…"
+    return escape(plain, {'"': "&quot;"})
+
+
+_EDGES_A_NODE = 6
+"""Edges to look through for each neighbour wanted: several may lead to the same one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """A part of a graph.
+
+    Attributes:
+        centre: The node in question.
+        nodes: It and its neighbours, it first.
+        edges: All edges among them.
+    """
+
+    centre: Node
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+
+
+def neighbourhood(
+    connection: sqlite3.Connection,
+    centre: Node,
+    *,
+    relation: str | None = None,
+    most: int = 24,
+    generic: bool = False,
+) -> Neighbourhood:
+    """The part of a graph around a node.
+
+    Args:
+        connection: The graph.
+        centre: The node.
+        relation: Only edges of this type.
+        most: How many neighbours.
+        generic: Whether generic nodes are among them.
+
+    Raises:
+        UsageError: The graph has no such relation type.
+    """
+    request = EdgeRequest(relation, limit=most * _EDGES_A_NODE, generic=generic)
+    at_centre = neighbours(connection, centre, request)
+    nodes = {centre.id: centre}
+    for edge in at_centre:
+        for end in (edge.head, edge.tail):
+            if len(nodes) <= most:
+                nodes.setdefault(end.id, end)
+    numbers = sorted(nodes)
+    edges = [
+        edge
+        for place, first in enumerate(numbers)
+        for second in numbers[place + 1 :]
+        for edge in between(connection, first, second)
+        if relation is None or edge.label.casefold() == relation.casefold()
+    ]
+    return Neighbourhood(centre, tuple(nodes.values()), tuple(edges))
 
 
 _PAGE, _PICTURE = (".html", ".htm"), (".svg",)
@@ -120,7 +182,7 @@ _PAGE, _PICTURE = (".html", ".htm"), (".svg",)
 
 @dataclass(frozen=True, slots=True)
 class ViewSettings:
-    """What of a graph a picture or page shows.
+    """What of a graph a page shows.
 
     Attributes:
         relation: Only edges of this type.
@@ -139,7 +201,7 @@ class ViewSettings:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """How many nodes and edges are in a picture or page, of how many edges."""
+    """How many nodes and edges are in a page, of how many edges."""
 
     nodes: int
     edges: int
@@ -155,34 +217,28 @@ def draw(
     *,
     force: bool = False,
 ) -> Drawn:
-    """Draw a node with its neighbours, or make a page of the whole graph.
+    """Make a page of a node with its neighbours, or of the whole graph.
 
     Args:
         connection: The graph.
         graph: Its file, which is never replaced.
         node: Any name of it; ``None`` for the whole graph.
-        output: A picture or a page, as its name ends.
+        output: The page.
         settings: How much to show.
         force: Whether to replace what is there.
 
     Raises:
-        UsageError: The output ends in something else, the graph has no such relation type, or a picture has no node.
+        UsageError: The output does not end in ``.html`` or ``.htm``, or the graph has no such relation type.
         UnknownNodeError: The graph has no such node.
         OutputError: The file cannot be written.
     """
     settings = settings or ViewSettings()
-    is_page = _kind(output, (*_PAGE, *_PICTURE)) in _PAGE
-    if node is None and not is_page:
-        problem = f"{output}: a picture shows one node with its neighbours, and no NODE is given"
-        raise UsageError(problem, "name a NODE, or give --output FILE.html for the whole graph")
+    _check_ending(output, _PAGE)
     check_target(output, force=force, kept=[graph])
     shown = None if node is None else neighbourhood(
         connection, find_node(connection, node),
         relation=settings.relation, most=settings.neighbours, generic=settings.generic,
     )  # fmt: skip
-    if shown is not None and not is_page:
-        _write(output, neighbourhood_svg(shown))
-        return Drawn(len(shown.nodes), len(shown.edges), len(shown.edges))
     content = _page_content(connection, graph.stem, shown, settings)
     _write(output, page(content))
     return Drawn(len(content.nodes), len(content.edges), content.all_edges)
@@ -210,17 +266,16 @@ def draw_trends(trends: Sequence[Trend], graph: Path, output: Path, *, force: bo
         UsageError: The output does not end in ``.svg``.
         OutputError: The file cannot be written.
     """
-    _kind(output, _PICTURE)
+    _check_ending(output, _PICTURE)
     check_target(output, force=force, kept=[graph])
     _write(output, trends_svg(trends))
 
 
-def _kind(output: Path, allowed: Sequence[str]) -> str:
+def _check_ending(output: Path, allowed: Sequence[str]) -> None:
     kind = output.suffix.lower()
     if kind not in allowed:
         problem = f"{output}: the name ends in {kind or 'nothing'}; expected {', '.join(allowed)}"
         raise UsageError(problem, "choose another --output")
-    return kind
 
 
 def _write(output: Path, content: str) -> None:

@@ -144,7 +144,7 @@ def view(
     graph: GraphOption,
     output: Annotated[
         Path,
-        option("PATH", "A page for a browser (.html), or a picture (.svg)."),
+        option("PATH", "A page for a browser (.html)."),
     ],
     node: Annotated[
         str | None,
@@ -169,16 +169,16 @@ def view(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the graph as a page for a browser, or a node and its neighbours as a picture.
+    """Write the graph, or a node and its neighbours, as a page for a browser.
 
     The page offers search, filters and links from nodes to sentences and papers. It is one file and needs no
-    network. It contains sentences of your abstracts; the picture contains names only.
+    network. It contains sentences of your abstracts.
 
     Examples:
 
         sciextract graph view --output field.html --graph field.graph
 
-        sciextract graph view "support vector machine" --output svm.svg --graph field.graph
+        sciextract graph view "support vector machine" --output svm.html --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.pictures import ViewSettings, draw

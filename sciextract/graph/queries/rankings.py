@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.database import ANY_TYPE
-from sciextract.graph.queries.edges import between
 from sciextract.graph.queries.nodes import NODE, Node, label_number, node_of
 
 By = Literal["count", "degree"]
@@ -76,102 +75,3 @@ SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id =
 WHERE y.year >= :since AND n.label = coalesce(:label, n.label) AND n.generic <= :generic
 GROUP BY y.node ORDER BY recent DESC, y.node LIMIT :limit
 """
-
-
-_ALL = 0
-_WANTED = "AND one NOT IN ({0}) AND other NOT IN ({0})"
-_PAIRS = """SELECT one, other, documents FROM pair
-WHERE label = :relation AND documents >= :least {of_types} {wanted}
-ORDER BY documents DESC, one, other LIMIT :limit"""
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two nodes that abstracts relate.
-
-    Attributes:
-        first: One; where one relation type was asked for, the one that more abstracts have as its head.
-        second: The other.
-        documents: Abstracts that relate them, summed over relation types and directions: one that does so twice
-            in different ways counts twice.
-        relations: The same by relation type.
-    """
-
-    first: Node
-    second: Node
-    documents: int
-    relations: dict[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return asdict(self)
-
-
-def pairs(
-    connection: sqlite3.Connection,
-    *,
-    first: str | None = None,
-    second: str | None = None,
-    relation: str | None = None,
-    least: int = 1,
-    avoid: Iterable[Node] = (),
-    limit: int = 20,
-) -> list[Pair]:
-    """Nodes of two types that most abstracts relate, such as tasks and materials, or what is compared.
-
-    In a graph of more than 50,000 edges those are left out that a single abstract states, where no other edge
-    joins the same nodes.
-
-    Args:
-        connection: The graph.
-        first: Type of one node; any when ``None``.
-        second: Type of the other.
-        relation: Only relations of this type.
-        least: Only pairs that so many abstracts relate.
-        avoid: Nodes to leave out.
-        limit: At most so many.
-
-    Raises:
-        UsageError: The graph has no such type.
-    """
-    numbers = [label_number(connection, each, "entity") for each in (first, second)]
-    kind = label_number(connection, relation, "relation")
-    values = {"relation": kind or _ALL, "limit": limit, "least": least}
-    numbers_avoided = ", ".join([str(node.id) for node in avoid])
-    wanted = _WANTED.format(numbers_avoided) if numbers_avoided else ""
-    found: dict[tuple[int, int], int] = {}
-    for one, other, turned in ((*numbers, False), (*reversed(numbers), True)):
-        query = _PAIRS.format(of_types=_of_types(one, other), wanted=wanted)
-        rows = connection.execute(query, {**values, "one": one, "other": other})
-        for left, right, documents in rows:
-            if (left, right) not in found:  # a pair of one type comes in both rounds
-                found[(right, left) if turned else (left, right)] = documents
-    best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    pairs = [_pair(connection, *nodes, documents, kind) for nodes, documents in best]
-    directed = relation is not None and first is None and second is None
-    return [_headed(connection, each) for each in pairs] if directed else pairs
-
-
-def _headed(connection: sqlite3.Connection, pair: Pair) -> Pair:
-    """The pair with the usual head of its relation first."""
-    (relation,) = pair.relations
-    edges = between(connection, pair.first.id, pair.second.id)
-    best = next(edge for edge in edges if edge.label == relation)
-    return replace(pair, first=best.head, second=best.tail)
-
-
-def _of_types(one: int | None, other: int | None) -> str:
-    wanted = (("one", one), ("other", other))
-    return "".join([f"AND {end}_label = :{end} " for end, label in wanted if label is not None])
-
-
-def _pair(
-    connection: sqlite3.Connection, one: int, other: int, documents: int, kind: int | None
-) -> Pair:
-    relations = connection.execute(
-        """SELECT l.name, p.documents FROM pair p JOIN label l ON l.id = p.label
-        WHERE p.one = ? AND p.other = ? AND p.label = coalesce(?, p.label) ORDER BY 2 DESC, 1""",
-        (min(one, other), max(one, other), kind),
-    )
-    nodes = node_of(connection, one), node_of(connection, other)
-    return Pair(*nodes, documents, dict(relations.fetchall()))

@@ -2,19 +2,17 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections import Counter
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
 from sciextract.errors import UsageError
-from sciextract.graph import derive
-from sciextract.graph.database import FEW_EDGES, UnknownNodeError, open_graph
+from sciextract.graph.database import UnknownNodeError, open_graph
 from sciextract.graph.queries.edges import EdgeRequest, Way, neighbours, relation_counts
 from sciextract.graph.queries.nodes import about, find_node, search_nodes
 from sciextract.graph.queries.paths import shortest_path
-from sciextract.graph.queries.rankings import pairs, top
+from sciextract.graph.queries.rankings import top
 from tests.graph_samples import abstract, build
 
 
@@ -218,75 +216,8 @@ def test_degree_counts_neighbours_once(random_graph: Path) -> None:
             assert node.degree == (plain.degree(node.id) if node.id in plain else 0)
 
 
-def test_pairs(connection: sqlite3.Connection) -> None:
-    (compared,) = pairs(connection, relation="COMPARE")
-    assert {compared.first.name, compared.second.name} == {
-        "support vector machine",
-        "neural network",
-    }
-    found = pairs(connection, first="Task", second="Material")
-    assert [(each.first.name, each.second.name, each.relations) for each in found] == [
-        ("dependency parsing", "treebanks", {"USED-FOR": 1})
-    ]
-    assert len(pairs(connection)) == 5
-
-
 def test_what_is_to_be_avoided_is_left_out(random_graph: Path) -> None:
     with open_graph(random_graph) as graph:
         for values in ({}, {"since": 2004}, {"by": "degree"}):
             first, second, third = top(graph, limit=3, **values)
             assert top(graph, limit=2, avoid=[first], **values) == [second, third]
-        best = pairs(graph, limit=500)
-        avoided = best[0].first
-        rest = [each for each in best if avoided not in (each.first, each.second)]
-        assert pairs(graph, limit=500, avoid=[avoided]) == rest
-        assert pairs(graph, limit=500, least=2) == [each for each in best if each.documents > 1]
-
-
-def test_pairs_of_one_relation_begin_with_its_head(tmp_path: Path) -> None:
-    texts = [f"Text {number} has trees and graphs." for number in range(2)]
-    mentions = {"trees": "Method", "graphs": "Method"}
-    build(tmp_path / "g.graph", *[
-        abstract(text, text, mentions, [("graphs", "HYPONYM-OF", "trees")]) for text in texts
-    ])  # fmt: skip
-    with open_graph(tmp_path / "g.graph") as graph:
-        (found,) = pairs(graph, relation="hyponym-of")
-    assert (found.first.name, found.second.name, found.documents) == ("graphs", "trees", 2)
-
-
-def test_pairs_of_a_large_graph(
-    random_graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy = tmp_path / "large.graph"
-    copy.write_bytes(random_graph.read_bytes())
-    monkeypatch.setattr(derive, "_NODES", derive._NODES.replace(f"<= {FEW_EDGES}", "<= 0"))
-    with open_graph(copy, write=True) as graph:
-        derive.derive(graph, derive.DeriveSettings())
-    with open_graph(random_graph) as whole, open_graph(copy) as large:
-        full = [each for each in pairs(whole, limit=500) if each.documents > 1]
-        assert pairs(large, limit=500) == full
-
-
-@pytest.mark.parametrize(
-    "types", [(None, None), ("Method", "Task"), ("Method", "Method"), ("Task", None)]
-)
-def test_pairs_are_those_of_the_edges(
-    random_graph: Path, types: tuple[str | None, str | None]
-) -> None:
-    with open_graph(random_graph) as graph:
-        labels = dict(
-            graph.execute("SELECT n.id, l.name FROM node n JOIN label l ON l.id = n.label")
-        )
-        expected: Counter[frozenset[int]] = Counter()
-        for head, tail, documents in graph.execute("SELECT head, tail, documents FROM edge"):
-            for one, other in ((head, tail), (tail, head)):
-                if types[0] in (None, labels[one]) and types[1] in (None, labels[other]):
-                    expected[frozenset((head, tail))] += documents
-                    break
-        found = pairs(graph, first=types[0], second=types[1], limit=1000)
-    assert {
-        frozenset((each.first.id, each.second.id)): each.documents for each in found
-    } == expected
-    assert all(types[0] in (None, each.first.label) for each in found)
-    assert all(types[1] in (None, each.second.label) for each in found)
-    assert [each.documents for each in found] == sorted(expected.values(), reverse=True)
