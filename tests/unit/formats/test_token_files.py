@@ -1,4 +1,4 @@
-"""SpERT JSON, Hugging Face's tokens and tags, and JSON arrays: recognised, read, and refused with the place."""
+"""Hugging Face's tokens and tags, and JSON arrays: recognised, read, and refused with the place."""
 
 from __future__ import annotations
 
@@ -9,18 +9,11 @@ from typing import Any
 import pytest
 
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import UsageError
 from sciextract.formats import BadRecord, open_writer, read
+from sciextract.formats.registry import get_format
 
 TOKENS = ["Tree", "kernels", "rank", "proteins", "-LRB-", "fast", "-RRB-"]
-SPERT: dict[str, Any] = {
-    "tokens": TOKENS,
-    "entities": [
-        {"type": "Method", "start": 0, "end": 2},
-        {"type": "Material", "start": 3, "end": 4},
-    ],
-    "relations": [{"type": "Used-for", "head": 0, "tail": 1}],
-    "orig_id": 7,
-}
 
 
 def read_one(path: Path, value: object, format_id: str | None = None) -> AnnotatedDocument:
@@ -46,40 +39,14 @@ def said(annotated: AnnotatedDocument) -> list[tuple[str, str]]:
     ]
 
 
-def test_spert_is_known_by_its_content(tmp_path: Path) -> None:
-    found = read_one(tmp_path / "train.json", [SPERT])
-    assert (found.document.doc_key, found.document.text) == (
-        "7",
-        "Tree kernels rank proteins ( fast )",
-    )
-    wanted = [("Tree kernels", "Method"), ("proteins", "Material"), ("Method Material", "Used-for")]
-    assert said(found) == wanted
-    empty = {"tokens": ["It", "."], "entities": [], "relations": []}
-    (tmp_path / "train.json").write_text(
-        json.dumps([empty, SPERT | {"entities": [], "relations": []}])
-    )
-    first, second = read([tmp_path / "train.json"])
-    assert isinstance(first, AnnotatedDocument) and isinstance(second, AnnotatedDocument)
-    assert (first.document.doc_key, second.document.doc_key) == ("train:1", "7")
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "problem"),
-    [
-        ("entities", [{"type": "T", "start": 2, "end": 2}], "entities[0]: start 2 and end 2 found"),
-        ("entities", [{"type": "T", "start": 0, "end": 8}], "0 <= start < end <= 7"),
-        ("entities", [{"type": 1, "start": 0, "end": 1}], "entities[0].type"),
-        ("relations", [{"type": "R", "head": 0, "tail": 2}], "relations[0].tail: 2 found"),
-        ("relations", [{"type": "R", "head": -1, "tail": 0}], "relations[0].head: -1 found"),
-        ("tokens", [], "no text"),
-    ],
-)
-def test_spert_names_what_is_wrong(tmp_path: Path, field: str, value: Any, problem: str) -> None:
-    path = tmp_path / "train.json"
-    path.write_text(json.dumps([SPERT | {field: value}, SPERT]), "utf-8")
-    bad, good = read([path], "spert")
-    assert isinstance(bad, BadRecord) and problem in bad.error.message
-    assert isinstance(good, AnnotatedDocument)
+def test_a_removed_format_is_unknown_and_its_files_are_refused(tmp_path: Path) -> None:
+    for name in ("spert",):
+        for use in ("read", "write"):
+            with pytest.raises(UsageError, match=f"unknown format '{name}'"):
+                get_format(name, use)
+    entities = [{"type": "Method", "start": 0, "end": 2}]
+    spert = [{"tokens": TOKENS, "entities": entities, "relations": []}]
+    assert "no text" in problem_of(tmp_path / "train.json", spert)
 
 
 def test_tags_as_strings_and_as_numbers_with_their_names(tmp_path: Path) -> None:
@@ -101,7 +68,13 @@ def test_tags_as_strings_and_as_numbers_with_their_names(tmp_path: Path) -> None
 
 def test_datasets_reads_the_tags(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
-    made = read_one(tmp_path / "in.json", [SPERT])
+    given = {
+        "doc_key": "7",
+        "sentences": [TOKENS],
+        "ner": [[[0, 1, "Method"], [3, 3, "Material"]]],
+        "relations": [[[0, 1, 3, 3, "Used-for"]]],
+    }
+    made = read_one(tmp_path / "in.json", given)
     writer = open_writer("hf-jsonl", tmp_path / "out.jsonl")
     writer.write(made)
     writer.close()
