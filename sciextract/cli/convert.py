@@ -52,7 +52,7 @@ def convert(
 
         sciextract convert corpus/ --to scierc --output corpus.jsonl
 
-        sciextract convert train.json --from spert --to brat --output brat --strict
+        sciextract convert train.jsonl --from scierc --to brat --output brat --strict
 
         sciextract convert gold.jsonl --to conll --rename Method=METHOD,Task=TASK > gold.conll
 

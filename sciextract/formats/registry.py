@@ -158,14 +158,6 @@ FORMATS: list[FormatSpec] = [
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"', r'"ws"\s*:\s*(?:true|false)'),
         holds=("meta", "prodigy")),
-    FormatSpec("spert", "SpERT JSON: sentences with tokens, entities and relations by numbers",
-        (".json", ".jsonl"), reader=".spert:read_spert", writer=".spert:SpertWriter",
-        opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"tokens"\s*:\s*\[\s*"')
-        + _inside(r'"entities"\s*:\s*\[\s*(?:\{[^{}]*"start"\s*:|\]\s*,\s*"relations"\s*:)'), training=True),
-    FormatSpec("hf-jsonl", "Hugging Face token classification as JSON lines: tokens and ner_tags",
-        (".jsonl", ".json"), reader=".tagged_tokens:read_tagged_tokens", writer=".tagged_tokens:TaggedTokensWriter",
-        opening=_NOT_OWN + r"\s*\{" + _inside(r'"tokens"\s*:\s*\[\s*"')
-        + _inside(r'"(?:ner_)?tags"\s*:\s*\['), training=True),
     FormatSpec("doccano", "doccano JSONL: labels, or entities and relations, as character offsets",
         (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
         opening=_NOT_OWN + r"\s*[\[{]"

@@ -1,24 +1,19 @@
-"""Entities as one tag a token (IOB1, IOB2, BILOU, IOBES), and the rows of Hugging Face token classification: tokens and ner_tags, as JSON lines or in tables."""
+"""Entities as one tag a token (IOB1, IOB2, BILOU, IOBES), and the rows of Hugging Face token classification: tokens and ner_tags."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from sciextract.documents.annotations import Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import TokenRange
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted
+from sciextract.formats.base import Place, Source
 from sciextract.formats.items import CorpusItems
-from sciextract.formats.json_streams import read_lines
-from sciextract.formats.json_values import Record, dump_line, key_of, unknown_fields
-from sciextract.formats.layers import entity_layers
+from sciextract.formats.json_values import Record, key_of, unknown_fields
 from sciextract.formats.scierc import sentences_at
-from sciextract.formats.sink import LineWriter
 from sciextract.text.tokenizer import from_token_lists
 
 OUTSIDE = "O"
@@ -87,37 +82,6 @@ def _longest_first(item: tuple[TokenRange, Entity]) -> tuple[int, int]:
 TAG_COLUMNS = ("ner_tags", "tags", "labels", "ner")
 """What the column of tags is called, the usual name first."""
 
-_NAMES_FILE = "labels.txt"
-
-
-def read_tagged_tokens(source: Source) -> Iterator[ReadItem]:
-    """Read rows with ``tokens`` and a list of tags: strings, or numbers that ``labels.txt`` next to the file names.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
-    return read_lines(source, _parse)
-
-
-def _parse(record: Record, source: Source, line: int) -> AnnotatedDocument:
-    column = next((name for name in TAG_COLUMNS if record.get(name) is not None), "")
-    if not column or record.get("tokens") is None:
-        found = ", ".join(map(quoted, list(record)[:8])) or "none"
-        problem = f"no text: the fields are {found}; expected 'tokens' and 'ner_tags'"
-        raise Place(source.path, line).error(problem)
-    is_named = source.path == STDIN or any(isinstance(each, str) for each in record[column])
-    names = None if is_named else _names_of_labels_file(source.path)
-    return tagged_document(record, source, line, column=column, names=names)
-
-
-@cache
-def _names_of_labels_file(path: str) -> tuple[str, ...] | None:
-    try:
-        lines = Path(path).with_name(_NAMES_FILE).read_text("utf-8").split("\n")
-    except (OSError, UnicodeDecodeError):
-        return None
-    return tuple(line.strip() for line in lines if line.strip())
-
 
 def tagged_document(
     record: Record, source: Source, number: int, *, column: str, names: Sequence[str] | None
@@ -153,7 +117,7 @@ def _tag(value: object, names: Sequence[str] | None, column: str, place: Place) 
     if isinstance(value, str):
         return value
     if type(value) is int and names is None:
-        hint = "save the tags as strings, or with ClassLabel names; next to JSON lines a file labels.txt may list them, one tag a line"
+        hint = "save the tags as strings, or with ClassLabel names"
         raise place.error(f"the class {value} has no name", field=column, hint=hint)
     if type(value) is int and names and value < len(names):
         return names[value] if value >= 0 else OUTSIDE
@@ -172,19 +136,3 @@ def _with_prefix(tag: str) -> str:
     if not label:
         return OUTSIDE
     return tag if prefix in "BIELSU" else f"I-{label}"
-
-
-class TaggedTokensWriter(LineWriter):
-    """Writes a row a document with IOB2 tags as strings; counts in ``losses`` what flat tags cannot hold."""
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document."""
-        layers = entity_layers(document, self.losses, keep_given=True)
-        chosen = [each for sentence in layers.ner for each in flat(sentence, self.losses)]
-        ranges = [TaggedRange(tokens, entity.label) for tokens, entity in chosen]
-        row = {
-            "id": document.document.doc_key,
-            "tokens": list(layers.table.strings(document.document.text)),
-            TAG_COLUMNS[0]: tags_of(len(layers.table), ranges),
-        }
-        self._sink.write_line(dump_line(row))

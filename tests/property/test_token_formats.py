@@ -1,4 +1,4 @@
-"""SpERT's and Hugging Face's token files: what is written and not counted as lost comes back."""
+"""CoNLL-2012: what is written and not counted as lost comes back."""
 
 from __future__ import annotations
 
@@ -42,50 +42,6 @@ def read_back(format_id: str, content: str, folder: Path) -> list[AnnotatedDocum
 def scierc(document: AnnotatedDocument) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(written("scierc", document)[0])
     return record
-
-
-@FEW
-@given(document=annotated_documents(pieces=UNESCAPED))
-def test_spert_holds_what_lies_in_a_sentence(
-    document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    content, losses = written("spert", document)
-    wanted, first = scierc(document), 0
-    if not wanted["sentences"]:
-        assert (content, losses["document without tokens"]) == ("[\n]\n", 1)
-        return
-    back = read_back("spert", content, tmp_path_factory.mktemp("spert"))
-    relations = 0
-    for tokens, entities, part in zip(wanted["sentences"], wanted["ner"], back, strict=True):
-        found = scierc(part)
-        assert len(found["sentences"][0]) == len(tokens)
-        moved = [[start + first, end + first, label] for start, end, label in found["ner"][0]]
-        assert moved == entities
-        relations += len(part.annotations.relations)
-        first += len(tokens)
-    living = {each.id for each in document.annotations.entities if each.state != "rejected"}
-    counted = sum(count for kind, count in losses.items() if "relation" in kind)
-    assert relations + counted == sum(
-        {each.head, each.tail} <= living and each.state != "rejected"
-        for each in document.annotations.relations
-    )
-    assert written("spert", *back)[0] == content
-
-
-@FEW
-@given(document=annotated_documents(pieces=UNESCAPED, untyped=False))
-def test_tagged_tokens_hold_what_is_flat(
-    document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    content, losses = written("hf-jsonl", document)
-    [back] = read_back("hf-jsonl", content, tmp_path_factory.mktemp("tags"))
-    assert back.document.doc_key == document.document.doc_key
-    found, wanted = scierc(back)["ner"], scierc(document)["ner"]
-    flat = [each for sentence in found for each in sentence]
-    everything = [each for sentence in wanted for each in sentence]
-    assert all(each in everything for each in flat)
-    assert len(flat) == len(everything) - losses["nested or overlapping entity"]
-    assert written("hf-jsonl", back)[0] == content
 
 
 @FEW

@@ -1,33 +1,18 @@
-"""SpERT JSON, Hugging Face's tokens and tags, and JSON arrays: recognised, read, and refused with the place."""
+"""JSON arrays, and the files of formats that were removed."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import UsageError
 from sciextract.formats import BadRecord, open_writer, read
+from sciextract.formats.registry import get_format
 
 TOKENS = ["Tree", "kernels", "rank", "proteins", "-LRB-", "fast", "-RRB-"]
-SPERT: dict[str, Any] = {
-    "tokens": TOKENS,
-    "entities": [
-        {"type": "Method", "start": 0, "end": 2},
-        {"type": "Material", "start": 3, "end": 4},
-    ],
-    "relations": [{"type": "Used-for", "head": 0, "tail": 1}],
-    "orig_id": 7,
-}
-
-
-def read_one(path: Path, value: object, format_id: str | None = None) -> AnnotatedDocument:
-    path.write_text(json.dumps(value), "utf-8")
-    [item] = read([path], format_id)
-    assert isinstance(item, AnnotatedDocument), item
-    return item
 
 
 def problem_of(path: Path, value: object) -> str:
@@ -37,83 +22,16 @@ def problem_of(path: Path, value: object) -> str:
     return item.error.message
 
 
-def said(annotated: AnnotatedDocument) -> list[tuple[str, str]]:
-    text, found = annotated.document.text, annotated.annotations
-    entities = [(each.text_of(text), each.label) for each in found.entities]
-    return entities + [
-        (f"{found.entity(each.head).label} {found.entity(each.tail).label}", each.label)
-        for each in found.relations
-    ]
-
-
-def test_spert_is_known_by_its_content(tmp_path: Path) -> None:
-    found = read_one(tmp_path / "train.json", [SPERT])
-    assert (found.document.doc_key, found.document.text) == (
-        "7",
-        "Tree kernels rank proteins ( fast )",
-    )
-    wanted = [("Tree kernels", "Method"), ("proteins", "Material"), ("Method Material", "Used-for")]
-    assert said(found) == wanted
-    empty = {"tokens": ["It", "."], "entities": [], "relations": []}
-    (tmp_path / "train.json").write_text(
-        json.dumps([empty, SPERT | {"entities": [], "relations": []}])
-    )
-    first, second = read([tmp_path / "train.json"])
-    assert isinstance(first, AnnotatedDocument) and isinstance(second, AnnotatedDocument)
-    assert (first.document.doc_key, second.document.doc_key) == ("train:1", "7")
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "problem"),
-    [
-        ("entities", [{"type": "T", "start": 2, "end": 2}], "entities[0]: start 2 and end 2 found"),
-        ("entities", [{"type": "T", "start": 0, "end": 8}], "0 <= start < end <= 7"),
-        ("entities", [{"type": 1, "start": 0, "end": 1}], "entities[0].type"),
-        ("relations", [{"type": "R", "head": 0, "tail": 2}], "relations[0].tail: 2 found"),
-        ("relations", [{"type": "R", "head": -1, "tail": 0}], "relations[0].head: -1 found"),
-        ("tokens", [], "no text"),
-    ],
-)
-def test_spert_names_what_is_wrong(tmp_path: Path, field: str, value: Any, problem: str) -> None:
-    path = tmp_path / "train.json"
-    path.write_text(json.dumps([SPERT | {field: value}, SPERT]), "utf-8")
-    bad, good = read([path], "spert")
-    assert isinstance(bad, BadRecord) and problem in bad.error.message
-    assert isinstance(good, AnnotatedDocument)
-
-
-def test_tags_as_strings_and_as_numbers_with_their_names(tmp_path: Path) -> None:
-    row: dict[str, Any] = {
-        "id": "a",
-        "tokens": TOKENS[:3],
-        "ner_tags": ["B-Method", "I-Method", "O"],
-    }
-    path = tmp_path / "rows.jsonl"
-    assert said(read_one(path, row)) == [("Tree kernels", "Method")]
-    numbered = row | {"ner_tags": [1, 2, 0]}
-    assert "the class 1 has no name" in problem_of(path, numbered)
-    named = tmp_path / "named" / "rows.jsonl"
-    named.parent.mkdir()
-    (named.parent / "labels.txt").write_text("O\nB-Method\nI-Method\n", "utf-8")
-    assert said(read_one(named, numbered)) == [("Tree kernels", "Method")]
-    assert "2 tags found; expected 3" in problem_of(path, row | {"ner_tags": ["O", "O"]})
-
-
-def test_datasets_reads_the_tags(tmp_path: Path) -> None:
-    datasets = pytest.importorskip("datasets")
-    made = read_one(tmp_path / "in.json", [SPERT])
-    writer = open_writer("hf-jsonl", tmp_path / "out.jsonl")
-    writer.write(made)
-    writer.close()
-    rows = datasets.Dataset.from_json(
-        str(tmp_path / "out.jsonl"), cache_dir=str(tmp_path / "cache")
-    )
-    assert rows[0] == {
-        "id": "7",
-        "tokens": TOKENS,
-        "ner_tags": ["B-Method", "I-Method", "O", "B-Material", "O", "O", "O"],
-    }
-    assert writer.losses == {"relation": 1}
+def test_a_removed_format_is_unknown_and_its_files_are_refused(tmp_path: Path) -> None:
+    for name in ("spert", "hf-jsonl"):
+        for use in ("read", "write"):
+            with pytest.raises(UsageError, match=f"unknown format '{name}'"):
+                get_format(name, use)
+    entities = [{"type": "Method", "start": 0, "end": 2}]
+    spert = [{"tokens": TOKENS, "entities": entities, "relations": []}]
+    assert "no text" in problem_of(tmp_path / "train.json", spert)
+    tagged = {"tokens": TOKENS, "ner_tags": ["O"] * len(TOKENS)}
+    assert "no text" in problem_of(tmp_path / "rows.jsonl", tagged)
 
 
 @pytest.mark.parametrize("indent", [None, 2])
