@@ -307,44 +307,6 @@ def test_view(graph: Path, command: Command, work: Path) -> None:
     assert (work / "svm.html").read_text("utf-8").startswith("<!doctype html>")
 
 
-def test_a_sample_is_judged(hostile: Path, graph: Path, command: Command, work: Path) -> None:
-    words = ("graph", "sample", "--edges", "3", "--output", "check.csv")
-    outcome = command(*words, "--graph", graph)
-    assert "check.csv holds 3 edges" in outcome.err
-    assert command(*words, "--graph", graph).code == 1
-    assert command("graph", "precision", "check.csv").code == 1
-    sheet = (work / "check.csv").read_text("utf-8-sig")
-    assert command(*words, "--graph", graph, "--force").code == 0
-    assert (work / "check.csv").read_text("utf-8-sig") == sheet
-    judged = sheet.replace("\n,", "\nyes,", 2).replace("\n,", "\nNo,", 1)
-    (work / "check.csv").write_text(judged, encoding="utf-8")
-    told = command("graph", "precision", "check.csv").out.splitlines()
-    assert told[1].split()[:2] == ["66.7", "%"]
-    assert told[1].split()[-3:] == ["2", "3", "all"]
-    (first, *_) = lines(command("graph", "precision", "check.csv", "--json").out)
-    assert (first["judged"], first["correct"]) == (3, 2)
-    assert command(*words, "--graph", hostile, "--force").code == 0
-    assert command(*words, "--relation", "X", "--graph", graph, "--force").code == 2
-    assert command(*words, "--least", "9", "--graph", graph, "--force").code == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("correct,relation\nmaybe,X\n", "check.csv:2"),
-        ("right,relation\nyes,X\n", "no column 'correct'"),
-        ("correct;relation\n;X\n", "no row is judged"),
-    ],
-)
-def test_sheets_that_cannot_be_counted(
-    work: Path, command: Command, content: str, told: str
-) -> None:
-    (work / "check.csv").write_text(content)
-    outcome = command("graph", "precision", "check.csv")
-    assert outcome.code == 1
-    assert told in outcome.err
-
-
 def test_what_is_avoided(graph: Path, command: Command, work: Path) -> None:
     (work / "stop.txt").write_text("SVMs\n\nno such thing\n")
     outcome = command(

@@ -1,17 +1,15 @@
-"""``sciextract graph export``, ``view``, ``browse``, ``sample`` and ``precision``. Textual is imported only when ``browse`` runs."""
+"""``sciextract graph export``, ``view`` and ``browse``. Textual is imported only when ``browse`` runs."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from sciextract.cli.console import (
     ForceOption,
-    JsonLinesOption,
     JsonOption,
     QuietOption,
     argument,
@@ -25,87 +23,8 @@ from sciextract.cli.graph.group import (
     GraphOption,
     RelationOption,
     WithGenericOption,
-    nothing,
-    show,
-    show_json,
 )
-from sciextract.errors import MissingExtraError, UsageError, as_command
-
-if TYPE_CHECKING:
-    from sciextract.graph.precision import Precision
-
-
-def precision(
-    sheet: Annotated[
-        Path,
-        argument("FILE.csv", "The file from graph sample, filled in.", show_default=False),
-    ],
-    as_json: JsonLinesOption = False,
-) -> None:
-    """Compute precision by relation from a filled-in sample, with 95 % intervals (Wilson).
-
-    Example:
-
-        sciextract graph precision check.csv
-    """
-    from sciextract.graph.precision import precisions, read_sheet
-
-    judgements = read_sheet(sheet)
-    found = precisions(judgements)
-    if not found:
-        raise nothing('no row is judged yet: write yes or no into the column "correct"')
-    if as_json:
-        show_json(each.to_json() for each in found)
-    else:
-        show(_lines(found))
-    rest = len(judgements) - found[0].judged
-    if rest:
-        say("", f"{counted(rest, 'edge')} not judged")
-
-
-def _lines(found: list[Precision]) -> Iterator[str]:
-    yield f"{'precision':>9}  {'95 % interval':>15}  {'correct':>7} {'judged':>7}  relation"
-    for each in found:
-        interval = f"{100 * each.low:.1f} - {100 * each.high:.1f}"
-        share = f"{100 * each.share:.1f} %"
-        yield f"{share:>9}  {interval:>15}  {each.correct:7,} {each.judged:7,}  {each.relation}"
-
-
-def sample(
-    graph: GraphOption,
-    output: Annotated[Path, option("FILE.csv", "The CSV file to fill in.")],
-    edges: Annotated[int, option("N", "Number of edges to sample.", min=1)] = 50,
-    seed: Annotated[int, option("N", "Seed of the sample.")] = 1,
-    relation: RelationOption = None,
-    least: Annotated[int, option("N", "Only edges that N abstracts state.", min=1)] = 1,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Sample random edges with a sentence each, for manual judgement.
-
-    Every edge is equally likely. Write yes or no into the column "correct": whether the sentence states the
-    relation with this type and direction. Then run sciextract graph precision FILE.csv. The file contains
-    sentences.
-
-    Examples:
-
-        sciextract graph sample --edges 50 --output check.csv --graph field.graph
-
-        sciextract graph sample --relation COMPARE --least 2 --output compare.csv --graph field.graph
-    """  # fmt: skip
-    from sciextract.graph.database import open_graph
-    from sciextract.graph.precision import draw_edges, write_sheet
-
-    with open_graph(graph) as connection:
-        drawn = draw_edges(connection, edges, seed=seed, relation=relation, least=least)
-    if not drawn:
-        raise nothing("the graph has no such edges")
-    rows = write_sheet(drawn, output, force=force)
-    summary = {"output": str(output), "edges": rows, "seed": seed}
-    precision = as_command("sciextract", "graph", "precision", output)
-    words = f'{output} holds {counted(rows, "edge")}; fill in "correct", then: {precision}'
-    report(summary, words, as_json, quiet=quiet)
+from sciextract.errors import MissingExtraError, UsageError
 
 
 def export(

@@ -6,18 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.errors import FormatError, OutputError
-from sciextract.graph.database import open_graph
-from sciextract.graph.precision import (
+from research.graph_precision import (
     COLUMNS,
     Judgement,
+    app,
     draw_edges,
     precisions,
     read_sheet,
     write_sheet,
 )
+from sciextract.errors import FormatError, OutputError, UsageError
+from sciextract.graph.database import open_graph
 from sciextract.metrics.shares import wilson
-from tests.graph_samples import HOSTILE, abstract, build
+from tests.graph_samples import HOSTILE, abstract, build, field
+
+
+@pytest.fixture
+def field_graph(tmp_path: Path) -> Path:
+    build(tmp_path / "field.graph", *field())
+    return tmp_path / "field.graph"
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -101,3 +108,18 @@ def test_wilsons_interval() -> None:
         for end in wilson(correct, judged):
             distance = (end - correct / judged) ** 2 - 1.959964**2 * end * (1 - end) / judged
             assert distance == pytest.approx(0, abs=1e-9)
+
+
+def test_a_sample_is_judged(
+    field_graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sheet = tmp_path / "check.csv"
+    words = ["sample", "--edges", "3", "--output", str(sheet), "--graph", str(field_graph)]
+    app(words, standalone_mode=False)
+    with pytest.raises(UsageError, match="no row is judged"):
+        app(["count", str(sheet)], standalone_mode=False)
+    content = sheet.read_text("utf-8-sig").replace("\n,", "\nyes,", 2).replace("\n,", "\nNo,", 1)
+    sheet.write_text(content, encoding="utf-8")
+    app(["count", str(sheet)], standalone_mode=False)
+    first = capsys.readouterr().out.splitlines()[2].split()
+    assert (first[:2], first[-3:]) == (["66.7", "%"], ["2", "3", "all"])

@@ -1,4 +1,8 @@
-"""The precision of a graph, measured by hand: edges drawn at random, a sheet to fill in, what the judgements say."""
+"""The precision of a graph, measured by hand: edges drawn at random, a sheet to fill in, what the judgements say.
+
+python -m research.graph_precision sample --edges 50 --output check.csv --graph field.graph
+python -m research.graph_precision count check.csv
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,18 @@ import csv
 import random
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from sciextract.errors import FormatError
+import typer
+
+from research.commands.options import run
+from sciextract.errors import FormatError, UsageError
 from sciextract.formats.base import Source, quoted
 from sciextract.formats.decoding import decoded_content
 from sciextract.formats.tables import csv_row, unguarded
+from sciextract.graph.database import open_graph
 from sciextract.graph.queries.edges import Edge, Sentence, edge_numbered, sentence_at
 from sciextract.graph.queries.nodes import label_number
 from sciextract.metrics.shares import wilson
@@ -58,10 +66,6 @@ class Precision:
     def share(self) -> float:
         """The precision, 0 to 1."""
         return self.correct / self.judged
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {**asdict(self), "precision": self.share}
 
 
 def precisions(judgements: Sequence[Judgement]) -> list[Precision]:
@@ -173,7 +177,7 @@ def read_sheet(path: Path) -> list[Judgement]:
     for wanted in (CORRECT, RELATION):
         if wanted not in (reader.fieldnames or ()):
             problem = f"no column {wanted!r}; columns found: {', '.join(reader.fieldnames or ())}"
-            hint = "sciextract graph sample makes such a sheet"
+            hint = "python -m research.graph_precision sample makes such a sheet"
             raise FormatError(problem, path=path, line=1, hint=hint)
     return list(_judgements(reader, path))
 
@@ -227,3 +231,45 @@ def _marked(sentence: Sentence) -> str:
     for place, _, _, sign in sorted(marks, reverse=True):
         text = text[: place - offset] + sign + text[place - offset :]
     return text
+
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.command()
+def sample(
+    graph: Annotated[Path, typer.Option(metavar="FILE", help="The graph file.")],
+    output: Annotated[Path, typer.Option(metavar="FILE.csv", help="The CSV file to fill in.")],
+    edges: Annotated[int, typer.Option(min=1, help="Number of edges to sample.")] = 50,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 1,
+    relation: Annotated[str | None, typer.Option(help="Only relations of this type.")] = None,
+    least: Annotated[int, typer.Option(min=1, help="Only edges that N abstracts state.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+) -> None:
+    """Sample random edges with a sentence each, each edge equally likely.
+
+    Write yes or no into the column "correct": whether the sentence states the relation with this type and direction.
+    Then run ``count``. The file contains sentences.
+    """
+    with open_graph(graph) as connection:
+        drawn = draw_edges(connection, edges, seed=seed, relation=relation, least=least)
+    if not drawn:
+        raise UsageError("the graph has no such edges", "lower --least, or leave out --relation")
+    print(f"{output} holds {write_sheet(drawn, output, force=force)} edges")
+
+
+@app.command()
+def count(sheet: Annotated[Path, typer.Argument(metavar="FILE.csv")]) -> None:
+    """Compute precision by relation from a filled-in sample, with 95 % intervals (Wilson)."""
+    found = precisions(read_sheet(sheet))
+    if not found:
+        raise UsageError("no row is judged yet", 'write yes or no into the column "correct"')
+    print(f"{'precision':>9}  {'95 % interval':>15}  {'correct':>7} {'judged':>7}  relation")
+    for each in found:
+        interval = f"{100 * each.low:.1f} - {100 * each.high:.1f}"
+        share = f"{100 * each.share:.1f} %"
+        print(f"{share:>9}  {interval:>15}  {each.correct:7,} {each.judged:7,}  {each.relation}")
+
+
+if __name__ == "__main__":
+    run(app)
