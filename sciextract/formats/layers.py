@@ -75,19 +75,16 @@ def token_layers(
     return builder.layers
 
 
-def entity_layers(
-    annotated: AnnotatedDocument, losses: Counter[str], *, keep_given: bool = False
-) -> TokenLayers:
+def entity_layers(annotated: AnnotatedDocument, losses: Counter[str]) -> TokenLayers:
     """The entities in token offsets, for formats without relations and clusters: these are counted in ``losses``.
 
     Args:
         annotated: The document.
         losses: Where what does not fit is counted.
-        keep_given: As in :func:`token_layers`.
     """
     given = annotated.annotations
     only = replace(annotated, annotations=Annotations(given.entities))
-    layers = token_layers(only, keep_given=keep_given)
+    layers = token_layers(only)
     losses.update(layers.losses)
     losses += Counter(
         relation=len(not_rejected(given.relations)), cluster=len(not_rejected(given.clusters))

@@ -214,10 +214,6 @@ FORMATS: list[FormatSpec] = [
         (".pubtator",), reader=".pubtator:read_pubtator", writer=".pubtator:PubtatorWriter",
         opening=r"[^|\s]{1,80}\|[ta]\|",
         holds=("pubtator",)),
-    FormatSpec("webanno", "WebAnno TSV 3, as WebAnno and INCEpTION export it, one document a file",
-        (".tsv",), reader=".webanno:read_webanno", writer=".webanno:WebannoWriter",
-        opening=r"#FORMAT=WebAnno TSV 3",
-        output="folder"),
     FormatSpec("conll2012", "CoNLL-2012 (OntoNotes) columns with names and coreference",
         (".v4_gold_conll", ".v4_auto_conll"), reader=".conll2012:read_conll2012", writer=".conll2012:Conll2012Writer",
         opening=r"#\s*begin document \(",
@@ -274,6 +270,12 @@ UNREAD: list[UnreadSpec] = [
         (".conllu",),
         rf"{_COMMENTS}\d+(?:[-.]\d+)?\t[^\t\n]+\t[^\t\n]+\t(?:[A-Z]+|_)\t[^\t\n]*\t[^\t\n]*\t(?:\d+|_)\t",
         "it holds syntax, no entities; take its text: sed -n 's/^# text = //p' FILE > NEW.txt",
+    ),
+    UnreadSpec(
+        "a WebAnno TSV file",
+        (),
+        r"#FORMAT=WebAnno TSV",
+        "export UIMA CAS XMI from INCEpTION or WebAnno",
     ),
     UnreadSpec(
         "an HTML page",

@@ -10,7 +10,7 @@ from pathlib import Path
 import bioc
 import cassis
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sciextract.documents.annotations import State
@@ -206,37 +206,6 @@ def test_cassis_cas_json_says_what_its_xmi_says(tmp_path: Path) -> None:
         assert content(from_json) == content(from_xmi)
         assert from_json.document.tokens == from_xmi.document.tokens
         assert from_json.warnings == from_xmi.warnings
-
-
-@FEW
-@given(ANNOTATED)
-def test_webanno_gives_back_what_whole_tokens_hold(document: AnnotatedDocument) -> None:
-    assume(len(document.document.tokens))
-    (back,), losses = round_trip("webanno", [document])
-    expected, found = content(document, discontinuous=False), content(back)
-    if not losses["white space between sentences"]:
-        assert found[0] == expected[0].replace("\ud800", "\ufffd")
-    entities = [e for e in document.annotations.entities if e.state is not State.REJECTED]
-    left_out = losses["discontinuous entity"] + losses["entity without tokens"]
-    assert found[1].total() == len(entities) - left_out
-    of_items = {"entity without tokens", "white space at the edge of an entity"}
-    if not of_items & set(losses):
-        assert found[1:] == expected[1:]
-
-
-def test_webanno_samples_say_what_the_xmi_of_the_same_names_says() -> None:
-    folder = shared_path("formats/webanno-tsv3")
-    compared = 0
-    for path in sorted(folder.glob("*.tsv")):
-        other = folder.parent / "uima-xmi" / f"{path.stem}.xmi"
-        if other.exists():
-            (from_tsv,), (from_xmi,) = read([path]), read([other])
-            assert isinstance(from_tsv, AnnotatedDocument)
-            assert isinstance(from_xmi, AnnotatedDocument)
-            assert content(from_tsv) == content(from_xmi)
-            assert from_tsv.document.tokens == from_xmi.document.tokens
-            compared += 1
-    assert compared >= 12
 
 
 @FEW

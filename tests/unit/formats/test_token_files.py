@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import UsageError
+from sciextract.errors import FormatError, UsageError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.registry import get_format
 
@@ -23,7 +23,7 @@ def problem_of(path: Path, value: object) -> str:
 
 
 def test_a_removed_format_is_unknown_and_its_files_are_refused(tmp_path: Path) -> None:
-    for name in ("spert", "hf-jsonl"):
+    for name in ("spert", "hf-jsonl", "webanno"):
         for use in ("read", "write"):
             with pytest.raises(UsageError, match=f"unknown format '{name}'"):
                 get_format(name, use)
@@ -32,6 +32,10 @@ def test_a_removed_format_is_unknown_and_its_files_are_refused(tmp_path: Path) -
     assert "no text" in problem_of(tmp_path / "train.json", spert)
     tagged = {"tokens": TOKENS, "ner_tags": ["O"] * len(TOKENS)}
     assert "no text" in problem_of(tmp_path / "rows.jsonl", tagged)
+    path = tmp_path / "doc.tsv"
+    path.write_text("#FORMAT=WebAnno TSV 3.3\n\n\n#Text=Bees hum\n1-1\t0-4\tBees\t\n", "utf-8")
+    with pytest.raises(FormatError, match="a WebAnno TSV file, which is not supported"):
+        list(read([path]))
 
 
 @pytest.mark.parametrize("indent", [None, 2])
