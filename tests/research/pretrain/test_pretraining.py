@@ -19,9 +19,9 @@ from research import __main__ as cli
 from research.pretraining.command import run_pretraining
 from research.pretraining.network import MaskedLanguageModel
 from research.pretraining.steps import PretrainConfig, load_pretrain_config
+from research.recipes import find_recipe
 from sciextract.errors import InputMissingError, SciextractError, UsageError
 from sciextract_trainer.encoders.loading import load_encoder
-from sciextract_trainer.run import find_recipe
 
 SENTENCE = "we parse trees with a model, and the model learns to parse."
 Settings = Callable[..., PretrainConfig]
