@@ -88,7 +88,7 @@ def _about(known: About) -> Iterator[str]:
     if node.vocabulary_id:
         yield f"  in the vocabulary: {node.vocabulary_id}"
     if node.generic:
-        yield "  generic: left out of top, paths and pictures without --with-generic"
+        yield "  generic: left out of top, paths and the page without --with-generic"
     for reason, forms in known.unmatched.items():
         yield f"  not searched in the texts ({reason}): {', '.join(forms[:_MOST_FORMS])}"
     if known.meanings:
