@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from sciextract.errors import ActionRefusedError, UsageError
@@ -22,20 +23,7 @@ from sciextract.workflows.disagreements import (
     compare_with_source,
 )
 
-__all__ = [
-    "KIND",
-    "MERGE",
-    "Dispute",
-    "Verdict",
-    "Verdicts",
-    "decide",
-    "decide_all",
-    "disputes",
-    "follow",
-]
-
 Verdict = Literal["mine", "theirs"]
-_MOST_STEPS = 10_000  # a document with more differences than that is not one abstract
 
 
 @dataclass(slots=True)
@@ -49,45 +37,6 @@ class Verdicts:
 
     decided: int = 0
     refused: dict[str, str] = field(default_factory=dict)
-
-
-def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
-    """All differences to decide, document by document; those that were decided are left out.
-
-    Args:
-        source: Compare the project with this source; by default against every merged project.
-
-    Raises:
-        UsageError: No source of that name has said anything.
-    """
-    decisions = Decisions(project)
-    known = decisions.merged() if source is None else sources(project, source)
-    for source_id in known.values():
-        for number in documents_of(project, [source_id]):
-            yield from waiting(
-                project, project.document_state(number), source_id, decisions.keys(number)
-            )
-
-
-def decide(
-    project: Project,
-    dispute: Dispute,
-    verdict: Verdict,
-    decisions: Decisions | None = None,
-) -> Outcome:
-    """Decide one difference; one event, which undo takes back.
-
-    Args:
-        project: Open for writing.
-        dispute: The difference.
-        verdict: Whose side is taken.
-        decisions: What was decided before; read anew without it.
-
-    Raises:
-        ActionRefusedError: It cannot be done (yet): the reason is in the message.
-    """
-    decisions = decisions or Decisions(project)
-    return decide_and_compare(project, dispute, verdict, (), decisions).outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,61 +54,75 @@ class Decided:
     compared: Mapping[int, DocumentComparison]
 
 
-def decide_and_compare(
+def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
+    """All differences to decide, document by document; those that were decided are left out.
+
+    Args:
+        source: Compare the project with this source; by default against every merged project.
+
+    Raises:
+        UsageError: No source of that name has said anything.
+    """
+    decisions = Decisions(project)
+    known = decisions.merged() if source is None else sources(project, source)
+    for source_id in known.values():
+        for number in documents_of(project, [source_id]):
+            doc = project.document_state(number)
+            yield from waiting(project, doc, source_id, decisions.keys(number))
+
+
+def decide(
     project: Project,
     dispute: Dispute,
     verdict: Verdict,
-    source_ids: Iterable[int],
-    decisions: Decisions,
+    decisions: Decisions | None = None,
+    *,
+    compare_with: Iterable[int] = (),
     seconds: float | None = None,
 ) -> Decided:
-    """The same, for those who go on in the document: it is read and compared once.
+    """Decide one difference; one event, which undo takes back.
+
+    The document is read and compared once: those who go on in it have the comparisons.
 
     Args:
         project: Open for writing.
         dispute: The difference.
         verdict: Whose side is taken.
-        source_ids: The sources that the document is compared with.
-        decisions: What was decided before.
+        decisions: What was decided before; read anew without it.
+        compare_with: Sources that the document is compared with, besides the merged ones.
         seconds: Time the person spent.
 
     Raises:
         ActionRefusedError: It cannot be done (yet): the reason is in the message.
     """
-    params = {
-        "key": dispute.key,
-        "verdict": verdict,
-        "source": dispute.source,
-        "number": dispute.number,
-    }
-    decided, merged = decisions.keys(dispute.number) | {dispute.key}, decisions.merged()
+    decisions = decisions or Decisions(project)
+    key, number = dispute.key, dispute.number
+    params = {"key": key, "verdict": verdict, "source": dispute.source, "number": number}
+    # Read before the transaction: what the log says inside of it might be taken back with it.
+    decided, merged = decisions.keys(number) | {key}, set(decisions.merged().values())
     results: list[tuple[DocumentState, dict[int, DocumentComparison]]] = []
 
     def work(doc: DocumentState, context: Context) -> None:
         if verdict == "theirs":
             THEIRS[dispute.difference.layer](doc, context, dispute)
         looked = (
-            (each, compare_with_source(project, doc, each))
-            for each in {*merged.values(), *source_ids}
+            (each, compare_with_source(project, doc, each)) for each in {*merged, *compare_with}
         )
         compared = {each: both for each, both in looked if both is not None}
         results.append((doc, compared))
-        left = (both.waiting(decided) for each, both in compared.items() if each in merged.values())
-        count = sum(len(each) for each in left)
-        state_tables.set_disagreements(project.connection, dispute.number, count)
+        left = sum(len(compared[each].waiting(decided)) for each in merged & compared.keys())
+        state_tables.set_disagreements(project.connection, number, left)
 
-    outcome = project.perform(KIND, params, [dispute.number], work, seconds, always=True)
+    outcome = project.perform(KIND, params, [number], work, seconds, always=True)
     if not results:
-        raise ActionRefusedError(f"the project has no document {dispute.number} (any more)")
+        raise ActionRefusedError(f"the project has no document {number} (any more)")
     return Decided(outcome, *results[0])
 
 
 def decide_all(
     project: Project, listed: Collection[Dispute], verdict: Verdict, *, only_these: bool
 ) -> Verdicts:
-    """Decide many differences, in each document entities first, then relations, then links.
-
-    One decision changes what is different in the rest of its document, so that is looked at anew each time.
+    """Decide many differences, in each document entities first, then relations, then links; an event each.
 
     Args:
         project: Open for writing.
@@ -171,42 +134,121 @@ def decide_all(
         ProjectError: The project cannot be written; earlier decisions are in it.
     """
     verdicts, decisions = Verdicts(), Decisions(project)
-    for number, source in dict.fromkeys((each.number, each.source) for each in listed):
-        keys = {each.key for each in listed if (each.number, each.source) == (number, source)}
-        for layer in Layer:
-            tried: set[str] = set()
-            for _ in range(_MOST_STEPS):
-                doc, decided = project.document_state(number), decisions.keys(number)
-                left = waiting(project, doc, project.source_id(source), decided)
-                fitting = [
-                    each
-                    for each in left
-                    if each.difference.layer is layer and each.key not in tried
-                    if each.key in keys or not only_these
-                ]
-                if not fitting:
-                    break
-                key = fitting[0].key
-                tried.add(key)
-                try:
-                    decide(project, fitting[0], verdict, decisions)
-                    verdicts.decided += 1
-                except ActionRefusedError as error:
-                    verdicts.refused[key] = reason(error)
+    wanted: dict[tuple[int, str], set[str]] = {}
+    for each in listed:
+        wanted.setdefault((each.number, each.source), set()).add(each.key)
+    for (number, source), keys in wanted.items():
+        look = partial(_look, project, decisions, number, source, keys if only_these else None)
+        for dispute in _in_order(look, lambda _: True):
+            try:
+                decide(project, dispute, verdict, decisions)
+                verdicts.decided += 1
+            except ActionRefusedError as error:
+                verdicts.refused[dispute.key] = explain(error)
     return verdicts
+
+
+def _look(
+    project: Project, decisions: Decisions, number: int, source: str, wanted: set[str] | None
+) -> list[Dispute]:
+    doc, decided = project.document_state(number), decisions.keys(number)
+    left = waiting(project, doc, project.source_id(source), decided)
+    return [each for each in left if wanted is None or each.key in wanted]
+
+
+def decide_document(
+    project: Project,
+    number: int,
+    source_id: int,
+    verdict: Verdict,
+    decisions: Decisions | None = None,
+) -> Verdicts:
+    """Take one side in everything that waits in a document: entities first, then relations, then links.
+
+    One event, which undo takes back as a whole. What cannot be taken over stays undecided.
+
+    Args:
+        project: Open for writing.
+        number: The document.
+        source_id: The other source.
+        verdict: Whose side is taken.
+        decisions: What was decided before; read anew without it.
+
+    Raises:
+        ProjectError: The project cannot be written; nothing has changed.
+    """
+    decisions = decisions or Decisions(project)
+    before, merged = decisions.keys(number), decisions.merged().values()
+    keys: list[str] = []
+    refused: dict[str, str] = {}
+
+    def take_all(doc: DocumentState, context: Context) -> None:
+        keys.clear()
+        refused.clear()
+        # A link that is taken changes the clusters that the other links speak of: they are looked at one by one.
+        for dispute in _in_order(
+            lambda: waiting(project, doc, source_id, before),
+            lambda layer: layer is Layer.LINK and verdict == "theirs",
+        ):
+            try:
+                with doc.whole():
+                    if verdict == "theirs":
+                        THEIRS[dispute.difference.layer](doc, context, dispute)
+            except ActionRefusedError as error:
+                refused[dispute.key] = explain(error)
+            else:
+                keys.append(dispute.key)
+
+    def work(doc: DocumentState, context: Context) -> None:
+        take_all(doc, context)
+        _note_left(project, doc, before.union(keys), merged)
+
+    # The event names what it decides, and that is only known once it was tried.
+    project.rehearse([number], take_all)
+    if keys:
+        source = project.sources[source_id]
+        params = {"keys": [*keys], "verdict": verdict, "source": source, "number": number}
+        project.perform(KIND, params, [number], work, always=True)
+    return Verdicts(len(keys), dict(refused))
+
+
+def _in_order(
+    look: Callable[[], list[Dispute]], is_single: Callable[[Layer], bool]
+) -> Iterator[Dispute]:
+    """What waits in a document, layer by layer, each difference once.
+
+    A decision changes what is different in the rest of the document, so that is looked at again: after every
+    one where it says so, else when all that was found in the layer is decided.
+    """
+    tried: set[str] = set()
+    for layer in Layer:
+        while found := [
+            each for each in look() if each.difference.layer is layer and each.key not in tried
+        ]:
+            for each in found[:1] if is_single(layer) else found:
+                tried.add(each.key)
+                yield each
+
+
+def waiting(
+    project: Project, doc: DocumentState, source_id: int, decided: Collection[str]
+) -> list[Dispute]:
+    """What is undecided between a document as it is, or would be, and a source's annotations of it."""
+    both = compare_with_source(project, doc, source_id)
+    return both.waiting(decided) if both else []
 
 
 def refresh_disagreements(project: Project, number: int, decisions: Decisions | None = None) -> int:
     """Count what is undecided between the project and all merged ones in one document, for the lists."""
     decisions = decisions or Decisions(project)
-    decided, merged = decisions.keys(number), decisions.merged()
+    decided, merged = decisions.keys(number), decisions.merged().values()
     doc = project.document_state(number)
     with project.writing():
-        return note_left(project, doc, decided, merged.values())
+        return _note_left(project, doc, decided, merged)
 
 
-def note_left(
-    project: Project, doc: DocumentState, decided: Collection[str], source_ids: Collection[int]
+def _note_left(
+    project: Project, doc: DocumentState, decided: Collection[str], source_ids: Iterable[int]
 ) -> int:
     """Note how much waits between a document and these sources, inside the caller's transaction."""
     count = sum(len(waiting(project, doc, each, decided)) for each in source_ids)
@@ -225,18 +267,11 @@ def follow(project: Project, turned: Event, decisions: Decisions | None = None) 
     if turned.kind == KIND:
         refresh_disagreements(project, turned.params["number"], decisions)
     elif turned.kind == MERGE:
+        # A merge that was taken back may have brought documents, which are gone now.
         present, decisions = set(project.numbers()), decisions or Decisions(project)
         for number in documents_of(project, [project.source_id(turned.params["source"])]):
             if number in present:
                 refresh_disagreements(project, number, decisions)
-
-
-def waiting(
-    project: Project, doc: DocumentState, source_id: int, decided: Collection[str]
-) -> list[Dispute]:
-    """What is undecided between a document as it is, or would be, and a source's annotations of it."""
-    both = compare_with_source(project, doc, source_id)
-    return both.waiting(decided) if both else []
 
 
 def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:
@@ -270,98 +305,6 @@ def sources(project: Project, wanted: str) -> dict[str, int]:
     return fitting
 
 
-def reason(error: ActionRefusedError) -> str:
+def explain(error: ActionRefusedError) -> str:
     """Why something cannot be done, in one line."""
     return ": ".join(filter(None, (error.message, error.hint)))
-
-
-def decide_document(
-    project: Project,
-    number: int,
-    source_id: int,
-    verdict: Verdict,
-    decisions: Decisions | None = None,
-) -> Verdicts:
-    """Take one side in everything that waits in a document: entities first, then relations, then links.
-
-    One event, which undo takes back as a whole. What cannot be taken over stays undecided.
-
-    Args:
-        project: Open for writing.
-        number: The document.
-        source_id: The other source.
-        verdict: Whose side is taken.
-        decisions: What was decided before; read anew without it.
-
-    Raises:
-        ProjectError: The project cannot be written; nothing has changed.
-    """
-    decisions = decisions or Decisions(project)
-    merged = list(decisions.merged().values())
-    sweep = _Sweep(project, source_id, verdict, decisions.keys(number))
-    project.rehearse([number], sweep)
-    keys = sweep.done
-    if not keys:
-        return Verdicts(0, sweep.refused)
-    params = {"keys": keys, "verdict": verdict, "source": sweep.source, "number": number}
-
-    def work(doc: DocumentState, context: Context) -> None:
-        sweep(doc, context)
-        note_left(project, doc, sweep.decided, merged)
-
-    project.perform(KIND, params, [number], work, always=True)
-    return Verdicts(len(keys), sweep.refused)
-
-
-class _Sweep:
-    """The work of one such action; what becomes of each difference depends on those before it.
-
-    Attributes:
-        done: Keys of what was decided.
-        refused: Why some cannot be, by their keys.
-        source: The other source's name.
-    """
-
-    def __init__(
-        self, project: Project, source_id: int, verdict: Verdict, before: frozenset[str]
-    ) -> None:
-        self.done: list[str] = []
-        self.refused: dict[str, str] = {}
-        self.source = ""
-        self._project = project
-        self._source_id = source_id
-        self._verdict = verdict
-        self._before = before
-
-    @property
-    def decided(self) -> frozenset[str]:
-        """Keys of what was decided before and now."""
-        return self._before.union(self.done)
-
-    def __call__(self, doc: DocumentState, context: Context) -> None:
-        """Decide in a document."""
-        self.done, self.refused = [], {}
-        for layer in Layer:
-            while found := self._next(doc, layer):
-                for dispute in found:
-                    self._decide(doc, context, dispute)
-
-    def _next(self, doc: DocumentState, layer: Layer) -> list[Dispute]:
-        """What can be decided without another look: links one by one, since each changes the clusters."""
-        left = waiting(self._project, doc, self._source_id, self.decided)
-        fitting = [
-            each for each in left if each.difference.layer is layer and each.key not in self.refused
-        ]
-        taken_singly = layer is Layer.LINK and self._verdict == "theirs"
-        return fitting[:1] if taken_singly else fitting
-
-    def _decide(self, doc: DocumentState, context: Context, dispute: Dispute) -> None:
-        self.source = dispute.source
-        try:
-            with doc.whole():
-                if self._verdict == "theirs":
-                    THEIRS[dispute.difference.layer](doc, context, dispute)
-        except ActionRefusedError as error:
-            self.refused[dispute.key] = reason(error)
-        else:
-            self.done.append(dispute.key)

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from sciextract.graph.database import GraphMissingError, UnknownNodeError
 from sciextract.graph.queries.edges import Sentence
-from sciextract_app.presenters.graph import GraphNavigation, NodePage, Role, support_of
+from sciextract_app.presenters.graph import ArgumentRole, GraphNavigation, NodePage, support_of
 from sciextract_app.screens.graph import GraphApp, GraphScreen, run_graph
 from tests.app.screens_support import shown, until, until_shown
 from tests.graph_samples import HOSTILE, abstract, build, field
@@ -157,7 +157,7 @@ def test_mentions_that_overlap() -> None:
     support = support_of(sentence)
     assert support.place == "a, no year"
     assert support.pieces == (
-        ("01", Role.PLAIN), ("234567", Role.HEAD), ("89", Role.BOTH), (" 123", Role.TAIL), ("456789", Role.PLAIN),
+        ("01", ArgumentRole.PLAIN), ("234567", ArgumentRole.HEAD), ("89", ArgumentRole.BOTH), (" 123", ArgumentRole.TAIL), ("456789", ArgumentRole.PLAIN),
     )  # fmt: skip
 
 

@@ -29,10 +29,9 @@ from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learn import Learned, Suggested, untouched
 from sciextract_app.app import DeskApp
-from sciextract_app.messages import LearningEnded
 from sciextract_app.opening import plan
 from sciextract_app.screens.review import ReviewScreen
-from sciextract_app.workers.learning import LearningJob, OpenAbstract, StartEngine
+from sciextract_app.workers.learning import StartEngine, learn_and_suggest
 from sciextract_app.workers.learning_process import EndedError, LearningProcess
 from sciextract_app.workers.predicting import PredictionOrder
 from tests.app.screens_support import SIZE, desk_of, until, until_shown
@@ -268,22 +267,22 @@ def test_two_desks_that_learn_at_once_leave_one_set_of_suggestions(project: Path
         opened.actions.mark_done(1)
     running = threading.Event()
     running.set()
-    ended: list[LearningEnded] = []
+    ended: list[object] = []
 
     def work() -> None:
         engine = FakeEngine(project, threading.Semaphore(9))
         for _ in range(3):
-            LearningJob(
-                project, "ann", engine, PredictionOrder(), OpenAbstract(), running, lambda: False,
-                lambda message: ended.append(message) if isinstance(message, LearningEnded) else None,
-            ).run()  # fmt: skip
+            learned = learn_and_suggest(
+                project, "ann", engine, PredictionOrder(), running, lambda: False, id
+            )
+            ended.append(learned)
 
     desks = [threading.Thread(target=work) for _ in range(2)]
     for desk in desks:
         desk.start()
     for desk in desks:
         desk.join(60)
-    assert [each.error for each in ended] == [None] * 6
+    assert len(ended) == 6
     assert not errors(project)
     assert suggested(project).keys() == {2, 3, 4, 5, 6}
     assert adapter_sets(project) == 5, "what earlier runs predicted is not kept"
@@ -321,7 +320,7 @@ KILLED = """
 import sys, time, threading
 from pathlib import Path
 from sciextract.store import open_project
-from sciextract_app.workers.learning import LearningJob, OpenAbstract
+from sciextract_app.workers.learning import learn_and_suggest
 from sciextract_app.workers.learning_process import LearningProcess
 from sciextract_app.workers.predicting import PredictionOrder
 path = Path(sys.argv[1])
@@ -329,10 +328,9 @@ running = threading.Event()
 running.set()
 engine = LearningProcess(path, None)
 print(engine._process.pid, flush=True)
-job = LearningJob(path, "ann", engine, PredictionOrder(), OpenAbstract(), running, lambda: False,
-                  lambda message: print(type(message).__name__, flush=True))
 while True:
-    job.run()
+    learn_and_suggest(path, "ann", engine, PredictionOrder(), running, lambda: False,
+                      lambda learned: print("learned", flush=True))
 """
 
 
@@ -349,7 +347,7 @@ def test_a_kill_while_learning_loses_nothing_and_leaves_no_process(project: Path
     )
     assert child.stdout is not None
     pid = int(child.stdout.readline())
-    assert child.stdout.readline() == "LearningProgress\n"  # it suggests from here on
+    assert child.stdout.readline() == "learned\n"  # it suggests from here on
     child.kill()
     child.wait()
     end = time.monotonic() + 30

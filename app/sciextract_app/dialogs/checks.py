@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from textual import on
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import get_current_worker
 
-from sciextract.errors import SciextractError
 from sciextract.store import open_project
 from sciextract.store.inconsistency import Check, Finding, find
 from sciextract_app.dialogs.base import Dialog, plain, words
-from sciextract_app.messages import error_line
+from sciextract_app.presenters.view_models import Feedback
+from sciextract_app.workers.jobs import Job, error_line, start_job
 
 _CHECKS = tuple(Check)
 
@@ -28,28 +25,6 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
     Args:
         path: The project.
     """
-
-    @dataclass
-    class Found(Message):
-        """One check is through.
-
-        Attributes:
-            check: Which.
-            found: What it has found.
-        """
-
-        check: Check
-        found: Sequence[Finding]
-
-    @dataclass
-    class Failed(Message):
-        """The project cannot be read.
-
-        Attributes:
-            why: The error in a line.
-        """
-
-        why: str
 
     def __init__(self, path: Path) -> None:
         super().__init__("Consistency", "Enter works through it, Esc back")
@@ -65,33 +40,30 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
     def on_mount(self) -> None:
         """The list takes the keys; counting begins."""
         self.query_one(OptionList).focus()
-        self.run_worker(self._count, thread=True, exit_on_error=False)
+
+        def count(job: Job) -> None:
+            with open_project(self._path, read=True) as project:
+                for check in _CHECKS:
+                    if job.is_cancelled:
+                        return
+                    job.call(self._show, check, find(project, check))
+
+        def explain(words: str) -> None:
+            self.query_one("#checks-problem", Static).update(plain(words, "bold"))
+
+        def crashed(feedback: Feedback) -> None:
+            explain(feedback.message)
+
+        start_job(self, "the check", count, lambda error: explain(error_line(error)), crashed)
 
     def _line(self, check: Check) -> str:
         count = f"{len(self._found[check]):,}" if check in self._found else "…"
         return f"{count:>7}  {check}"
 
-    def _count(self) -> None:
-        worker = get_current_worker()
-        try:
-            with open_project(self._path, read=True) as project:
-                for check in _CHECKS:
-                    if worker.is_cancelled:
-                        return
-                    self.post_message(self.Found(check, find(project, check)))
-        except SciextractError as error:
-            self.post_message(self.Failed(error_line(error)))
-
-    @on(Found)
-    def _show(self, event: Found) -> None:
-        self._found[event.check] = event.found
-        place = _CHECKS.index(event.check)
+    def _show(self, check: Check, found: Sequence[Finding]) -> None:
+        self._found[check] = found
         options = self.query_one(OptionList)
-        options.replace_option_prompt_at_index(place, self._line(event.check))
-
-    @on(Failed)
-    def _fail(self, event: Failed) -> None:
-        self.query_one("#checks-problem", Static).update(plain(event.why, "bold"))
+        options.replace_option_prompt_at_index(_CHECKS.index(check), self._line(check))
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

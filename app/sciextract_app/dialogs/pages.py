@@ -19,7 +19,7 @@ from sciextract.text.characters import visible
 from sciextract_app.dialogs.base import Dialog, QuestionDialog, words
 from sciextract_app.presenters import actions
 from sciextract_app.presenters.actions import ACTIONS, Action, key_label
-from sciextract_app.presenters.graph import Role, Support
+from sciextract_app.presenters.graph import ArgumentRole, Support
 from sciextract_app.presenters.session import PastMessage
 from sciextract_app.settings import AROUND
 
@@ -244,8 +244,8 @@ class BadRecordsDialog(Dialog[None]):
 
 
 _STYLES = {
-    Role.PLAIN: "", Role.HEAD: "bold underline", Role.TAIL: "bold reverse",
-    Role.BOTH: "bold underline reverse",
+    ArgumentRole.PLAIN: "", ArgumentRole.HEAD: "bold underline", ArgumentRole.TAIL: "bold reverse",
+    ArgumentRole.BOTH: "bold underline reverse",
 }  # fmt: skip
 
 
@@ -275,7 +275,10 @@ def support_text(parts: Sequence[tuple[str, Sequence[Support]]]) -> Text:
     if not parts:
         return Text("The graph has no path to it.")
     found = (
-        Text().append("head", _STYLES[Role.HEAD]).append("  ").append("tail", _STYLES[Role.TAIL])
+        Text()
+        .append("head", _STYLES[ArgumentRole.HEAD])
+        .append("  ")
+        .append("tail", _STYLES[ArgumentRole.TAIL])
     )
     for heading, supports in parts:
         found.append("\n\n").append(visible(heading), "bold")

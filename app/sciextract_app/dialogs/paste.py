@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events, on, work
+from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Static, TextArea
-from textual.worker import get_current_worker
 
 from sciextract.text.characters import visible
-from sciextract.workflows.pasted import Recognised
+from sciextract.workflows.pasted import Recognised, look
 from sciextract_app.dialogs.base import Dialog, plain
 from sciextract_app.presenters.view_models import counted_many
-from sciextract_app.workers.importing import LookJob, PasteSeen
+from sciextract_app.workers.jobs import Job, error_line, start_job
 
 MOST_SHOWN = 50_000
 """Characters of a longer paste that are shown; the others are only imported."""
-_PAUSE_SECONDS = 0.15
+_PAUSE_SECONDS, _LOOK_SECONDS = 0.15, 0.2
 _NOTHING = "Paste or type abstracts: BibTeX, RIS, NBIB, JSONL, CSV, plain text by paragraph, …"
 
 
@@ -105,22 +103,30 @@ class PasteDialog(Dialog[str]):
         self._found = None
         text = self.text
         self._show_summary("looking…" if text.strip() else _NOTHING)
-        if text.strip():
-            self._read(text)
+        if not text.strip():
+            return
 
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
-    def _read(self, text: str) -> None:
-        worker = get_current_worker()
-        LookJob(text, lambda: worker.is_cancelled, self._post).run()
+        def recognise(job: Job) -> None:
+            found = None
+            for found in look(text):
+                if job.is_cancelled:
+                    return
+                job.progress(self._show, found, False, every_seconds=_LOOK_SECONDS)
+            if found is not None:
+                job.call(self._show, found, True)
 
-    def _post(self, message: Message) -> None:
-        if self.is_attached:
-            self.post_message(message)
+        start_job(
+            self,
+            "the look at the text",
+            recognise,
+            lambda error: self._show_summary(error_line(error)),
+            lambda feedback: self._show_summary(feedback.message),
+            exclusive=True,
+        )
 
-    @on(PasteSeen)
-    def _seen(self, event: PasteSeen) -> None:
-        self._found = event.found
-        self._show_summary(summary(event.found, event.ended, self._is_long))
+    def _show(self, found: Recognised, ended: bool) -> None:
+        self._found = found
+        self._show_summary(summary(found, ended, self._is_long))
 
     def _show_summary(self, text: str) -> None:
         self.query_one("#recognised", Static).update(plain(text, "bold"))

@@ -84,7 +84,11 @@ class BulkDecision:
 def ask(state: ReviewState, target: str) -> Feedback:
     """Have it counted; where something is on its way already tell how far that is."""
     if state.bulk is not None:
-        return _repeat_question(state, state.bulk)
+        if state.bulk.phase is Phase.COUNTED:
+            return _question(state, state.bulk)
+        if state.bulk.phase is Phase.COUNTING:
+            _enter_counting(state)
+        return Feedback(state.bulk.status)
     if state.project.mode != "write":
         return problem("The project is read-only here")
     state.bulk = BulkDecision(state.number, target, named(state.open_view.surface(target)))
@@ -197,21 +201,19 @@ def _identity(decision: BulkDecision) -> tuple[int, str, bool]:
     return decision.number, decision.entity_id, decision.phase is Phase.DOING
 
 
-def _repeat_question(state: ReviewState, decision: BulkDecision) -> Feedback:
-    if decision.phase is Phase.COUNTED:
-        return _question(state, decision)
-    if decision.phase is Phase.COUNTING:
-        _enter_counting(state)
-    return Feedback(decision.status)
-
-
 def _enter_counting(state: ReviewState) -> None:
     """The person waits for the count: Enter decides nothing else meanwhile, every other key continues."""
     _enter(state, Mode.COUNTING, None)
 
 
 def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
-    _enter(state, Mode.CONFIRM, partial(_confirmed, state, decision))
+    def confirmed() -> Feedback:
+        total = len(decision.count.numbers) if decision.count else 0
+        state.bulk = replace(decision, phase=Phase.DOING, done=0, total=total)
+        words = f"{decision.name}: deciding in {_abstracts(total)}; Esc stops"
+        return Feedback(words, request=DO)
+
+    _enter(state, Mode.CONFIRM, confirmed)
     state.pending.question = f"{decision.question}? Enter confirms, Esc cancels"
     return Feedback(state.pending.question, request=PLACES)
 
@@ -220,12 +222,6 @@ def _enter(state: ReviewState, mode: Mode, confirmed: Callable[[], Feedback] | N
     state.leave_mode()
     state.mode = mode
     state.pending.on_confirm, state.pending.on_leave = confirmed, partial(stop, state)
-
-
-def _confirmed(state: ReviewState, decision: BulkDecision) -> Feedback:
-    total = len(decision.count.numbers) if decision.count else 0
-    state.bulk = replace(decision, phase=Phase.DOING, done=0, total=total)
-    return Feedback(f"{decision.name}: deciding in {_abstracts(total)}; Esc stops", request=DO)
 
 
 def _abstracts(count: int) -> str:

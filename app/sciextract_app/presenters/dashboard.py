@@ -9,10 +9,10 @@ from itertools import accumulate
 from statistics import fmean
 
 from sciextract.metrics.report import AgreementReport, F1Agreement
-from sciextract.store import Layer, Project
+from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.workflows.agreement import WithSource
-from sciextract.workflows.learning_curve import LayerCurve, LearningCurve, learning_curve
+from sciextract.workflows.learning_curve import LearningCurve, learning_curve
 from sciextract_app.presenters.session import totals
 from sciextract_app.presenters.view_models import counted_many
 
@@ -34,7 +34,9 @@ class AgreementBar:
 
 def agreement_bars(found: WithSource) -> list[AgreementBar]:
     """A source's name and its figures."""
-    name = _name(found.name)
+    kind, _, rest = found.name.partition(":")
+    # A model's name without the number of its run: model:sci@1f0c2a9b/01M7Y is model sci@1f0c2a9b.
+    name = f"model {rest.partition('/')[0]}" if kind == "model" else f"file {rest}"
     if found.report is None:
         return [AgreementBar(f"{name}: no abstract that both have decided")]
     report = found.report
@@ -45,16 +47,6 @@ def agreement_bars(found: WithSource) -> list[AgreementBar]:
     )
     word = "abstract" if many == "1" else "abstracts"
     return [AgreementBar(f"{name}: {many} {word}"), *_figures(report)]
-
-
-def _name(source: str) -> str:
-    """A source for people: the kind, then its name without the number of the run.
-
-    >>> _name("model:sci@1f0c2a9b/01M7Y"), _name("import:maria.sciextract")
-    ('model sci@1f0c2a9b', 'file maria.sciextract')
-    """
-    kind, _, rest = source.partition(":")
-    return f"model {rest.partition('/')[0]}" if kind == "model" else f"file {rest}"
 
 
 def _figures(report: AgreementReport) -> Iterator[AgreementBar]:
@@ -103,17 +95,13 @@ def state_bars(rows: Iterable[LabelStates]) -> list[LabelBar]:
     known = list(rows)
     found: list[LabelBar] = []
     for kind, heading in KINDS.items():
-        bars = [_states(row) for row in known if row.kind == kind]
-        if bars:
-            found += [LabelBar(heading), *bars]
+        rows_of_kind = [row for row in known if row.kind == kind]
+        found += [LabelBar(heading)] if rows_of_kind else []
+        for row in rows_of_kind:
+            counts = tuple(row.states.get(state, 0) for state in STATES)
+            after = f"{sum(counts):,}, {row.states.get('undecided', 0):,} undecided"
+            found.append(LabelBar(row.label or "links", counts, after))
     return found
-
-
-def _states(row: LabelStates) -> LabelBar:
-    counts = tuple(row.states.get(state, 0) for state in STATES)
-    waiting = row.states.get("undecided", 0)
-    after = f"{sum(counts):,}, {waiting:,} undecided"
-    return LabelBar(row.label or "links", counts, after)
 
 
 _MOST_DAYS = 60
@@ -146,10 +134,13 @@ class ProgressPage:
 
 def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> ProgressPage:
     """The page from abstracts done by UTC day (``YYYY-MM-DD``)."""
-    summary = [
-        f"{done:,} of {counted_many(documents, 'abstract')} done",
-        *_pace(done, documents, by_day),
-    ]
+    summary = [f"{done:,} of {counted_many(documents, 'abstract')} done"]
+    left, recent = documents - done, [by_day[day] for day in sorted(by_day)][-_RECENT:]
+    if recent and left > 0:
+        rate = fmean(recent)
+        pace = f"{rate:,.0f} on a day of work" if rate >= 1 else "fewer than one a day"
+        to_go = counted_many(-(-left // max(1, round(rate))), "more day")
+        summary.append(f"{pace} lately: {to_go} of work to go")
     if not by_day:
         summary.append("D marks an abstract as done; the days appear here")
         return ProgressPage(tuple(summary), "day", "", "", (), (), documents)
@@ -162,16 +153,6 @@ def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> Progr
     sums = tuple(min(documents, before + each) for each in accumulate(counts))
     ends = (days[0].isoformat(), (days[0] + timedelta(step * (len(counts) - 1))).isoformat())
     return ProgressPage(tuple(summary), unit, *ends, tuple(counts), sums, documents)
-
-
-def _pace(done: int, documents: int, by_day: Mapping[str, int]) -> list[str]:
-    left = documents - done
-    recent = [by_day[day] for day in sorted(by_day)][-_RECENT:]
-    if not recent or left <= 0:
-        return []
-    rate = fmean(recent)
-    words = f"{rate:,.0f} on a day of work lately" if rate >= 1 else "fewer than one a day lately"
-    return [f"{words}: {counted_many(-(-left // max(1, round(rate))), 'more day')} of work to go"]
 
 
 def duration(seconds: float) -> str:
@@ -236,24 +217,20 @@ def learning_page(curve: LearningCurve) -> LearningPage:
     points = curve.abstracts
     if not points:
         return LearningPage(("no abstract is finished yet; D marks one as done",))
-    layers = tuple(
-        LayerPlot(_learned(layer, each), each.shown, each.other)
-        for layer, each in curve.layers.items()
-        if each.shown
-    )
+    layers = []
+    for layer, each in curve.layers.items():
+        if each.shown:
+            score = f"{layer}: {each.shown[-1]:.1f}"
+            if each.adapter:
+                score += f"; adapter {each.adapter[-1]:.1f}, without it {each.other[-1]:.1f}"
+            score += f"; adapter {'on' if each.use.on else 'off'}: {each.use.reason}"
+            layers.append(LayerPlot(score, each.shown, each.other))
     words = (
         f"F1 of what was suggested before you touched an abstract, on the latest {curve.window}; "
         "━ without the adapter"
     )
     keys = tuple(float(each.keys) for each in points)
-    return LearningPage((words,), layers, keys, tuple(each.seconds for each in points))
-
-
-def _learned(layer: Layer, curve: LayerCurve) -> str:
-    words = f"{layer}: {curve.shown[-1]:.1f}"
-    if curve.adapter:
-        words += f"; adapter {curve.adapter[-1]:.1f}, without it {curve.other[-1]:.1f}"
-    return f"{words}; adapter {'on' if curve.use.on else 'off'}: {curve.use.reason}"
+    return LearningPage((words,), tuple(layers), keys, tuple(each.seconds for each in points))
 
 
 Page = ProgressPage | LabelsPage | LearningPage

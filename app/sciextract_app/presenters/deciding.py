@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from sciextract.documents.annotations import State
@@ -71,7 +71,18 @@ def _joined(message: str, more: bool) -> str:
 
 def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> str:
     """What was decided, and what with it; empty for a mention with which nothing else changed."""
-    along = " and ".join(_along(before, state.open_view, row, verb))
+    after, with_it = state.open_view, list[str]()
+    if verb == REJECTED:
+        relations = len(before.relations) - len(after.relations) - isinstance(row, RelationRow)
+        links = len(before.links) - len(after.links) - isinstance(row, LinkRow)
+        with_it += [counted(relations, "relation")] if relations else []
+        with_it += [counted(links, "cluster link")] if links else []
+    elif not isinstance(row, EntityRow):  # its mentions are accepted with a relation or a link
+        for each in after.entities:
+            was = before.by_id.get(each.id)
+            if was and was.state is State.UNDECIDED and each.state in SETTLED:
+                with_it.append(named(each.surface(after.text), 28))
+    along = " and ".join(with_it)
     if isinstance(row, EntityRow):
         name = named(row.surface(before.text)) if along else ""
     elif isinstance(row, RelationRow):
@@ -82,22 +93,6 @@ def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> 
     with_them = f", with {along}" if along else ""
     undo = "; u undoes it" if verb == REJECTED else ""
     return f"{name} {verb}{with_them}{undo}" if name else ""
-
-
-def _along(before: DocumentView, after: DocumentView, row: Item, verb: str) -> Iterator[str]:
-    """What went with a rejected item; the mentions that were accepted with a relation or a link."""
-    if verb == REJECTED:
-        relations = len(before.relations) - len(after.relations) - isinstance(row, RelationRow)
-        links = len(before.links) - len(after.links) - isinstance(row, LinkRow)
-        if relations:
-            yield counted(relations, "relation")
-        if links:
-            yield counted(links, "cluster link")
-    elif not isinstance(row, EntityRow):
-        for each in after.entities:
-            was = before.by_id.get(each.id)
-            if was and was.state is State.UNDECIDED and each.state in SETTLED:
-                yield named(each.surface(after.text), 28)
 
 
 def set_type(state: ReviewState, action: Action) -> Feedback:

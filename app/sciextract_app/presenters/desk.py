@@ -23,12 +23,12 @@ from sciextract_app.presenters import document_view, key_dispatch, navigation, p
 from sciextract_app.presenters.actions import BY_ID, keymap, plain
 from sciextract_app.presenters.bulk import BulkApply
 from sciextract_app.presenters.document_order import DocumentOrder
+from sciextract_app.presenters.footer import footer, legend
 from sciextract_app.presenters.key_dispatch import MouseInput
-from sciextract_app.presenters.legend import legend
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.saved_queues import Queues
 from sciextract_app.presenters.session import Totals, totals
-from sciextract_app.presenters.state import Clock, ReviewState
+from sciextract_app.presenters.state import Clock, ReviewState, guarded, refusal
 from sciextract_app.presenters.view_models import (
     ClusterLine,
     Feedback,
@@ -38,9 +38,7 @@ from sciextract_app.presenters.view_models import (
     Mode,
     Passage,
     RelationLine,
-    guarded,
     problem,
-    refusal,
 )
 
 
@@ -78,7 +76,8 @@ class Desk:
         clock: Clock = time.monotonic,
     ) -> None:
         before = session.load(project.path)
-        chosen = order or (_order(before.order) if before else Order.TEXT)
+        known = before is not None and before.order in list(Order)
+        chosen = order or (Order(before.order) if before and known else Order.TEXT)
         drawn = seed if seed is not None else (before.seed if before else 0)
         self._state = ReviewState(project, chosen, drawn, threshold, clock)
         self._keys = keymap(keys)
@@ -274,7 +273,7 @@ class Desk:
 
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something now."""
-        return key_dispatch.footer(self._state)
+        return footer(self._state)
 
     def legend(self) -> tuple[Hint, ...]:
         """Which key means which label now."""
@@ -282,6 +281,11 @@ class Desk:
 
     def header(self) -> Header:
         """The project as a whole; its numbers are as old as :attr:`totals`."""
+        # A place is looked up only when the abstract, or the order, is another one: every key draws the header.
+        known = self.number, self.document_order, self.counts
+        if known != self._placed:
+            self._placed = known
+            self._position = self.document_order.place_of(self.number) if self.number else None
         return Header(
             project=self._state.project.path.name,
             done=self.totals.done,
@@ -290,21 +294,13 @@ class Desk:
             model=self._model,
             predicting=self.predicting,
             queue=self.document_order.progress,
-            place=self._place(),
+            place=self._position,
             speed=self._state.speed,
         )
 
     def bibliography(self) -> str:
         """Authors, year, venue, DOI and key of the open abstract."""
         return panes.bibliography(self._state)
-
-    def _place(self) -> tuple[int, int] | None:
-        """The place of the open abstract, looked up when it, or the order, is another one."""
-        known = self.number, self.document_order, self.counts
-        if known != self._placed:
-            self._placed = known
-            self._position = self.document_order.place_of(self.number) if self.number else None
-        return self._position
 
     def _begin(self, number: int | None, before: session.Session | None) -> None:
         if number is None and before and self._state.load(before.number, before.focus):
@@ -329,7 +325,3 @@ class Desk:
         self.totals = totals(self._state.project.connection, self.totals)
         self.counts += 1
         self.document_order.refresh()
-
-
-def _order(name: str) -> Order:
-    return Order(name) if name in list(Order) else Order.TEXT

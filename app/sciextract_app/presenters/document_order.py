@@ -199,7 +199,17 @@ class Listing:
         self.query = self.query if query is None else query
         self.seed = self.seed if seed is None else seed
         with translated(self._path):
-            self._numbers = self._wanted()
+            if self._given is not None:
+                self._numbers = list(present(self._connection, self._given))
+            elif self.query == EVERYTHING:
+                self._numbers = self._ordered()
+            else:
+                hits = [hit.number for hit in search.find(self._connection, self.query, limit=-1)]
+                wanted = set(hits)
+                by_match = self.sort is Sort.TEXT
+                self._numbers = (
+                    hits if by_match else [each for each in self._ordered() if each in wanted]
+                )
         self._places = {}
 
     def show(self, numbers: Sequence[int]) -> None:
@@ -233,23 +243,14 @@ class Listing:
         with translated(self._path):
             return document_summaries(self._connection, self._numbers[start : start + limit])
 
-    def _wanted(self) -> list[int]:
-        if self._given is not None:
-            return list(present(self._connection, self._given))
-        return self._ordered() if self.query == EVERYTHING else self._found()
-
     def _ordered(self) -> list[int]:
         numbers = sorted_documents(self._connection, self.sort)
         if self.sort is Sort.RANDOM:
-            numbers.sort(key=self._chance)
+            # By a hash, so that abstracts that come later do not change the order of the others.
+            seed = self.seed
+            numbers.sort(
+                key=lambda number: hashlib.blake2b(
+                    f"{seed} {number}".encode(), digest_size=8
+                ).digest()
+            )
         return numbers
-
-    def _chance(self, number: int) -> bytes:
-        return hashlib.blake2b(f"{self.seed} {number}".encode(), digest_size=8).digest()
-
-    def _found(self) -> list[int]:
-        hits = [hit.number for hit in search.find(self._connection, self.query, limit=-1)]
-        if self.sort is Sort.TEXT:
-            return hits
-        wanted = set(hits)
-        return [number for number in self._ordered() if number in wanted]

@@ -238,17 +238,12 @@ class DocumentView:
 
     def covering(self, char: int) -> list[EntityRow]:
         """Mentions over a character, the shortest first."""
-        found = [row for row in self.entities if any(_has(each, char) for each in row.fragments)]
-        return sorted(found, key=lambda row: row.char_end - row.char_start)
+        return self.touching(Span(char, char + 1))
 
     def touching(self, span: Span) -> list[EntityRow]:
         """Mentions that share a character with a span, the shortest first."""
         found = [row for row in self.entities if any(each.overlaps(span) for each in row.fragments)]
         return sorted(found, key=lambda row: row.char_end - row.char_start)
-
-
-def _has(span: Span, char: int) -> bool:
-    return span.char_start <= char < span.char_end
 
 
 ALL = [each for each in string.ascii_letters if each not in "cC"]
@@ -393,26 +388,19 @@ def offered(view: DocumentView, candidates: Candidates | None, char: int) -> lis
 
     Sentences before the cursor come last. What a person rejected is not offered again.
     """
-    found = [each for each in (candidates.spans if candidates else ()) if _is_new(view, each)]
-    return sorted(found, key=lambda each: _order(view, each, char))
-
-
-def _is_new(view: DocumentView, candidate: SpanCandidate) -> bool:
-    allowed = view.schema.entity_labels
-    likely = [each.label for each in candidate.labels if each.label in allowed]
-    rows = view.on_fragments.get((candidate.span,), [])
-    taken = any(row.state is not State.REJECTED or row.label in likely[:1] for row in rows)
-    return bool(likely) and not taken and candidate.span.char_end <= len(view.text)
-
-
-def _order(
-    view: DocumentView, candidate: SpanCandidate, char: int
-) -> tuple[bool, bool, int, float, int, int]:
-    span = candidate.span
-    under = span.char_start <= char < span.char_end
-    sentence = view.tokens.sentence_of(view.token_at(span.char_start))
-    score = max(each.score for each in candidate.labels)
-    return not under, span.char_end <= char, sentence, -score, span.char_start, span.char_end
+    found: list[tuple[tuple[bool, bool, int, float, int, int], SpanCandidate]] = []
+    for each in candidates.spans if candidates else ():
+        start, end = each.span.char_start, each.span.char_end
+        likely = [one.label for one in each.labels if one.label in view.schema.entity_labels]
+        rows = view.on_fragments.get((each.span,), [])
+        taken = any(row.state is not State.REJECTED or row.label in likely[:1] for row in rows)
+        if not likely or taken or end > len(view.text):
+            continue
+        sentence = view.tokens.sentence_of(view.token_at(start))
+        score = max(one.score for one in each.labels)
+        under = start <= char < end
+        found.append(((not under, end <= char, sentence, -score, start, end), each))
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
 
 NO_LABEL = "·"

@@ -1,20 +1,42 @@
-"""What is drawn of a graph: rows, pages and sentences, without colours and widths."""
+"""What is drawn of a graph: rows, pages and sentences, without colours and widths, and the queries that give them."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import pairwise
 
-from sciextract.graph.queries.edges import Edge, Sentence, Way
-from sciextract.graph.queries.nodes import About, Node
+from sciextract.graph.building import totals_of
+from sciextract.graph.queries.edges import (
+    Edge,
+    EdgeRequest,
+    Sentence,
+    Way,
+    edge_numbered,
+    neighbours,
+    relation_counts,
+    sentences_of,
+)
+from sciextract.graph.queries.nodes import (
+    About,
+    Node,
+    about,
+    find_node,
+    generic_nodes,
+    node_of,
+    search_nodes,
+)
+from sciextract.graph.queries.paths import shortest_path
 from sciextract_app.presenters.view_models import counted_many
 
-_NO_YEAR = "no year"
+# A page is read before it is shown, and a hub has tens of thousands of edges: the most frequent ones are
+# enough, and the counts of each relation say how many there are.
+EDGE_LIMIT, SENTENCE_LIMIT = 400, 20
 
 
-class Role(Enum):
+class ArgumentRole(Enum):
     """What a piece of a sentence is."""
 
     PLAIN = "plain"
@@ -22,8 +44,15 @@ class Role(Enum):
     TAIL = "tail"
     BOTH = "both"
 
+    @classmethod
+    def of(cls, in_head: bool, in_tail: bool) -> ArgumentRole:
+        """The role of what lies in one of the mentions, in both or in none."""
+        if in_head and in_tail:
+            return cls.BOTH
+        return cls.HEAD if in_head else cls.TAIL if in_tail else cls.PLAIN
 
-Piece = tuple[str, Role]
+
+Piece = tuple[str, ArgumentRole]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +106,25 @@ class Support:
     pieces: tuple[Piece, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SupportPage:
+    """Edges with the sentences that support them.
+
+    Attributes:
+        title: What they support.
+        parts: Each edge in words, with its sentences.
+    """
+
+    title: str
+    parts: tuple[tuple[str, tuple[Support, ...]], ...]
+
+
+def summarise_graph(graph: sqlite3.Connection) -> str:
+    """How much is in a graph."""
+    totals = totals_of(graph)
+    return f"{totals.documents:,} abstracts, {totals.nodes:,} nodes, {totals.edges:,} edges"
+
+
 def node_rows(nodes: Iterable[Node]) -> tuple[GraphRow, ...]:
     """Nodes as a list."""
     return tuple(
@@ -84,25 +132,64 @@ def node_rows(nodes: Iterable[Node]) -> tuple[GraphRow, ...]:
     )
 
 
-def node_page(
-    about: About, edges: Sequence[Edge], counts: Mapping[tuple[str, Way], int]
-) -> NodePage:
-    """Everything about a node."""
-    node = about.node
+def read_node(graph: sqlite3.Connection, wanted: int | str) -> NodePage:
+    """Everything about a node.
+
+    Args:
+        graph: The graph.
+        wanted: Its number, any of its names, or the beginning of one: the first node that it may mean.
+    """
+    if isinstance(wanted, str):
+        alike = search_nodes(graph, wanted, 1)
+        node = alike[0] if alike else find_node(graph, wanted)
+    else:
+        node = node_of(graph, wanted)
+    known = about(graph, node)
+    years = known.years
+    span = range(min(years), max(years) + 1) if years else ()
+    edges = neighbours(graph, node, EdgeRequest(limit=EDGE_LIMIT))
     return NodePage(
         node=node.id,
         name=node.name,
-        facts=tuple(_facts(about)),
-        years=_without_gaps(about.years),
-        edges=_by_relation(node, edges, counts),
+        facts=tuple(_facts(known)),
+        years=tuple([(year, years.get(year, 0)) for year in span]),
+        edges=_rows_by_relation(node, edges, relation_counts(graph, node)),
     )
 
 
+def read_support(graph: sqlite3.Connection, number: int) -> SupportPage:
+    """The sentences that support an edge."""
+    sentences = tuple(map(support_of, sentences_of(graph, number, SENTENCE_LIMIT)))
+    return SupportPage("Sentences", ((edge_words(edge_numbered(graph, number)), sentences),))
+
+
+def read_path(graph: sqlite3.Connection, start: int, end: int) -> SupportPage:
+    """The shortest way between two nodes, with a sentence for each edge."""
+    ends = node_of(graph, start), node_of(graph, end)
+    steps = shortest_path(graph, *ends, generic_nodes(graph), sentences=1)
+    edges = [edge for step in steps or () for edge in step]
+    parts = [(edge_words(edge), tuple(map(support_of, edge.sentences))) for edge in edges]
+    words = f"Path from {ends[0].name} to {ends[1].name}"
+    return SupportPage(words if steps else f"{words}: none", tuple(parts))
+
+
 def support_of(sentence: Sentence) -> Support:
-    """A sentence with its two mentions distinguished."""
-    year = str(sentence.year or _NO_YEAR)
+    """A sentence with its two mentions distinguished, which may overlap."""
     score = "" if sentence.score is None else f", score {sentence.score:.2f}"
-    return Support(f"{sentence.doc_key}, {year}{score}", tuple(_pieces(sentence)))
+    start, end = sentence.char_start, sentence.char_end
+    cuts = sorted(
+        {start, end, *[min(max(cut, start), end) for cut in (*sentence.head, *sentence.tail)]}
+    )
+    pieces = []
+    for left, right in pairwise(cuts):
+        # Every blank becomes a space, one for one: a line break would end the line that is drawn.
+        text = sentence.text[left - start : right - start]
+        words = "".join([" " if each.isspace() else each for each in text])
+        in_head = sentence.head[0] <= left < sentence.head[1]
+        in_tail = sentence.tail[0] <= left < sentence.tail[1]
+        pieces.append((words, ArgumentRole.of(in_head, in_tail)))
+    place = f"{sentence.doc_key}, {sentence.year or 'no year'}{score}"
+    return Support(place, tuple(pieces))
 
 
 def edge_words(edge: Edge) -> str:
@@ -112,29 +199,23 @@ def edge_words(edge: Edge) -> str:
     return f"{edge.head.name} {arrow} {edge.tail.name}  ({abstracts})"
 
 
-def _facts(about: About) -> Iterable[tuple[str, str]]:
-    node = about.node
-    yield "types", ", ".join([f"{label} {count:,}" for label, count in about.labels.items()])
+def _facts(known: About) -> Iterable[tuple[str, str]]:
+    node = known.node
+    yield "types", ", ".join([f"{label} {count:,}" for label, count in known.labels.items()])
     abstracts, times = counted_many(node.documents, "abstract"), counted_many(node.mentions, "time")
     yield "named in", f"{abstracts}; extracted {times}; {counted_many(node.degree, 'neighbour')}"
-    if about.meanings:
-        meanings = ", ".join([f"{name} {count:,}" for name, count in about.meanings.items()])
+    if known.meanings:
+        meanings = ", ".join([f"{name} {count:,}" for name, count in known.meanings.items()])
         yield "may mean", meanings
-    for place, alias in enumerate(about.aliases):
+    for place, alias in enumerate(known.aliases):
         rules = f"  ({', '.join(alias.rules)})" if alias.rules else ""
         yield ("" if place else "written"), f"{alias.mentions:,} {alias.surface}{rules}"
-    rest = about.all_aliases - len(about.aliases)
+    rest = known.all_aliases - len(known.aliases)
     if rest:
         yield "", f"and in {rest:,} more ways"
 
 
-def _without_gaps(years: Mapping[int, int]) -> tuple[tuple[int, int], ...]:
-    if not years:
-        return ()
-    return tuple([(year, years.get(year, 0)) for year in range(min(years), max(years) + 1)])
-
-
-def _by_relation(
+def _rows_by_relation(
     node: Node, edges: Sequence[Edge], counts: Mapping[tuple[str, Way], int]
 ) -> tuple[GraphRow, ...]:
     rows: list[GraphRow] = []
@@ -147,25 +228,6 @@ def _by_relation(
         if count > len(own):
             rows.append(GraphRow(f"and {count - len(own):,} more"))
     return tuple(rows)
-
-
-def _pieces(sentence: Sentence) -> Iterable[Piece]:
-    """The sentence, cut at both mentions, which may overlap."""
-    start, end = sentence.char_start, sentence.char_end
-    cuts = sorted(
-        {start, end, *[min(max(cut, start), end) for cut in (*sentence.head, *sentence.tail)]}
-    )
-    for left, right in pairwise(cuts):
-        words = sentence.text[left - start : right - start]
-        yield "".join([" " if each.isspace() else each for each in words]), _role(sentence, left)
-
-
-def _role(sentence: Sentence, place: int) -> Role:
-    in_head = sentence.head[0] <= place < sentence.head[1]
-    in_tail = sentence.tail[0] <= place < sentence.tail[1]
-    if in_head and in_tail:
-        return Role.BOTH
-    return Role.HEAD if in_head else Role.TAIL if in_tail else Role.PLAIN
 
 
 @dataclass(slots=True)

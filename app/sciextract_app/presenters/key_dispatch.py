@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
-from sciextract.store import ItemRef, LinkRef, LinkRow, RelationRef
-from sciextract_app.presenters import bulk, deciding, document_view, linking, navigation, selecting
-from sciextract_app.presenters.actions import Action, action_hint
-from sciextract_app.presenters.bulk import alike_target
+from sciextract.store import ItemRef
+from sciextract_app.presenters import bulk, deciding, linking, navigation, selecting
+from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_order import DocumentOrder
-from sciextract_app.presenters.linking import best_type
-from sciextract_app.presenters.selecting import suggestion, takes_out
-from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import (
-    Feedback,
-    Guard,
-    Hint,
-    Mode,
-    guarded,
-    named,
-    problem,
-)
+from sciextract_app.presenters.state import Guard, ReviewState, guarded
+from sciextract_app.presenters.view_models import Feedback, Mode, problem
 
 Handler = Callable[[ReviewState, Action], Feedback]
 _SPREADING = frozenset({"alike", "alike-everywhere"})
@@ -119,10 +108,6 @@ def _press(
     if state.view is None and action.id not in _WITHOUT_ABSTRACT:
         return problem("No abstract is open")
     state.asked_done = asked and action.id == "done"
-    return _review(state, documents, action)
-
-
-def _review(state: ReviewState, documents: DocumentOrder, action: Action) -> Feedback:
     if action.id in ALONG:
         return ALONG[action.id](state, documents, action)
     return HANDLERS[action.id](state, action)
@@ -158,7 +143,11 @@ def _in_mode(
             return selecting.press_type(state, key)
         case Mode.TYPE:
             return deciding.press_letter(state, key)
-    return _confirm(state, key)
+    pending = state.pending
+    if key != "enter" or pending.on_confirm is None:
+        return problem(pending.question)
+    state.leave_mode()
+    return pending.on_confirm()
 
 
 def _escape(state: ReviewState) -> Feedback:
@@ -171,14 +160,6 @@ def _escape(state: ReviewState) -> Feedback:
     if pointed:
         state.focus_on(state.focus)  # the cursor goes back to the mention
     return left() if left else Feedback()
-
-
-def _confirm(state: ReviewState, key: str) -> Feedback:
-    pending = state.pending
-    if key != "enter" or pending.on_confirm is None:
-        return problem(pending.question)
-    state.leave_mode()
-    return pending.on_confirm()
 
 
 class MouseInput:
@@ -252,143 +233,3 @@ class MouseInput:
         if not tails:
             return problem("There is no other mention; Esc leaves")
         return linking.ask_type(self._state, head, tails[0].id)
-
-
-_BACK = Hint("Esc", "back")
-LIST_HINTS = (
-    Hint("Enter", "open"),
-    Hint("Esc", "back to the text"),
-    Hint("↑ ↓ j k", "row"),
-    Hint("PgUp PgDn Home End", "page"),
-    action_hint("search"),
-    Hint("F4", "save as a queue"),
-    action_hint("help"),
-)
-"""The keys of the list of abstracts, while it has the focus."""
-
-
-def footer(state: ReviewState) -> tuple[Hint, ...]:
-    """The most important keys first; those that would be refused now are not live."""
-    if state.view is None:
-        return tuple(action_hint(each) for each in ("search", "help", "palette", "quit"))
-    match state.mode:
-        case Mode.RELATE:
-            more = Hint("Space", "all mentions", not state.pending.any_type)
-            return (Hint("a-z", "the letters over the text"), more, _BACK)
-        case Mode.JUMP:
-            return (Hint("a-z", "the letters over the text"), _BACK)
-        case Mode.SELECT:
-            return tuple(_selecting(state))
-        case Mode.FRAGMENT:
-            return tuple(_parting(state))
-        case Mode.CHARACTERS:
-            return Hint("s S", "start"), Hint("e E", "end"), Hint("Enter", "leave")
-        case Mode.RELATE_TYPE:
-            return tuple(_typing(state))
-        case Mode.TYPE:
-            return (Hint("a-z", "the type's letter"), _BACK)
-        case Mode.CLUSTER | Mode.MERGE:
-            return tuple(_clusters(state))
-        case Mode.CONFIRM:
-            return (Hint("Enter", "do it"), Hint("Esc", "do not"))
-        case Mode.GO_TO:
-            return (
-                Hint("0-9", "number"),
-                Hint("Enter", "open it", bool(state.pending.typed)),
-                _BACK,
-            )
-    return tuple(_reviewing(state))
-
-
-def _reviewing(state: ReviewState) -> Iterator[Hint]:
-    view, item = state.open_view, state.view.row(state.focus) if state.view else None
-    relation, link = isinstance(state.focus, RelationRef), isinstance(state.focus, LinkRef)
-    mention = not relation and item is not None
-    if spread := bulk.hint(state):
-        yield spread
-    enter, reject = _same(state, item) if isinstance(item, LinkRow) else ("accept", "reject")
-    can_accept = bool(item or state.undecided_count())
-    yield action_hint("accept", can_accept, enter if item else "next", pinned=True)
-    yield action_hint("reject", item is not None, reject, pinned=True)
-    if item is None:  # elsewhere the legend shows the digits
-        yield Hint(document_view.type_keys(view.schema.entity_labels), "make a mention")
-    if relation:
-        yield action_hint("invert")
-    if not link:
-        yield action_hint("relate", item is not None and bool(view.schema.relations))
-    yield action_hint("join", mention and view.schema.coreference)
-    at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
-    if at_home:
-        yield from (action_hint(each) for each in ("leave", "merge", "split"))
-    if not relation:
-        yield Hint("s e", "grow", mention)
-        yield Hint("S E", "shrink", mention)
-    yield action_hint("jump")
-    yield Hint("arrows", "move")
-    if at_home:
-        yield action_hint("next-mention")
-    yield from _many(state)
-    yield action_hint("fragment", mention)
-    yield from (action_hint(each) for each in ("relations", "note"))
-    yield from (action_hint(each, pinned=True) for each in ("done", "undo", "select"))
-    yield action_hint("next-abstract", words="next", pinned=True)
-    yield action_hint("help", pinned=True)
-
-
-def _same(state: ReviewState, link: LinkRow) -> tuple[str, str]:
-    """What accepting and rejecting a cluster link says."""
-    view = state.open_view
-    others = [each.entity_id for each in view.members[link.cluster_id]]
-    other = next((each for each in others if each != link.entity_id), link.entity_id)
-    return f"same as {named(view.surface(other), 20)}", "not the same"
-
-
-def _many(state: ReviewState) -> Iterator[Hint]:
-    target = alike_target(state)
-    words = f"all {named(state.open_view.surface(target), 16)}" if target else "all alike"
-    yield action_hint("alike", target is not None, words)
-    yield action_hint("candidate", bool(state.candidates and state.candidates.spans))
-    yield action_hint(
-        "accept-above", state.undecided_count() > 0, f"accept ≥ {state.threshold:.2f}"
-    )
-
-
-def _selecting(state: ReviewState) -> Iterator[Hint]:
-    best = suggestion(state)
-    yield Hint("Enter", f"add as {best}" if best else "add", best is not None)
-    yield Hint(document_view.type_keys(state.open_view.schema.entity_labels), "add as type")
-    if state.pending.offers:
-        yield Hint("y", f"next of {len(state.pending.offers)}")
-    yield Hint("arrows w b f", "move the end")
-    yield _BACK
-
-
-def _parting(state: ReviewState) -> Iterator[Hint]:
-    yield Hint("+", "take this part out" if takes_out(state) else "add this part")
-    yield Hint("v", "longer part", state.pending.start is None)
-    yield Hint("arrows w b f", "move")
-    yield _BACK
-
-
-def _typing(state: ReviewState) -> Iterator[Hint]:
-    best = best_type(state)
-    if best:
-        yield Hint("Enter", best)
-    yield Hint(document_view.type_keys(state.open_view.schema.relation_labels), "type")
-    yield Hint("Space", "turn around")
-    yield _BACK
-
-
-def _clusters(state: ReviewState) -> Iterator[Hint]:
-    if state.pending.hints is not None:
-        yield Hint("a-z", "the letters over the text")
-    else:
-        yield Hint("a-Z", "the cluster's letter", bool(state.open_view.members))
-        if state.mode is Mode.CLUSTER:
-            yield Hint("c", "the last one", state.last_cluster in state.open_view.members)
-            if proposal := linking.proposal(state):
-                yield Hint("Enter", proposal.words)
-                yield Hint("Space", "new, with another mention")
-            else:
-                yield Hint("Enter", "new, with another mention")
-    yield _BACK

@@ -13,9 +13,8 @@ from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action, key_label
 from sciextract_app.presenters.deciding import legally
 from sciextract_app.presenters.document_view import DocumentView
-from sciextract_app.presenters.hints import assign_hints
-from sciextract_app.presenters.state import ReviewState
-from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem, refusal
+from sciextract_app.presenters.state import ReviewState, assign_hints, refusal
+from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
 
 _ARTICLES = frozenset({"a", "an", "the"})
 
@@ -129,7 +128,9 @@ def best_type(state: ReviewState) -> str | None:
 def press_relation_type(state: ReviewState, key: str, action: Action | None) -> Feedback:
     """The type of the relation: its digit, its letter, or Enter for the best one."""
     if key == "space":
-        return _turn(state)
+        pending = state.pending
+        pending.head, pending.tail = pending.tail, pending.head
+        return Feedback(relation_question(state))
     if key == "enter":
         label = best_type(state)
     elif action is not None and action.id.startswith("type-"):
@@ -139,17 +140,6 @@ def press_relation_type(state: ReviewState, key: str, action: Action | None) -> 
     if label is None:
         allowed = ", ".join(legal_types(state)) or "none; press a type twice to keep it anyway"
         return problem(f"{key_label(key)} is not a relation type; allowed between these: {allowed}")
-    return _add(state, label)
-
-
-def _turn(state: ReviewState) -> Feedback:
-    """Exchange head and tail."""
-    pending = state.pending
-    pending.head, pending.tail = pending.tail, pending.head
-    return Feedback(relation_question(state))
-
-
-def _add(state: ReviewState, label: str) -> Feedback:
     head, tail = state.pending.head, state.pending.tail
     add = partial(state.project.actions.add_relation, state.number, head, tail, label)
     try:
@@ -229,7 +219,13 @@ def press_cluster(state: ReviewState, key: str) -> Feedback:
         return _press_companion(state, key)
     if key in ("enter", "space"):
         proposed = proposal(state) if key == "enter" else None
-        return _take(state, proposed) if proposed else _ask_companion(state)
+        if proposed is None:
+            return _ask_companion(state)
+        mention = state.pending.head
+        state.leave_mode()
+        if proposed.cluster_id:
+            return join(state, proposed.cluster_id, mention)
+        return _make_cluster(state, mention, proposed.companion)
     wanted = state.last_cluster if key == "c" else state.letters.cluster(key, state.open_view)
     if not wanted or wanted not in state.open_view.members:
         which = "No cluster was used last" if key == "c" else f"No cluster has the letter {key}"
@@ -237,14 +233,6 @@ def press_cluster(state: ReviewState, key: str) -> Feedback:
     mention = state.pending.head
     state.leave_mode()
     return join(state, wanted, mention)
-
-
-def _take(state: ReviewState, proposed: Proposal) -> Feedback:
-    mention = state.pending.head
-    state.leave_mode()
-    if proposed.cluster_id:
-        return join(state, proposed.cluster_id, mention)
-    return _make_cluster(state, mention, proposed.companion)
 
 
 def join(state: ReviewState, cluster: str, mention: str = "") -> Feedback:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sciextract.store import EntityRef, ItemRef, LinkRef, Outcome, RelationRef, events
 from sciextract.store.events import Change, Event
-from sciextract.workflows import adjudicate
+from sciextract.workflows.adjudicate import follow
+from sciextract.workflows.disagreements import KIND
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.document_order import CHECK, DocumentOrder
-from sciextract_app.presenters.document_view import DocumentView, item_words
+from sciextract_app.presenters.document_view import item_words
 from sciextract_app.presenters.queue import Key
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import NOTHING_LEFT, Feedback, Mode, counted, problem
@@ -217,10 +218,11 @@ def redo(state: ReviewState, action: Action) -> Feedback:
 
 def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
     """Go where an event was turned around and show what it changed."""
-    if event.kind == adjudicate.KIND or event.kind in LARGE:
-        adjudicate.follow(state.project, event)
+    if event.kind == KIND or event.kind in LARGE:
+        follow(state.project, event)
     before, seen, recount = state.number, state.view, event.kind in LARGE | _COUNTED
-    number, item = _changed_item(state, event)
+    number, changed = _changed_item(state, event)
+    item = changed
     if number is not None and number != before:
         state.load(number)
     elif not state.read():
@@ -230,23 +232,18 @@ def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) 
     views = [view for view in (state.view, seen if not moved else None) if view is not None]
     known = next((view for view in views if view.row(item) is not None), None)
     if state.view is not None:
-        _focus_on(state, item, known)
+        # The item if it is there; else the mention that it had; else what is nearest.
+        if state.view.row(item) is None and known is not None:
+            item = EntityRef(known.mention_of(item) or "")
+        if state.view.row(item) is not None:
+            state.focus_on(item)
+        elif state.view.row(state.focus) is None:
+            state.focus_nearest()
     several = outcome.documents > 1
     where = f" in {counted(outcome.documents, 'abstract')}" if several else ""
-    what = f": {item_words(known, item)}" if known and item and not several else ""
+    what = f": {item_words(known, changed)}" if known and changed and not several else ""
     message = f"{event.kind}{where} {verb}{what}"
     return Feedback(message, changed=True, moved=moved, recount=recount)
-
-
-def _focus_on(state: ReviewState, item: ItemRef | None, known: DocumentView | None) -> None:
-    """The item if it is there; else the mention that it had; else what is nearest."""
-    view = state.open_view
-    if view.row(item) is None and known is not None:
-        item = EntityRef(known.mention_of(item) or "")
-    if view.row(item) is not None:
-        state.focus_on(item)
-    elif view.row(state.focus) is None:
-        state.focus_nearest()
 
 
 def _changed_item(state: ReviewState, event: Event) -> tuple[int | None, ItemRef | None]:
@@ -257,27 +254,21 @@ def _changed_item(state: ReviewState, event: Event) -> tuple[int | None, ItemRef
     if not found:
         return None, None
     number = state.number if state.number in found else next(iter(found))
-    return number, _item_in_params(event) or next(_items(found[number]), None)
-
-
-def _item_in_params(event: Event) -> ItemRef | None:
-    """The item that an event's parameters name."""
     match event.params:
         case {"cluster": str(cluster_id), "entity": str(entity_id)}:
-            return LinkRef(cluster_id, entity_id)
+            return number, LinkRef(cluster_id, entity_id)
         case {"entity": str(entity_id)}:
-            return EntityRef(entity_id)
+            return number, EntityRef(entity_id)
         case {"relation": str(relation_id)}:
-            return RelationRef(relation_id)
-    return None
-
-
-def _items(changes: list[Change]) -> Iterator[ItemRef]:
-    for change in sorted(changes, key=lambda each: _FIRST.get(each.table, len(_FIRST))):
+            return number, RelationRef(relation_id)
+    # Without one in the parameters a relation says more about what was done than its mentions, which it changed, too.
+    ordered = sorted(found[number], key=lambda each: _FIRST.get(each.table, len(_FIRST)))
+    for change in ordered:
         match change.table, change.key:
             case "relation", (relation_id,):
-                yield RelationRef(relation_id)
+                return number, RelationRef(relation_id)
             case "link", (cluster_id, entity_id):
-                yield LinkRef(cluster_id, entity_id)
+                return number, LinkRef(cluster_id, entity_id)
             case "entity", (entity_id,):
-                yield EntityRef(entity_id)
+                return number, EntityRef(entity_id)
+    return number, None

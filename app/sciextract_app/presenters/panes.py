@@ -20,10 +20,10 @@ from sciextract.store import (
     RelationRow,
     review,
 )
-from sciextract.store.events import Event, read_event
+from sciextract.store.events import read_event
 from sciextract.store.sqlite import translated
 from sciextract_app.presenters import document_view
-from sciextract_app.presenters.document_view import ClusterLetters, DocumentView, Item
+from sciextract_app.presenters.document_view import DocumentView, Item
 from sciextract_app.presenters.selecting import selected
 from sciextract_app.presenters.state import ReviewState
 from sciextract_app.presenters.view_models import (
@@ -31,7 +31,6 @@ from sciextract_app.presenters.view_models import (
     SIGNS,
     ClusterLine,
     Inspector,
-    Mark,
     Mode,
     Passage,
     RelationLine,
@@ -46,13 +45,14 @@ def passage(state: ReviewState) -> Passage:
     """The open abstract as it is drawn."""
     if state.view is None:
         return EMPTY
-    view, hints = state.view, state.pending.hints
+    view, hints, focus = state.view, state.pending.hints, state.focus
     candidate = state.pending.span
+    focused = None if isinstance(focus, RelationRef) else view.mention_of(focus)
     chosen = None if candidate else selected(state)
     return Passage(
         text=view.text,
-        title_end=title_end(view),
-        marks=_marks(state, view),
+        title_end=title_end_of(view.document.stored.document),
+        marks=state.marks.of(view, state.letters, focused, _partners(view, focus)),
         hits=hits(view.text, state.searched),
         cursor=_edges(view.token_span(state.cursor)),
         selection=_edges(chosen) if chosen else None,
@@ -92,11 +92,6 @@ def bibliography(state: ReviewState) -> str:
     return " · ".join(filter(None, (authors, year, known.venue, identifier, document.doc_key)))
 
 
-def title_end(view: DocumentView) -> int:
-    """Where the title ends, if the text begins with it."""
-    return title_end_of(view.document.stored.document)
-
-
 def title_end_of(document: Document) -> int:
     """Where a document's title ends, if its text begins with it."""
     title = bibliography_of(document.fields).title
@@ -105,11 +100,6 @@ def title_end_of(document: Document) -> int:
 
 def _edges(span: Span) -> tuple[int, int]:
     return span.char_start, span.char_end
-
-
-def _marks(state: ReviewState, view: DocumentView) -> tuple[Mark, ...]:
-    focused = None if isinstance(state.focus, RelationRef) else view.mention_of(state.focus)
-    return state.marks.of(view, state.letters, focused, _partners(view, state.focus))
 
 
 def _partners(view: DocumentView, focus: ItemRef | None) -> dict[str, Role]:
@@ -142,45 +132,42 @@ def relation_lines(state: ReviewState, *, everything: bool) -> tuple[RelationLin
     mention = None if everything else view.mention_of(state.focus)
     rows = view.relations if mention is None else view.relations_of.get(mention, [])
     ordered = sorted(rows, key=lambda row: (view.place(row.head), view.place(row.tail), row.id))
-    return tuple(_relation_line(state, view, row) for row in ordered)
-
-
-def _relation_line(state: ReviewState, view: DocumentView, row: RelationRow) -> RelationLine:
-    return RelationLine(
-        item_id=row.id,
-        head=view.surface(row.head),
-        tail=view.surface(row.tail),
-        label=row.label,
-        symmetric=row.label in view.schema.symmetric_labels,
-        state=row.state,
-        score=row.score,
-        focused=state.focus == RelationRef(row.id),
-        illegal=document_view.is_illegal(view, row),
+    return tuple(
+        RelationLine(
+            item_id=row.id,
+            head=view.surface(row.head),
+            tail=view.surface(row.tail),
+            label=row.label,
+            symmetric=row.label in view.schema.symmetric_labels,
+            state=row.state,
+            score=row.score,
+            focused=state.focus == RelationRef(row.id),
+            illegal=document_view.is_illegal(view, row),
+        )
+        for row in ordered
     )
 
 
 def cluster_lines(state: ReviewState) -> tuple[ClusterLine, ...]:
     """All clusters of the abstract."""
-    view = state.view
+    view, focus, lines = state.view, state.focus, list[ClusterLine]()
     if view is None:
         return ()
-    return tuple(_cluster_line(view, state.letters, each, state.focus) for each in view.members)
-
-
-def _cluster_line(
-    view: DocumentView, letters: ClusterLetters, cluster_id: str, focus: ItemRef | None
-) -> ClusterLine:
-    links, place = view.members[cluster_id], None
-    if isinstance(focus, LinkRef) and focus.cluster_id == cluster_id:
-        ids = [link.entity_id for link in links]
-        place = ids.index(focus.entity_id) if focus.entity_id in ids else None
-    return ClusterLine(
-        cluster_id=cluster_id,
-        letter=letters.of(cluster_id),
-        mentions=view.cluster_surfaces[cluster_id],
-        states=tuple([link.state for link in links]),
-        focused=place,
-    )
+    for cluster_id, links in view.members.items():
+        place = None
+        if isinstance(focus, LinkRef) and focus.cluster_id == cluster_id:
+            ids = [link.entity_id for link in links]
+            place = ids.index(focus.entity_id) if focus.entity_id in ids else None
+        lines.append(
+            ClusterLine(
+                cluster_id=cluster_id,
+                letter=state.letters.of(cluster_id),
+                mentions=view.cluster_surfaces[cluster_id],
+                states=tuple([link.state for link in links]),
+                focused=place,
+            )
+        )
+    return tuple(lines)
 
 
 Lines = Iterator[tuple[str, str]]
@@ -199,23 +186,29 @@ def inspector(state: ReviewState) -> Inspector:
         token = view.token_span(state.cursor).of(view.text)
         note = "no mention here; a type key adds one" if token else "this abstract has no text"
         return Inspector(named(token) if token else "", (("", note), *_note(view)))
-    return Inspector(_title(state, view, row), tuple(_lines(state, view, row)))
-
-
-def _title(state: ReviewState, view: DocumentView, row: Item) -> str:
     if isinstance(row, EntityRow):
-        return f"{named(row.surface(view.text))} · {row.label or 'no type'}"
-    if isinstance(row, RelationRow):
-        return document_view.relation_words(view, row.head, row.label, row.tail, 40)
-    letter = state.letters.of(row.cluster_id)
-    return f"{named(view.surface(row.entity_id))} in cluster {letter}"
+        title = f"{named(row.surface(view.text))} · {row.label or 'no type'}"
+    elif isinstance(row, RelationRow):
+        title = document_view.relation_words(view, row.head, row.label, row.tail, 40)
+    else:
+        letter = state.letters.of(row.cluster_id)
+        title = f"{named(view.surface(row.entity_id))} in cluster {letter}"
+    return Inspector(title, tuple(_lines(state, view, row)))
 
 
 def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     if isinstance(row, RelationRow) and document_view.is_illegal(view, row):
         head, tail = view.by_id[row.head].label, view.by_id[row.tail].label
         yield ILLEGAL, f"the schema allows no {row.label} from {head} to {tail}"
-    yield from _definition(view, row)
+    if not isinstance(row, LinkRow):
+        find = (
+            document_view.entity_type if isinstance(row, EntityRow) else document_view.relation_type
+        )
+        known = find(view.schema, row.label)
+        gone = f"the schema has no type {row.label!r} (any more): give it another one"
+        definition = known.definition if known else gone if row.label else ""
+        if definition:
+            yield "means", definition
     if row.score is not None:
         yield "score", f"{row.score:.2f}"
     if not isinstance(row, LinkRow):
@@ -225,7 +218,11 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     if isinstance(row, EntityRow):
         yield from _label_history(state, view, row)
     yield "state", str(row.state)
-    yield from _cluster(state, view, row)
+    mention = row.entity_id if isinstance(row, LinkRow) else row.id
+    for home in view.homes.get(mention, ()):
+        partners = [link for link in view.members[home.cluster_id] if link.entity_id != mention]
+        names = ", ".join(named(view.surface(link.entity_id), 24) for link in partners)
+        yield "same as", f"{state.letters.of(home.cluster_id)}: {names}"
     yield from _note(view)
     yield from _history(state, view, row)
 
@@ -247,17 +244,12 @@ def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Li
         yield "", f"{each.label} {SIGNS[each.state]} {here}"
 
 
-def _cluster(state: ReviewState, view: DocumentView, row: Item) -> Lines:
-    """What a mention means the same as."""
-    mention = row.entity_id if isinstance(row, LinkRow) else row.id
-    for home in view.homes.get(mention, ()):
-        others = [link for link in view.members[home.cluster_id] if link.entity_id != mention]
-        names = ", ".join(named(view.surface(link.entity_id), 24) for link in others)
-        yield "same as", f"{state.letters.of(home.cluster_id)}: {names}"
-
-
 def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
-    event = _event(state, row.event_id)
+    try:
+        with translated(state.project.path):
+            event = read_event(state.project.connection, row.event_id)
+    except ProjectError:
+        event = None  # the file cannot be read: the next key says why
     if event is not None:
         author = "" if event.kind == "predict" else f" by {_source(event.author)}"
         yield "last", f"{event.kind}{author}, {event.at[:16].replace('T', ' ')}"
@@ -276,15 +268,6 @@ def _source(name: str) -> str:
     return f"{model}, run {run[-6:]}" if name.startswith("model:") and model else name
 
 
-def _event(state: ReviewState, event_id: int) -> Event | None:
-    """The event, ``None`` while the file cannot be read: the next key says why."""
-    try:
-        with translated(state.project.path):
-            return read_event(state.project.connection, event_id)
-    except ProjectError:
-        return None
-
-
 def _was(view: DocumentView, was: dict[str, object]) -> str:
     """An item before its first edit."""
     match was:
@@ -294,23 +277,6 @@ def _was(view: DocumentView, was: dict[str, object]) -> str:
         case {"label": str(label), "head": str(head), "tail": str(tail)}:
             return document_view.relation_words(view, head, label, tail, 40)
     return "in another cluster"
-
-
-def _definition(view: DocumentView, row: Item) -> Lines:
-    if isinstance(row, EntityRow):
-        found = document_view.entity_type(view.schema, row.label)
-        definition = found.definition if found else _unknown(row.label)
-    elif isinstance(row, RelationRow):
-        known = document_view.relation_type(view.schema, row.label)
-        definition = known.definition if known else _unknown(row.label)
-    else:
-        return
-    if definition:
-        yield "means", definition
-
-
-def _unknown(label: str) -> str:
-    return f"the schema has no type {label!r} (any more): give it another one" if label else ""
 
 
 def _note(view: DocumentView) -> tuple[tuple[str, str], ...]:

@@ -1,16 +1,24 @@
-"""The order in which items of all layers are reviewed."""
+"""The order in which items of all layers are reviewed, and how uncertain or disputed an item is."""
 
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from operator import itemgetter
 
-from sciextract.documents.annotations import State
-from sciextract.store import EntityRef, ItemRef, LinkRef, LinkRow, RelationRef
+from sciextract.documents.annotations import Candidates, State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.spans import Span
+from sciextract.metrics.counts import Mention
+from sciextract.store import EntityRef, ItemRef, LinkRef, LinkRow, RelationRef, review
 from sciextract.store.document_state import in_text_order
+from sciextract.workflows.active.uncertainty import MEASURES, Task, decisions
 from sciextract_app.presenters.document_view import DocumentView
 
 Key = tuple[float | int | str, ...]
@@ -69,9 +77,29 @@ class Queue:
         if before is not None and in_text and view.follows(before._view):
             self._places, self.items = list(before._places), list(before.items)
             self._keys, self.undecided = list(before._keys), list(before.undecided)
-            self._update(before)
+            # Only what has changed is taken out, and put where it is now.
+            affected = _affected(before._view, view)
+            for item in _items_among(before._view, affected):
+                _take_out(before.place(item), item, self._places, self.items)
+                _take_out(before.place(item), item, self._keys, self.undecided)
+            for item in _items_among(view, affected):
+                _put_in(self.place(item), item, self._places, self.items)
+                if is_undecided(view, item):
+                    _put_in(self.place(item), item, self._keys, self.undecided)
             return
-        placed = sorted([*_mentions(view), *self._others()], key=itemgetter(0))
+        # Mentions are placed as in :meth:`place`, but without its look-ups: an abstract may have thousands.
+        placed: list[tuple[Key, ItemRef, bool]] = [
+            (
+                (row.char_start, -row.char_end, _ENTITY, 0, row.id),
+                EntityRef(row.id),
+                row.state is State.UNDECIDED,
+            )
+            for row in view.entities
+        ]
+        related: list[ItemRef] = [RelationRef(row.id) for row in view.relations]
+        related += chain.from_iterable(map(_items_of, view.members.values()))
+        placed += [(self.place(item), item, is_undecided(view, item)) for item in related]
+        placed.sort(key=itemgetter(0))
         ordered = [(place, item) for place, item, waits in placed if waits]
         if order is not Order.TEXT:
             ordered = sorted((self.key(item), item) for _, item in ordered)
@@ -79,17 +107,6 @@ class Queue:
         self._keys = [key for key, _ in ordered]
         self.items = [item for _, item, _ in placed]
         self.undecided = [item for _, item in ordered]
-
-    def _update(self, before: Queue) -> None:
-        """Take out the items that have changed, and put them where they are now."""
-        affected = _affected(before._view, self._view)
-        for item in _items_among(before._view, affected):
-            _take_out(before.place(item), item, self._places, self.items)
-            _take_out(before.place(item), item, self._keys, self.undecided)
-        for item in _items_among(self._view, affected):
-            _put_in(self.place(item), item, self._places, self.items)
-            if is_undecided(self._view, item):
-                _put_in(self.place(item), item, self._keys, self.undecided)
 
     def place(self, item: ItemRef) -> Key:
         """An item's place in the text: mentions, then relations that end at them, then cluster links."""
@@ -107,11 +124,6 @@ class Queue:
                 return start, end, _RELATION, earlier[0], relation_id
         return start, end, _LINK, 0, f"{item.cluster_id} {item.entity_id}"
 
-    def _others(self) -> Iterator[_Placed]:
-        """Relations and cluster links with their places, and whether they wait."""
-        for item in _related(self._view):
-            yield self.place(item), item, is_undecided(self._view, item)
-
     def key(self, item: ItemRef) -> Key:
         """An item's place in the chosen order."""
         match self._order:
@@ -124,7 +136,10 @@ class Queue:
             case Order.DISAGREEMENT:
                 return -(self._disagreement(item) if self._disagreement else 0.0), *self.place(item)
             case Order.RANDOM:
-                return _chance(self._seed, item), *self.place(item)
+                # By a hash, so that the order does not change when other items come or go.
+                name = f"{self._seed} {item}".encode("utf-8", "replace")
+                chance = hashlib.blake2b(name, digest_size=8).digest()
+                return int.from_bytes(chance), *self.place(item)
         return self.place(item)
 
     def key_at(self, char: int) -> Key:
@@ -156,30 +171,11 @@ def is_undecided(view: DocumentView, item: ItemRef) -> bool:
     return row is not None and row.state is State.UNDECIDED
 
 
-_Placed = tuple[Key, ItemRef, bool]
-
-
-def _mentions(view: DocumentView) -> list[_Placed]:
-    """The mentions with their places, as :meth:`Queue.place` has them, at once: an abstract may have thousands."""
-    return [
-        (
-            (row.char_start, -row.char_end, _ENTITY, 0, row.id),
-            EntityRef(row.id),
-            row.state is State.UNDECIDED,
-        )
-        for row in view.entities
-    ]
-
-
-def _related(view: DocumentView) -> Iterator[ItemRef]:
-    yield from (RelationRef(row.id) for row in view.relations)
-    for links in view.members.values():
-        yield from _items_of(links)
-
-
 def _items_of(links: list[LinkRow]) -> Iterator[ItemRef]:
-    """The items of a cluster."""
-    for link in links if _includes_first(links) else links[1:]:
+    """The items of a cluster: its first mention is decided with the others, unless these are decided already."""
+    waits = [link.state is State.UNDECIDED for link in links]
+    first = 0 if waits[0] and not any(waits[1:]) else 1
+    for link in links[first:]:
         yield LinkRef(link.cluster_id, link.entity_id)
 
 
@@ -222,14 +218,135 @@ def _put_in(place: Key, item: ItemRef, places: list[Key], items: list[ItemRef]) 
     items.insert(found, item)
 
 
-def _includes_first(links: list[LinkRow]) -> bool:
-    """A cluster's first mention is decided with the others, unless these are decided already."""
-    return links[0].state is State.UNDECIDED and not any(
-        link.state is State.UNDECIDED for link in links[1:]
-    )
+MOST_SOURCES = 8
+"""Sources that are compared, the latest ones: a project that was often retrained has many runs."""
+
+Statement = tuple[str, tuple[Mention, ...], str]
+"""Kind, mentions and label of a prediction or decision of a source."""
 
 
-def _chance(seed: int, item: ItemRef) -> int:
-    """A place in the random order that does not change when other items come or go."""
-    name = f"{seed} {item}".encode("utf-8", "replace")
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest())
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """The predictions and decisions of all sources of an abstract.
+
+    Attributes:
+        voters: How many sources have anything of a kind. One that has nothing in a whole layer may never
+            have looked at it, which is not a disagreement.
+        counts: How many sources have a mention or a relation.
+        clusters: The cluster of every mention that has one, by source.
+        symmetric: Relation labels without direction.
+    """
+
+    voters: Counter[str] = field(default_factory=Counter)
+    counts: Counter[Statement] = field(default_factory=Counter)
+    clusters: list[dict[Mention, int]] = field(default_factory=list)
+    symmetric: frozenset[str] = frozenset()
+
+    def disagreement(self, view: DocumentView, item: ItemRef) -> float:
+        """How far they differ: 0 where all say the same, 1 where half of them do.
+
+        A form of query by committee (Seung, Opper and Sompolinsky 1992), with the share of the votes for what
+        is shown in the place of the entropy over all labels (Dagan and Engelson 1995).
+        """
+        if isinstance(item, LinkRef):
+            # A link holds a mention and the one before it together; the first mention is held by the second.
+            ids = [each.entity_id for each in view.members[item.cluster_id]]
+            place = max(1, ids.index(item.entity_id))
+            pair = [_mention(view, each) for each in ids[place - 1 : place + 1]]
+            found = [{home.get(each, -1) for each in pair} for home in self.clusters]
+            votes = sum(len(each) == 1 and -1 not in each for each in found)
+            return _split(votes, len(self.clusters))
+        if isinstance(item, EntityRef):
+            statement = "entity", (_mention(view, item.id),), view.by_id[item.id].label
+            return _split(self.counts[statement], self.voters["entity"])
+        row = view.relation_by_id[item.id]
+        ends = [_mention(view, row.head), _mention(view, row.tail)]
+        mentions = tuple(sorted(ends) if row.label in self.symmetric else ends)
+        return _split(self.counts["relation", mentions, row.label], self.voters["relation"])
+
+
+class VoteCache:
+    """The votes on the open abstract; decoded once, not after every key."""
+
+    def __init__(self) -> None:
+        self._sets: tuple[int, tuple[int, ...]] = (0, ())
+        self._votes = Votes()
+
+    def of(self, connection: sqlite3.Connection, view: DocumentView) -> Votes:
+        """What the sources say of an abstract; runs and imports that were undone say nothing."""
+        number = view.document.stored.number
+        wanted = number, review.newest_sets(connection, number, MOST_SOURCES)
+        if wanted == self._sets:
+            return self._votes
+        # Only those who review by disagreement wait for these modules.
+        from sciextract.metrics.differences import Side
+        from sciextract.workflows.disagreements import decided_part
+
+        votes = Votes(symmetric=view.schema.symmetric_labels)
+        for set_id in wanted[1]:
+            decided = decided_part(review.annotation_set(connection, set_id))
+            side = Side(AnnotatedDocument(view.document.stored.document, decided))
+            statements = {("entity", each.mentions, each.label) for each in side.entities()}
+            related = side.relations(votes.symmetric)
+            statements |= {("relation", each.mentions, each.label) for each in related}
+            votes.counts.update(statements)
+            votes.voters.update({kind for kind, _, _ in statements})
+            homes = enumerate(side.partition())
+            home = {each: place for place, cluster in homes for each in cluster}
+            if home:
+                votes.clusters.append(home)
+        self._sets, self._votes = wanted, votes
+        return votes
+
+
+def _mention(view: DocumentView, entity_id: str) -> Mention:
+    row = view.by_id.get(entity_id) or view.document.entity(entity_id)
+    edges = [(each.char_start, each.char_end) for each in row.fragments] if row else []
+    return tuple(edge for fragment in edges for edge in fragment)
+
+
+def _split(votes: int, voters: int) -> float:
+    """0 where nobody or only one speaks, too."""
+    return 1 - abs(2 * votes / voters - 1) if voters > 1 else 0.0
+
+
+Decision = tuple[Task, tuple[Span, ...]]
+
+
+class ModelUncertainty:
+    """The probabilities of everything that the newest model run considered in an abstract.
+
+    Args:
+        candidates: What it considered, ``None`` when no model has seen the abstract.
+    """
+
+    def __init__(self, candidates: Candidates | None) -> None:
+        self._known: dict[Decision, tuple[float, ...]] = {
+            (each.task, each.place): each.probabilities
+            for each in (decisions(candidates) if candidates else ())
+        }
+
+    def of(self, view: DocumentView, measure: str, item: ItemRef) -> float:
+        """The doubt about an item; where the run has nothing at its place, that of its score alone.
+
+        Args:
+            view: The abstract.
+            measure: ``entropy``, ``margin`` or ``least-confidence``.
+            item: An item of the view.
+        """
+        row = view.row(item)
+        score = row.score if row and row.score is not None else 1.0
+        if isinstance(item, EntityRef):
+            decision = Task.ENTITY, _fragments(view, item.id)
+        elif isinstance(item, RelationRef):
+            relation = view.relation_by_id[item.id]
+            first, second = sorted((relation.head, relation.tail), key=view.place)
+            decision = Task.RELATION, (*_fragments(view, first), *_fragments(view, second))
+        else:
+            decision = Task.COREFERENCE, _fragments(view, item.entity_id)
+        return MEASURES[measure](self._known.get(decision, (1 - score, score)))
+
+
+def _fragments(view: DocumentView, entity_id: str) -> tuple[Span, ...]:
+    row = view.by_id.get(entity_id)
+    return row.fragments if row else ()

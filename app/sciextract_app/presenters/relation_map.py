@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from sciextract.store import RelationRef, RelationRow
+from sciextract.store import RelationRef
 from sciextract_app.presenters.actions import Action, action_hint
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_view import DocumentView, type_keys
@@ -65,13 +65,18 @@ class RelationMap:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.grouping = Grouping.SENTENCE
-        self._keep_focus(self._place() or self._of_mention())
+        view = desk.state.view
+        mention = view.mention_of(desk.focus) if view else None
+        related = {each.id for each in view.relations_of.get(mention or "", ())} if view else set()
+        order = self._order()
+        first = next((place for place, each in enumerate(order) if each in related), 0)
+        self._keep_focus(self._place() or first)
 
     @property
     def title(self) -> str:
         """How many relations there are, and how many of them wait."""
         lines = self._desk.relations(everything=True)
-        waiting = sum(self._is_waiting(line) for line in lines)
+        waiting = sum(self._desk.state.is_undecided(RelationRef(line.item_id)) for line in lines)
         return f"{counted(len(lines), 'relation')}, {waiting} undecided"
 
     def rows(self) -> tuple[MapRow, ...]:
@@ -82,13 +87,15 @@ class RelationMap:
         lines = {line.item_id: line for line in self._desk.relations(everything=True)}
         match self.grouping:
             case Grouping.TYPE:
-                groups = _grouped((line.label, line) for line in lines.values())
-                return tuple(_by_type(groups))
+                types = _grouped((line.label, line) for line in lines.values())
+                headings = (MapRow(f"{label} ({len(types[label])})", label) for label in types)
+                return _with_headings(headings, types.values())
             case Grouping.MAP:
                 return _map(view, lines)
-        rows = (view.relation_by_id[each] for each in lines)
-        sentences = _grouped((_sentence(view, row), lines[row.id]) for row in rows)
-        return tuple(_by_sentence(view, sentences))
+        # A relation is judged at its later argument, so it stands under that one's sentence.
+        anchors = {each: view.anchor(RelationRef(each)) or "" for each in lines}
+        sentences = _grouped((_sentence_at(view, anchors[each]), lines[each]) for each in lines)
+        return _with_headings((_heading(view, each) for each in sentences), sentences.values())
 
     def press(self, key: str, action: Action | None) -> Feedback:
         """Move, arrange, or decide what is in focus; the next relation comes into focus.
@@ -133,14 +140,6 @@ class RelationMap:
         focus, order = self._desk.focus, self._order()
         return order.index(focus.id) if isinstance(focus, RelationRef) and focus.id in order else 0
 
-    def _of_mention(self) -> int:
-        """The place of the first relation of the mention in focus."""
-        view = self._desk.state.view
-        mention = view.mention_of(self._desk.focus) if view else None
-        related = view.relations_of.get(mention or "", []) if view else []
-        ids = {each.id for each in related}
-        return next((place for place, each in enumerate(self._order()) if each in ids), 0)
-
     def _keep_focus(self, place: int) -> None:
         """Focus the relation at a place, the nearest one where there is none."""
         order = self._order()
@@ -156,9 +155,6 @@ class RelationMap:
         else:
             self._keep_focus(len(there))
 
-    def _is_waiting(self, line: RelationLine) -> bool:
-        return self._desk.state.is_undecided(RelationRef(line.item_id))
-
 
 _Group = TypeVar("_Group", int, str)
 
@@ -170,21 +166,13 @@ def _grouped(pairs: Iterable[tuple[_Group, RelationLine]]) -> dict[_Group, list[
     return dict(sorted(found.items()))
 
 
-def _by_type(groups: dict[str, list[RelationLine]]) -> Iterator[MapRow]:
-    for label, lines in groups.items():
-        yield MapRow(f"{label} ({len(lines)})", label)
-        yield from (MapRow(relation=line) for line in lines)
-
-
-def _by_sentence(view: DocumentView, groups: dict[int, list[RelationLine]]) -> Iterator[MapRow]:
-    for sentence, lines in groups.items():
-        yield _heading(view, sentence)
-        yield from (MapRow(relation=line) for line in lines)
-
-
-def _sentence(view: DocumentView, row: RelationRow) -> int:
-    """The sentence of the later argument, at which a relation is judged."""
-    return _sentence_at(view, view.anchor(RelationRef(row.id)) or row.head)
+def _with_headings(
+    headings: Iterable[MapRow], groups: Iterable[Iterable[RelationLine]]
+) -> tuple[MapRow, ...]:
+    rows: list[MapRow] = []
+    for heading, lines in zip(headings, groups, strict=True):
+        rows += [heading, *(MapRow(relation=line) for line in lines)]
+    return tuple(rows)
 
 
 def _sentence_at(view: DocumentView, mention: str) -> int:

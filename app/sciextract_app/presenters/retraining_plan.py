@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from sciextract.errors import UsageError
+from sciextract.errors import SciextractError, UsageError
 from sciextract.retraining.remote.ssh import Ssh
 from sciextract.retraining.request import RANGES
-from sciextract.retraining.run_folder import Run
+from sciextract.retraining.run_folder import Run, runs_of
 from sciextract.retraining.snapshot.documents import Split, split_of
 from sciextract.retraining.snapshot.manifest import too_few_to_compare
-from sciextract.store import Project, review
+from sciextract.store import Project, open_project, review
 from sciextract.store.queries import known_documents
 from sciextract.store.sqlite import translated
+from sciextract.workflows import models
 from sciextract_app.presenters.dashboard import duration
 from sciextract_app.presenters.retraining_run import RunReader
 from sciextract_app.presenters.session import totals
@@ -122,7 +123,7 @@ def read_epochs(typed: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingData:
+class TrainingCounts:
     """What a project has to train on.
 
     Attributes:
@@ -142,8 +143,8 @@ class TrainingData:
     finished: int
 
 
-def training_data(project: Project) -> TrainingData:
-    """Count; takes time with the abstracts of the project, so it is done in the background."""
+def training_data(project: Project) -> TrainingCounts:
+    """Count what a project has to train on, by the same split as the training."""
     done = totals(project.connection).done
     with translated(project.path):
         decisions = review.count_decided(project.connection)
@@ -153,7 +154,7 @@ def training_data(project: Project) -> TrainingData:
     )
     train, dev, gate = (splits[each] for each in Split)
     finished = sum(bool(each.done) for each in known)
-    return TrainingData(done, decisions, train, dev, gate, finished)
+    return TrainingCounts(done, decisions, train, dev, gate, finished)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +204,48 @@ def earlier_runs(runs: Sequence[Run]) -> EarlierRuns:
     return EarlierRuns(seconds, run, where, last, live.host if live.unwatched else "")
 
 
+@dataclass(frozen=True, slots=True)
+class TrainingPlan:
+    """What a training would be made of.
+
+    Attributes:
+        earlier: Earlier trainings.
+        material: What there is to train on, ``None`` where it could not be read.
+        model: The model that a training starts from.
+        error: Why it could not be read.
+    """
+
+    earlier: EarlierRuns
+    material: TrainingCounts | None = None
+    model: str = ""
+    error: SciextractError | None = None
+
+
+def read_plan(path: Path, model: str | None) -> TrainingPlan:
+    """Count what there is to train on; takes time with the abstracts, so it is done in the background.
+
+    Args:
+        path: The project.
+        model: The model that the person named, ``None`` for the one in use.
+    """
+    earlier = earlier_runs(runs_of(path))
+    try:
+        with open_project(path, read=True) as project:
+            model = model or models.current(project).name
+            return TrainingPlan(earlier, training_data(project), model)
+    except SciextractError as error:
+        return TrainingPlan(earlier, error=error)
+
+
 def plan_lines(
-    material: TrainingData, model: str, setup: TrainingOptions, earlier: EarlierRuns
+    material: TrainingCounts, model: str, setup: TrainingOptions, earlier: EarlierRuns
 ) -> list[tuple[str, str]]:
     """Names and values of what would be done."""
     abstracts = counted_many(material.train, "abstract")
+    takes = "not known before the first training; the remaining time is shown as soon as it is"
+    if earlier.seconds is not None:
+        minutes = max(1, round(earlier.seconds / 60))
+        takes = f"about {duration(minutes * 60)}, as your earlier trainings did"
     lines = [
         (
             "your work",
@@ -220,26 +258,20 @@ def plan_lines(
         ),
         ("starts from", model),
         *setup.lines(),
-        ("takes", _takes(earlier.seconds)),
+        ("takes", takes),
     ]
     if few := too_few_to_compare(material.gate, material.finished):
         lines.append(("mind", few))
     return lines
 
 
-def nothing_to_learn(material: TrainingData) -> str:
+def nothing_to_learn(material: TrainingCounts) -> str:
     """Why a training cannot begin; empty where it can."""
     if material.train:
         return ""
     if material.decisions:
         return "every abstract with decisions is held out: decide items of some more abstracts"
     return "no training data yet: decide some items first (Enter, x, 1-6)"
-
-
-def _takes(seconds: float | None) -> str:
-    if seconds is None:
-        return "not known before the first training; the remaining time is shown as soon as it is"
-    return f"about {duration(max(60, round(seconds / 60) * 60))}, as your earlier trainings did"
 
 
 EVERY = 20

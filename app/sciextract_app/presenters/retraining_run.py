@@ -133,7 +133,10 @@ class RunReader:
         self._seen += len(events)
         for event in events:
             self._take(event)
-        state = _state(status, alive)
+        ended = status is not None and status.state in FINISHED
+        state = status.state if status is not None and (alive or ended) else "starting"
+        if not alive and not ended:
+            state = "died"
         known = status or Status(state, 0, "")
         message, hint = self._words(known, state)
         place = location_of(self.run)
@@ -141,7 +144,7 @@ class RunReader:
             state=state,
             epoch=_count(known.epoch),
             epochs=_count(known.epochs),
-            share=_share(known.share),
+            share=min(1.0, max(0.0, _number(known.share) or 0.0)),
             remaining_s=_number(known.remaining_seconds),
             model=str(self._start.get("start_model") or ""),
             device=str(self._start.get("device") or ""),
@@ -164,29 +167,24 @@ class RunReader:
                 self._start = dict(event)
             case "step":
                 self._rate = _number(event.get("documents_per_second"))
-                self._add_losses(event.get("loss"))
+                losses = _table(event.get("loss"))
+                for task in TASKS:
+                    value = _number(losses.get(task))
+                    if value is not None:
+                        self._losses[task].append(value)
             case "dev":
                 for task in TASKS:
                     self._scores[task].append(_number(event.get(_DEV_KEYS[task], event.get(task))))
             case "warning" | "forgetting":
-                self._note(str(event.get("message") or ""))
+                words = str(event.get("message") or "")
+                if words and words not in self._notes:  # a run that continues says it again
+                    self._notes.append(words)
             case "gate":
                 self.gate = dict(event)
             case "done":
                 self.done = dict(event)
             case "error":
                 self._error = (str(event.get("message") or ""), str(event.get("hint") or ""))
-
-    def _note(self, words: str) -> None:
-        if words and words not in self._notes:  # a run that continues says it again
-            self._notes.append(words)
-
-    def _add_losses(self, loss: Any) -> None:
-        if isinstance(loss, Mapping):
-            for task in TASKS:
-                value = _number(loss.get(task))
-                if value is not None:
-                    self._losses[task].append(value)
 
     def _words(self, status: Status, state: str) -> tuple[str, str]:
         message, hint = str(status.message or ""), str(status.hint or "")
@@ -216,14 +214,6 @@ def _last_words(run: Run) -> str:
     return "\n".join(lines[-3:])
 
 
-def _state(status: Status | None, alive: bool) -> str:
-    if status is not None and status.state in FINISHED:
-        return status.state
-    if not alive:
-        return "died"
-    return status.state if status is not None else "starting"
-
-
 def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
@@ -232,10 +222,6 @@ def _number(value: Any) -> float | None:
 
 def _count(value: Any) -> int:
     return int(_number(value) or 0)
-
-
-def _share(value: Any) -> float:
-    return min(1.0, max(0.0, _number(value) or 0.0))
 
 
 def best(scores: Iterable[float | None]) -> float | None:

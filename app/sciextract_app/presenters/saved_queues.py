@@ -9,8 +9,8 @@ from sciextract.store import queries, review
 from sciextract.store.inconsistency import Check, Finding
 from sciextract.store.queries import SavedQueue
 from sciextract_app.presenters.document_order import CHECK, DocumentOrder, Listing
-from sciextract_app.presenters.state import Findings, ReviewState
-from sciextract_app.presenters.view_models import Feedback, Guard, counted, guarded, problem
+from sciextract_app.presenters.state import Findings, Guard, ReviewState, guarded
+from sciextract_app.presenters.view_models import Feedback, counted, problem
 
 _LONGEST_NAME = 60
 
@@ -85,9 +85,14 @@ class Queues:
 
     def lines(self) -> list[QueueLine]:
         """All queues by name."""
-        names = queries.queue_lengths(self._state.project)
-        found = (queries.read_queue(self._state.project, name) for name in names)
-        return [self._line(each) for each in found if each is not None]
+        project, lines = self._state.project, []
+        for name in queries.queue_lengths(project):
+            queue = queries.read_queue(project, name)
+            if queue is not None:
+                place, length = self._order(queue, self.places.get(name, 0)).position
+                done = review.count_done_of(project.connection, queue.numbers)
+                lines.append(QueueLine(name, place, length, done, name == self.active))
+        return lines
 
     @guarded
     def save(self, name: str, listing: Listing, words: str = "") -> Feedback:
@@ -164,11 +169,6 @@ class Queues:
     def _order(self, queue: SavedQueue, stopped: int) -> DocumentOrder:
         connection = self._state.project.connection
         return DocumentOrder(connection, queue.numbers, "queue", queue.name, stopped)
-
-    def _line(self, queue: SavedQueue) -> QueueLine:
-        place, length = self._order(queue, self.places.get(queue.name, 0)).position
-        done = review.count_done_of(self._state.project.connection, queue.numbers)
-        return QueueLine(queue.name, place, length, done, queue.name == self.active)
 
 
 def suggested_name(listing: Listing, words: str) -> str:

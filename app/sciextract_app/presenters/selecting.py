@@ -10,9 +10,8 @@ from sciextract_app.presenters import document_view
 from sciextract_app.presenters.actions import Action
 from sciextract_app.presenters.deciding import add_mention
 from sciextract_app.presenters.document_view import offered
-from sciextract_app.presenters.hints import assign_hints, nearest_first
 from sciextract_app.presenters.navigation import sentence_start
-from sciextract_app.presenters.state import ReviewState
+from sciextract_app.presenters.state import ReviewState, assign_hints, nearest_first
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, named, problem
 
 _MOVES = {"next-token": 1, "previous-token": -1}
@@ -92,10 +91,6 @@ def press_select(state: ReviewState, key: str, action: Action | None) -> Feedbac
     if action.id == "jump":
         _extend(state, state.cursor)
         return jump(state)
-    return _use(state, key, action)
-
-
-def _use(state: ReviewState, key: str, action: Action) -> Feedback:
     if action.id == "candidate":
         return candidate(state)
     if action.id.startswith("type-"):
@@ -105,7 +100,9 @@ def _use(state: ReviewState, key: str, action: Action) -> Feedback:
         state.mode = Mode.TYPE
         return Feedback()
     if action.id == "accept":
-        return _make_best(state)
+        best = suggestion(state)
+        none = "The model suggests no type for this: press a type key"
+        return make(state, best) if best else problem(none)
     return problem(f"{key} does nothing on a selection: a type makes a mention of it, Esc leaves")
 
 
@@ -131,13 +128,6 @@ def suggestion(state: ReviewState) -> str | None:
     """The type that the model thinks best for the selection."""
     span, known = selected(state), state.open_view.schema.entity_labels
     return document_view.best_entity(state.candidates, span, known) if span else None
-
-
-def _make_best(state: ReviewState) -> Feedback:
-    label = suggestion(state)
-    if label is None:
-        return problem("The model suggests no type for this: press a type key")
-    return make(state, label)
 
 
 def _extend(state: ReviewState, token: int) -> Feedback:

@@ -3,28 +3,66 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 from sciextract.documents.annotations import Candidates, SpanCandidate
 from sciextract.documents.spans import Span
+from sciextract.errors import SciextractError
 from sciextract.store import EntityRef, ItemRef, Outcome, Project
 from sciextract.store.inconsistency import Check, Finding
-from sciextract_app.presenters.disagreement import ModelUncertainty, VoteCache
 from sciextract_app.presenters.document_view import (
     CandidateCache,
     ClusterLetters,
     DocumentView,
     MarkCache,
 )
-from sciextract_app.presenters.hints import Hints, Target
-from sciextract_app.presenters.queue import BY_UNCERTAINTY, Key, Order, Queue, is_undecided
+from sciextract_app.presenters.queue import (
+    BY_UNCERTAINTY,
+    Key,
+    ModelUncertainty,
+    Order,
+    Queue,
+    VoteCache,
+    is_undecided,
+)
 from sciextract_app.presenters.view_models import Feedback, Mode, problem
 
 if TYPE_CHECKING:
     from sciextract_app.presenters.bulk import BulkDecision
+
+
+Guard = Callable[[Callable[[], Feedback]], Feedback]
+
+
+class Guarded(Protocol):
+    """A presenter whose refusals come back as problems."""
+
+    @property
+    def _guard(self) -> Guard: ...
+
+
+_Self = TypeVar("_Self", bound=Guarded)
+_Args = ParamSpec("_Args")
+
+
+def guarded(
+    method: Callable[Concatenate[_Self, _Args], Feedback],
+) -> Callable[Concatenate[_Self, _Args], Feedback]:
+    """Runs a method through the presenter's guard, which turns errors into problems."""
+
+    @wraps(method)
+    def run(self: _Self, /, *args: _Args.args, **kwargs: _Args.kwargs) -> Feedback:
+        return self._guard(lambda: method(self, *args, **kwargs))
+
+    return run
+
+
+def refusal(error: SciextractError) -> Feedback:
+    """Why something was refused, with the next step."""
+    return problem(f"{error.message}. {error.hint}" if error.hint else error.message)
 
 
 MOST_SECONDS = 120.0
@@ -60,6 +98,83 @@ class Stopwatch:
         """How fast the laps were on average, ``None`` before there are enough of them."""
         enough = self._laps >= LEAST_LAPS and self._spent > 0
         return 60 * self._laps / self._spent if enough else None
+
+
+LETTERS = "asdfghjklqwertyuiopzxcvbnm"
+MORE_LETTERS = LETTERS + LETTERS.upper()
+Target = int | str
+_T = TypeVar("_T", int, str)
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Hints on the screen.
+
+    Attributes:
+        targets: What each hint leads to: a token, or a mention's id.
+        places: The character over which each hint is drawn.
+        typed: What has been typed of a hint of two letters.
+    """
+
+    targets: dict[str, Target]
+    places: dict[str, int]
+    typed: str = ""
+
+    def remaining(self) -> dict[int, str]:
+        """The letters that are still to type, by character."""
+        cut = len(self.typed)
+        return {
+            place: hint[cut:]
+            for hint, place in self.places.items()
+            if hint.startswith(self.typed) and len(hint) > cut
+        }
+
+    def press(self, letter: str) -> Hints | Target | None:
+        """The target when the hint is whole, hints when more is to come, ``None`` when there is none."""
+        typed = self.typed + letter
+        if typed in self.targets:
+            return self.targets[typed]
+        if any(hint.startswith(typed) for hint in self.targets):
+            return Hints(self.targets, self.places, typed)
+        return None
+
+
+def assign_hints(places: Iterable[tuple[_T, int]]) -> Hints:
+    """Hints for targets with their characters; the first ones get the shortest."""
+    listed = list(places)
+    hints = letters_for(len(listed))
+    taken: set[int] = set()
+    targets: dict[str, Target] = {}
+    drawn: dict[str, int] = {}
+    for hint, (target, place) in zip(hints, listed, strict=False):
+        targets[hint] = target
+        while place in taken:  # mentions may begin at the same character
+            place += 1
+        taken.add(place)
+        drawn[hint] = place
+    return Hints(targets, drawn)
+
+
+def nearest_first(tokens: Sequence[str], cursor: int) -> list[int]:
+    """Tokens by their distance from the cursor; those without letter or digit come last."""
+    others = [place for place in range(len(tokens)) if place != cursor]
+    return sorted(
+        others, key=lambda place: (not any(map(str.isalnum, tokens[place])), abs(place - cursor))
+    )
+
+
+def letters_for(count: int) -> list[str]:
+    """So many hints of one or two letters, of which none begins another one; the shortest first.
+
+    Beyond 2,704 places there are none: two letters name no more.
+    """
+    alphabet = LETTERS if count <= len(LETTERS) ** 2 else MORE_LETTERS
+    size = len(alphabet)
+    # So many hints have one letter that the others, of two, still find enough first letters.
+    singles = max((n for n in range(size + 1) if n + (size - n) * size >= count), default=0)
+    pairs = (first + second for first in alphabet[singles:] for second in alphabet)
+    hints = [*alphabet[:singles], *pairs]
+    return hints[:count]
 
 
 Step = Callable[[], Feedback]

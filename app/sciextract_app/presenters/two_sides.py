@@ -1,23 +1,42 @@
-"""View models of two sources side by side, as frozen values."""
+"""Two sources of an abstract side by side: what differs, what is drawn of it, and the view of a model and a person."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
 
-from sciextract.documents.annotations import Cluster, Entity, State
+from sciextract.documents.annotations import Cluster, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
-from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind, Layer
-from sciextract.store import DocumentState
-from sciextract.workflows.adjudicate import Verdict
+from sciextract.metrics.differences import (
+    AnnotatedItem,
+    Difference,
+    DifferenceKind,
+    Layer,
+    Side,
+    differences,
+)
+from sciextract.store import DocumentState, Project, review
+from sciextract.store.ingest import annotations_of_source
+from sciextract.store.sqlite import translated
+from sciextract.store.views import WITH_UNDECIDED, annotated
 from sciextract_app.presenters import document_view
-from sciextract_app.presenters.adjudication_documents import ComparedAbstract, OpenDifference
-from sciextract_app.presenters.document_view import ALL, NO_LETTER
-from sciextract_app.presenters.panes import EMPTY, title_end_of
-from sciextract_app.presenters.view_models import Mark, Passage, counted, named
+from sciextract_app.presenters.actions import keymap, plain
+from sciextract_app.presenters.document_view import ALL, NO_LETTER, Item
+from sciextract_app.presenters.panes import title_end_of
+from sciextract_app.presenters.view_models import (
+    Feedback,
+    Hint,
+    Mark,
+    Mode,
+    Passage,
+    named,
+    problem,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,154 +92,169 @@ class TwoSides:
     lines: tuple[DifferenceLine, ...] = ()
 
 
-Letters = Mapping[str, str]
-"""The letter of each cluster."""
+HERE = "here: the annotations of this project"
+NOTHING = "nothing"
+_LAYERS = {Layer.ENTITY: "mention", Layer.RELATION: "relation", Layer.LINK: "same thing"}
 Place = tuple[Span, ...]
 
 
-def passage_of(
-    side: AnnotatedDocument,
-    schema: LabelSchema,
-    letters: Letters,
-    *,
-    focused: Collection[Place] = (),
-    partners: Collection[Place] = (),
-    at: Span | None = None,
-    states: Mapping[str, State] | None = None,
-) -> Passage:
-    """The text as one side has it.
+class SideDrawing:
+    """What is drawn of an abstract as two sides have it.
 
     Args:
-        side: The document with this side's items.
+        mine: As the project has it.
+        theirs: As the other side has it.
         schema: The label schema that holds now.
-        letters: Of its clusters.
-        focused: Fragments of the mentions that keys speak of.
-        partners: Fragments of further mentions to be marked.
-        at: What is brought into sight where no mention is in focus.
-        states: What to show as decided about each entity instead of its own state.
     """
-    homes: defaultdict[str, str] = defaultdict(str)
-    for cluster in side.annotations.clusters:
-        for mention in cluster.mentions:
-            homes[mention] += letters.get(cluster.id, NO_LETTER)
-    marks = [
-        mark
-        for entity in sorted(side.annotations.entities, key=_in_text_order)
-        for mark in _marks(entity, schema, homes[entity.id], focused, partners, states or {})
-    ]
-    edges = (at.char_start, at.char_end) if at else (0, 0)
-    text = side.document.text
-    return Passage(text, title_end_of(side.document), tuple(marks), edges)
+
+    def __init__(
+        self, mine: AnnotatedDocument, theirs: AnnotatedDocument, schema: LabelSchema
+    ) -> None:
+        self.mine = mine
+        self.theirs = theirs
+        self._schema = schema
+
+    @cached_property
+    def _letters(self) -> dict[bool, Mapping[str, str]]:
+        """The letters of both sides' clusters, mine under ``True``."""
+        return dict(zip((True, False), letters_of(self.mine, self.theirs), strict=True))
+
+    def passage(
+        self,
+        is_mine: bool,
+        now: Difference | None = None,
+        focused: Collection[Place] = (),
+        partners: Collection[Place] = (),
+        states: Mapping[str, State] | None = None,
+    ) -> Passage:
+        """The text as one side has it.
+
+        Args:
+            is_mine: Which side.
+            now: The present difference, which is brought into sight.
+            focused: Fragments of the mentions that keys speak of.
+            partners: Fragments of further mentions to be marked.
+            states: What to show as decided about each entity instead of its own state.
+        """
+        side = self.mine if is_mine else self.theirs
+        homes: defaultdict[str, str] = defaultdict(str)
+        for cluster in side.annotations.clusters:
+            for mention in cluster.mentions:
+                homes[mention] += self._letters[is_mine].get(cluster.id, NO_LETTER)
+        marks = [
+            Mark(
+                char_start=fragment.char_start,
+                char_end=fragment.char_end,
+                item_id=entity.id,
+                key=document_view.letter(self._schema, entity.label),
+                label=entity.label,
+                state=(states or {}).get(entity.id, entity.state),
+                score=entity.score,
+                cluster=homes[entity.id],
+                focused=entity.fragments in focused,
+                partner=entity.fragments in partners,
+                last=fragment is entity.fragments[-1],
+            )
+            for entity in sorted(
+                side.annotations.entities,
+                key=lambda each: (each.span.char_start, -each.span.char_end, each.id),
+            )
+            for fragment in entity.fragments
+        ]
+        own, other = items_of(now, is_mine)
+        item = own or other
+        at = min((each[0] for each in item.fragments), default=None) if item else None
+        edges = (at.char_start, at.char_end) if at else (0, 0)
+        return Passage(side.document.text, title_end_of(side.document), tuple(marks), edges)
+
+    def words(self, item: AnnotatedItem | None, layer: Layer) -> str:
+        """What a side has, in one line."""
+        if item is None:
+            return NOTHING
+        text = self.mine.document.text
+        strings = [named(" ".join(span.of(text) for span in each)) for each in item.fragments]
+        if layer is Layer.ENTITY:
+            return f"{strings[0]} {item.label}"
+        if layer is Layer.LINK:
+            return f"{strings[1]} = {strings[0]}"
+        arrow = "──" if item.label in self._schema.symmetric_labels else "─▶"
+        return f"{strings[0]} {item.label} {arrow} {strings[1]}"
+
+    def line(self, one: Difference, kind: str, focused: bool) -> DifferenceLine:
+        """A difference in the list of them."""
+        here, there = (self.words(each, one.layer) for each in (one.first, one.second))
+        return DifferenceLine(f"{_LAYERS[one.layer]}: {kind}", here, there, focused)
+
+    def kind(self, one: Difference) -> str:
+        """How the two sides differ."""
+        first, second = one.first, one.second
+        if one.layer is Layer.LINK:
+            # The later mention may be in another cluster on the side that does not have the link.
+            item, other = (first, self.theirs) if first else (second, self.mine)
+            if item and find_cluster(item, other) is not None:
+                return "other cluster"
+        if first is None or second is None:
+            return "only there" if first is None else "only here"
+        parts = [] if first.label == second.label else ["type"]
+        if one.kind is DifferenceKind.OTHER_BOUNDARIES:
+            parts.insert(0, "edges" if one.layer is Layer.ENTITY else "mentions")
+        elif one.layer is Layer.RELATION and first.fragments != second.fragments:
+            parts.insert(0, "direction")
+        return f"other {' and '.join(parts)}"
+
+    def cluster_words(self, item: AnnotatedItem, is_mine: bool) -> str:
+        """The cluster in which a side has the later mention of an item; empty for none."""
+        side = self.mine if is_mine else self.theirs
+        cluster = find_cluster(item, side)
+        if cluster is None:
+            return ""
+        text, entity = side.document.text, side.annotations.entity
+        names = [named(entity(each).text_of(text), 24) for each in cluster.mentions]
+        return f"cluster {self._letters[is_mine][cluster.id]}: {', '.join(names)}"
+
+    def count_relations(self, mention: AnnotatedItem, is_mine: bool) -> int:
+        """How many relations a mention has on a side."""
+        annotations = (self.mine if is_mine else self.theirs).annotations
+        here = {e.id for e in annotations.entities if e.fragments == mention.fragments[0]}
+        return sum(bool(here & {each.head, each.tail}) for each in annotations.relations)
 
 
-def _marks(
-    entity: Entity,
-    schema: LabelSchema,
-    cluster: str,
-    focused: Collection[Place],
-    partners: Collection[Place],
-    states: Mapping[str, State],
-) -> Iterator[Mark]:
-    for fragment in entity.fragments:
-        yield Mark(
-            char_start=fragment.char_start,
-            char_end=fragment.char_end,
-            item_id=entity.id,
-            key=document_view.letter(schema, entity.label),
-            label=entity.label,
-            state=states.get(entity.id, entity.state),
-            score=entity.score,
-            cluster=cluster,
-            focused=entity.fragments in focused,
-            partner=entity.fragments in partners,
-            last=fragment is entity.fragments[-1],
-        )
+def items_of(
+    one: Difference | None, is_mine: bool
+) -> tuple[AnnotatedItem | None, AnnotatedItem | None]:
+    """What a side has of a difference, and what the other one has."""
+    if one is None:
+        return None, None
+    return (one.first, one.second) if is_mine else (one.second, one.first)
 
 
-def letters_of(mine: AnnotatedDocument, theirs: AnnotatedDocument) -> tuple[Letters, Letters]:
-    """Letters of both sides' clusters; a cluster of the other side has the one with which it shares most."""
-    own = dict(zip([each.id for each in mine.annotations.clusters], ALL, strict=False))
-    homes: defaultdict[Place, list[str]] = defaultdict(list)
-    for cluster in mine.annotations.clusters:
-        for place in _places(cluster, mine):
-            homes[place].append(own.get(cluster.id, NO_LETTER))
-    free = iter(ALL[len(own) :])
-    other: dict[str, str] = {}
-    for cluster in theirs.annotations.clusters:
-        shared = Counter(each for place in _places(cluster, theirs) for each in homes[place])
-        fitting = [each for each, _ in shared.most_common() if each not in other.values()]
-        other[cluster.id] = fitting[0] if fitting else next(free, NO_LETTER)
-    return own, other
-
-
-def _places(cluster: Cluster, side: AnnotatedDocument) -> list[Place]:
-    return [side.annotations.entity(each).fragments for each in cluster.mentions]
-
-
-def _in_text_order(entity: Entity) -> tuple[int, int, str]:
-    return entity.span.char_start, -entity.span.char_end, entity.id
-
-
-NOTHING = "nothing"
-ONLY_HERE, ONLY_THERE, OTHER_CLUSTER = "only here", "only there", "other cluster"
-_LAYERS = {Layer.ENTITY: "mention", Layer.RELATION: "relation", Layer.LINK: "same thing"}
-
-
-def layer_word(difference: Difference) -> str:
-    """What kind of item it is about."""
-    return _LAYERS[difference.layer]
-
-
-def kind_words(difference: Difference, mine: AnnotatedDocument, theirs: AnnotatedDocument) -> str:
-    """How the two sides differ."""
-    first, second = difference.first, difference.second
-    if difference.layer is Layer.LINK:
-        return _link_kind(difference, mine, theirs)
-    if first is None or second is None:
-        return ONLY_THERE if first is None else ONLY_HERE
-    parts = [] if first.label == second.label else ["type"]
-    if difference.kind is DifferenceKind.OTHER_BOUNDARIES:
-        parts.insert(0, "edges" if difference.layer is Layer.ENTITY else "mentions")
-    elif difference.layer is Layer.RELATION and first.fragments != second.fragments:
-        parts.insert(0, "direction")
-    return f"other {' and '.join(parts)}"
-
-
-def _link_kind(difference: Difference, mine: AnnotatedDocument, theirs: AnnotatedDocument) -> str:
-    """Elsewhere, if the later mention has another company on the side that does not have the link."""
-    said, other, only = difference.first, theirs, ONLY_HERE
-    if said is None:
-        said, other, only = difference.second, mine, ONLY_THERE
-    return OTHER_CLUSTER if said and company(said, other) is not None else only
-
-
-def company(said: AnnotatedItem, side: AnnotatedDocument) -> Cluster | None:
-    """The cluster in which a side has the later mention of a link."""
-    here = {each.id for each in side.annotations.entities if each.fragments == said.fragments[-1]}
+def find_cluster(item: AnnotatedItem, side: AnnotatedDocument) -> Cluster | None:
+    """The cluster in which a side has the later mention of an item."""
+    here = {each.id for each in side.annotations.entities if each.fragments == item.fragments[-1]}
     clusters = side.annotations.clusters
     return next((each for each in clusters if here & {*each.mentions}), None)
 
 
-def item_words(
-    said: AnnotatedItem | None, layer: Layer, text: str, symmetric: Collection[str] = ()
-) -> str:
-    """What a side has, in one line."""
-    if said is None:
-        return NOTHING
-    strings = [named(" ".join(span.of(text) for span in each)) for each in said.fragments]
-    if layer is Layer.ENTITY:
-        return f"{strings[0]} {said.label}"
-    if layer is Layer.LINK:
-        return f"{strings[1]} = {strings[0]}"
-    arrow = "──" if said.label in symmetric else "─▶"
-    return f"{strings[0]} {said.label} {arrow} {strings[1]}"
+def letters_of(
+    mine: AnnotatedDocument, theirs: AnnotatedDocument
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Letters of both sides' clusters; a cluster of the other side has the one with which it shares most."""
 
+    def places(cluster: Cluster, side: AnnotatedDocument) -> list[Place]:
+        return [side.annotations.entity(each).fragments for each in cluster.mentions]
 
-def cluster_words(cluster: Cluster, letter: str, side: AnnotatedDocument) -> str:
-    """A cluster with all its mentions."""
-    text = side.document.text
-    names = [named(side.annotations.entity(each).text_of(text), 24) for each in cluster.mentions]
-    return f"cluster {letter}: {', '.join(names)}"
+    own = dict(zip([each.id for each in mine.annotations.clusters], ALL, strict=False))
+    homes: defaultdict[Place, list[str]] = defaultdict(list)
+    for cluster in mine.annotations.clusters:
+        for place in places(cluster, mine):
+            homes[place].append(own.get(cluster.id, NO_LETTER))
+    free = iter(ALL[len(own) :])
+    other: dict[str, str] = {}
+    for cluster in theirs.annotations.clusters:
+        shared = Counter(each for place in places(cluster, theirs) for each in homes[place])
+        fitting = [each for each, _ in shared.most_common() if each not in other.values()]
+        other[cluster.id] = fitting[0] if fitting else next(free, NO_LETTER)
+    return own, other
 
 
 def source_words(source: str) -> str:
@@ -233,128 +267,209 @@ def source_words(source: str) -> str:
     return f"model {name.partition('/')[0]}" if kind == "model" else name
 
 
-HERE = "here: the annotations of this project"
+class ItemOutcome(StrEnum):
+    """What became of an item."""
+
+    KEPT = "kept"
+    EDITED = "edited"
+    REJECTED = "rejected"
+    LEFT_OUT = "left out"
+    ADDED = "added"
+    UNDECIDED = "undecided"
 
 
-def sides_of(
-    abstract: ComparedAbstract | None, now: OpenDifference | None, on: Verdict, schema: LabelSchema
-) -> tuple[SideView, SideView]:
-    """What holds here, and what the other side has.
+Changed = Sequence[tuple[Difference, ItemOutcome]]
+_STATES = {
+    ItemOutcome.KEPT: State.ACCEPTED,
+    ItemOutcome.EDITED: State.EDITED,
+    ItemOutcome.REJECTED: State.REJECTED,
+    ItemOutcome.LEFT_OUT: State.REJECTED,
+    ItemOutcome.UNDECIDED: State.UNDECIDED,
+}
+
+
+def compare_items(
+    document: DocumentState,
+    mine: AnnotatedDocument,
+    theirs: AnnotatedDocument,
+    symmetric: frozenset[str],
+) -> tuple[Changed, Counter[ItemOutcome]]:
+    """Compare a document with what a model said about it.
 
     Args:
-        abstract: The open abstract, ``None`` for none.
-        now: The present difference, ``None`` when nothing waits.
-        on: The side that keys speak of.
-        schema: The label schema that holds now.
+        document: The document.
+        mine: The document with what holds now, and with what is undecided.
+        theirs: The same text with the model's items.
+        symmetric: Relation labels without direction.
+
+    Returns:
+        Where the two differ, in text order, with what became of it; and the items of all layers by what
+        became of them.
     """
-    both = now.both if now else next(iter(abstract.compared if abstract else ()), None)
-    if abstract is None or both is None:
-        return SideView(HERE, EMPTY), SideView("", EMPTY)
-    letters = letters_of(both.mine, both.theirs)
-    names = (HERE, source_words(both.source))
-    if now is None:
-        mine = passage_of(both.mine, schema, letters[0])
-        theirs = passage_of(both.theirs, schema, letters[1])
-        return SideView(names[0], mine), SideView(names[1], theirs)
-    drawn = _Drawn(abstract.document, now, schema, letters)
-    mine_shown = drawn.side(names[0], "mine", on == "mine")
-    return mine_shown, drawn.side(names[1], "theirs", on == "theirs")
+    found = differences([mine], [theirs], symmetric)
+    changed = [(each, _outcome_of(document, each)) for each in found]
+    counts = Counter(outcome for _, outcome in changed)
+    differing = {(each.layer, each.first) for each in found}
+    side = Side(mine)
+    layers: tuple[tuple[Layer, Iterable[AnnotatedItem]], ...] = (
+        (Layer.ENTITY, {each.annotated for each in side.entities()}),
+        (Layer.RELATION, {each.annotated for each in side.relations(symmetric)}),
+        (Layer.LINK, {each.annotated for each in side.links()}),
+    )
+    for layer, items in layers:
+        for item in items:  # what both have is kept, or not decided yet
+            if (layer, item) not in differing:
+                waits = _is_undecided(document, layer, item)
+                counts[ItemOutcome.UNDECIDED if waits else ItemOutcome.KEPT] += 1
+    return changed, counts
 
 
-def lines_of(
-    abstract: ComparedAbstract | None, now: OpenDifference | None, schema: LabelSchema
-) -> tuple[DifferenceLine, ...]:
-    """All differences of the abstract."""
-    if abstract is None:
-        return ()
-    return tuple(_line(each, each is now, schema) for each in abstract.waiting)
+def _outcome_of(document: DocumentState, one: Difference) -> ItemOutcome:
+    if one.first is not None:
+        if _is_undecided(document, one.layer, one.first):
+            return ItemOutcome.UNDECIDED
+        return ItemOutcome.ADDED if one.second is None else ItemOutcome.EDITED
+    item = one.second
+    if item is None:
+        return ItemOutcome.LEFT_OUT
+    # The project may have the same item as one that a person rejected.
+    mentions = [document.on_fragments(each) for each in item.fragments]
+    heads, tails = {row.id for row in mentions[0]}, {row.id for row in mentions[-1]}
+    match one.layer:
+        case Layer.ENTITY:
+            states = [row.state for row in mentions[0] if row.label == item.label]
+        case Layer.LINK:
+            states = [row.state for row in document.links if row.entity_id in tails]
+        case Layer.RELATION:
+            same = [row for row in document.relations if row.head in heads and row.tail in tails]
+            states = [row.state for row in same if row.label == item.label]
+    return ItemOutcome.REJECTED if State.REJECTED in states else ItemOutcome.LEFT_OUT
 
 
-def _line(waiting: OpenDifference, focused: bool, schema: LabelSchema) -> DifferenceLine:
-    one, both = waiting.dispute.difference, waiting.both
-    kind = f"{layer_word(one)}: {kind_words(one, both.mine, both.theirs)}"
-    said = [
-        item_words(each, one.layer, both.mine.document.text, schema.symmetric_labels)
-        for each in (one.first, one.second)
-    ]
-    return DifferenceLine(kind, said[0], said[1], focused)
+def _is_undecided(document: DocumentState, layer: Layer, item: AnnotatedItem) -> bool:
+    """Whether an item of the project waits; of a link both mentions' places in the cluster count."""
+    match layer:
+        case Layer.ENTITY:
+            rows: list[Item | None] = [document.entity(item.id)]
+        case Layer.RELATION:
+            rows = [document.relation(item.id)]
+        case Layer.LINK:
+            rows = [document.link(item.id, each) for each in item.entities]
+    return any(row is not None and row.state is State.UNDECIDED for row in rows)
 
 
-class _Drawn:
-    """The present difference, drawn on either side."""
+_STEPS = {"next-undecided": 1, "next-item": 1, "previous-undecided": -1, "previous-item": -1}
+_PASSED_ON = frozenset({"guideline", "help", "palette", "quit"})
+
+
+class SideBySide:
+    """The predictions of a model for an abstract and its current annotations; nothing is changed.
+
+    Args:
+        project: The open project.
+        document: The abstract.
+        theirs: It with what the model said.
+        model: The model's run.
+        keys: Keys by action id that replace the default ones.
+    """
+
+    mode = Mode.REVIEW
 
     def __init__(
         self,
+        project: Project,
         document: DocumentState,
-        now: OpenDifference,
-        schema: LabelSchema,
-        letters: tuple[Letters, Letters],
+        theirs: AnnotatedDocument,
+        model: str,
+        keys: Mapping[str, str] | None = None,
     ) -> None:
-        self._document = document
-        self._now = now
-        self._schema = schema
-        self._letters = dict(zip(("mine", "theirs"), letters, strict=True))
+        schema = project.schema
+        mine = annotated(document, project.sources, WITH_UNDECIDED)
+        self.number = document.number
+        self._name = source_words(model)
+        self._title = f"{project.path.name} ⇄ {self._name}"
+        self._drawing = SideDrawing(mine, theirs, schema)
+        self._changed, self._counts = compare_items(document, mine, theirs, schema.symmetric_labels)
+        self._keys = keymap(keys)
+        self._at = 0
 
-    def side(self, name: str, whose: Verdict, focused: bool) -> SideView:
-        """One side: its own mentions of the difference are marked, else those of the other side."""
-        one, both = self._now.dispute.difference, self._now.both
-        document = both.mine if whose == "mine" else both.theirs
-        said, other = (one.first, one.second) if whose == "mine" else (one.second, one.first)
-        places = said.fragments if said else ()
-        elsewhere = other.fragments if other and not said else ()
-        passage = passage_of(
-            document,
-            self._schema,
-            self._letters[whose],
-            focused=places if focused else (),
-            partners=elsewhere if focused else (*places, *elsewhere),
-            at=_first(places or elsewhere),
+    def press(self, key: str) -> Feedback:
+        """Walk through the differences, or leave."""
+        found = plain(key)
+        action = self._keys.get(found)
+        wanted = action.id if action else ""
+        if found == "escape" or wanted == "compare":
+            return Feedback(request="leave")
+        if action is not None and action.request in _PASSED_ON:
+            return Feedback(request=action.request)
+        if wanted not in _STEPS:
+            return problem(f"{key} does nothing in this view; d or Esc goes back to the desk")
+        if self._changed:
+            self._at = (self._at + _STEPS[wanted]) % len(self._changed)
+        return Feedback()
+
+    def view(self) -> TwoSides:
+        """Everything that is drawn."""
+        lines = []
+        for place, (one, outcome) in enumerate(self._changed):
+            edited = outcome is ItemOutcome.EDITED
+            kind = f"{outcome}, {self._drawing.kind(one)}" if edited else str(outcome)
+            lines.append(self._drawing.line(one, kind, place == self._at))
+        counts = tuple(f"{self._counts[each]} {each}" for each in ItemOutcome if self._counts[each])
+        return TwoSides(self._title, counts, self._side(True), self._side(False), tuple(lines))
+
+    def footer(self) -> tuple[Hint, ...]:
+        """Keys that mean something now."""
+        some = len(self._changed) > 1
+        return Hint("Tab", "next", some), Hint("Shift+Tab", "back", some), Hint("d Esc", "desk")
+
+    def _side(self, is_mine: bool) -> SideView:
+        one, outcome = self._changed[self._at] if self._changed else (None, "")
+        own, _ = items_of(one, is_mine)
+        # Mentions that only this side has so: their brackets are reversed.
+        entities = (each for each, _ in self._changed if each.layer is Layer.ENTITY)
+        differing = {item.fragments[0] for each in entities if (item := items_of(each, is_mine)[0])}
+        summary: tuple[str, ...] = ("no difference",)
+        if one is not None:
+            is_link = own is not None and one.layer is Layer.LINK
+            more = self._drawing.cluster_words(own, is_mine) if own and is_link else ""
+            summary = self._drawing.words(own, one.layer), more or (outcome if is_mine else "")
+        passage = self._drawing.passage(
+            is_mine,
+            one,
+            focused=own.fragments if own else (),
+            partners=differing,
+            states=None if is_mine else self._states(),
         )
-        return SideView(name, passage, tuple(self._summary(whose, said, other, document)), focused)
+        return SideView(HERE if is_mine else self._name, passage, summary)
 
-    def _summary(
-        self,
-        whose: Verdict,
-        said: AnnotatedItem | None,
-        other: AnnotatedItem | None,
-        document: AnnotatedDocument,
-    ) -> Iterator[str]:
-        one, text = self._now.dispute.difference, document.document.text
-        words = item_words(said, one.layer, text, self._schema.symmetric_labels)
-        if said is None and other is not None and whose == "mine":
-            words += self._why_nothing(other, one.layer)
-        yield words
-        known = said or other
-        if known is not None:
-            yield self._around(known, one.layer, whose, document)
-
-    def _why_nothing(self, other: AnnotatedItem, layer: Layer) -> str:
-        """Whether a person rejected here what the other side has, or nobody decided it."""
-        if layer is not Layer.ENTITY:
-            return ""
-        rows = self._document.on_fragments(other.fragments[0])
-        states = [row.state for row in rows if row.label == other.label]
-        if State.UNDECIDED in states:
-            return ": undecided here"
-        return ": rejected here" if State.REJECTED in states else ""
-
-    def _around(
-        self, known: AnnotatedItem, layer: Layer, whose: Verdict, document: AnnotatedDocument
-    ) -> str:
-        """What hangs on a mention; the cluster of a link."""
-        cluster = company(known, document)
-        letters = self._letters[whose]
-        found = f"{cluster_words(cluster, letters[cluster.id], document)}" if cluster else ""
-        if layer is Layer.LINK:
-            return found or "in no cluster"
-        if layer is Layer.RELATION:
-            return ""
-        here = {e.id for e in document.annotations.entities if e.fragments == known.fragments[0]}
-        relations = [r for r in document.annotations.relations if here & {r.head, r.tail}]
-        along = f"with {counted(len(relations), 'relation')}" if relations else ""
-        return "; ".join(filter(None, (along, found)))
+    def _states(self) -> dict[str, State]:
+        """What became of each of the model's mentions."""
+        undecided = {
+            each.fragments
+            for each in self._drawing.mine.annotations.entities
+            if each.state is State.UNDECIDED
+        }
+        found = {
+            each.id: State.UNDECIDED if each.fragments in undecided else State.ACCEPTED
+            for each in self._drawing.theirs.annotations.entities
+        }
+        for each, outcome in self._changed:
+            if each.layer is Layer.ENTITY and each.second is not None:
+                found[each.second.id] = _STATES[outcome]
+        return found
 
 
-def _first(places: tuple[tuple[Span, ...], ...]) -> Span | None:
-    """The first of the mentions in the text."""
-    return min((place[0] for place in places), default=None)
+def compare(
+    project: Project, number: int, keys: Mapping[str, str] | None = None
+) -> SideBySide | None:
+    """The newest model run on an abstract and the current annotations; ``None`` when no model has seen it."""
+    with translated(project.path):
+        newest = review.newest_prediction(project.connection, number)
+        said = annotations_of_source(project.connection, number, newest[1]) if newest else None
+        sources = project.sources
+    if newest is None or said is None:
+        return None
+    document = project.document_state(number)
+    theirs = AnnotatedDocument(document.stored.document, said)
+    return SideBySide(project, document, theirs, sources[newest[1]], keys)

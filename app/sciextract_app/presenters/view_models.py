@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import wraps
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from sciextract.documents.annotations import State
-from sciextract.errors import SciextractError
 
 SIGNS = {
     State.UNDECIDED: "?",
@@ -252,37 +249,6 @@ NOTHING_LEFT = "Nothing is undecided here. D: done, next abstract"
 def problem(message: str) -> Feedback:
     """Why a key did nothing."""
     return Feedback(message, problem=True)
-
-
-Guard = Callable[[Callable[[], Feedback]], Feedback]
-
-
-class Guarded(Protocol):
-    """A presenter whose refusals come back as problems."""
-
-    @property
-    def _guard(self) -> Guard: ...
-
-
-_Self = TypeVar("_Self", bound=Guarded)
-_Args = ParamSpec("_Args")
-
-
-def guarded(
-    method: Callable[Concatenate[_Self, _Args], Feedback],
-) -> Callable[Concatenate[_Self, _Args], Feedback]:
-    """Runs a method through the presenter's guard, which turns errors into problems."""
-
-    @wraps(method)
-    def run(self: _Self, /, *args: _Args.args, **kwargs: _Args.kwargs) -> Feedback:
-        return self._guard(lambda: method(self, *args, **kwargs))
-
-    return run
-
-
-def refusal(error: SciextractError) -> Feedback:
-    """Why something was refused, with the next step."""
-    return problem(f"{error.message}. {error.hint}" if error.hint else error.message)
 
 
 def named(text: str, limit: int = 40) -> str:

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
-from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.worker import Worker, WorkerState, get_current_worker
 
-from sciextract_app.messages import crash_feedback, error_line
-from sciextract_app.presenters.dashboard import PAGES, AgreementBar, Page, agreement_bars
+from sciextract.errors import SciextractError
+from sciextract.store import open_project
+from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
+from sciextract_app.presenters.dashboard import PAGES, AgreementBar, Page, agreement_bars, gather
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.widgets import plot_pages
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
-from sciextract_app.workers import counting
+from sciextract_app.workers.jobs import Job, error_line, start_job
 
 _HINTS = (
     Hint("1-4", "page"),
@@ -90,46 +90,57 @@ class DashboardScreen(Screen[None]):
         """Show what is below or above."""
         self.query_one(PlotPane).scroll_relative(y=by, animate=False)
 
-    @work(thread=True, group="charts", exit_on_error=False)
     def _gather(self) -> None:
-        worker = get_current_worker()
-        counting.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).gather()
+        def work(job: Job) -> None:
+            with open_project(self._path, read=True) as project:
+                for name, page in gather(project):
+                    job.call(self._show_page, name, page)
+                    if job.is_cancelled:
+                        return
 
-    @work(thread=True, group="agreement", exit_on_error=False)
-    def _agree(self) -> None:
-        worker = get_current_worker()
-        counting.ChartsJob(self._path, lambda: worker.is_cancelled, self.post_message).agree()
+        def failed(error: SciextractError) -> None:
+            self._show_message(Feedback(f"no statistics: {error_line(error)}", problem=True))
 
-    @on(counting.PageReady)
-    def _page_ready(self, event: counting.PageReady) -> None:
-        self._pages[event.name] = event.page
-        if event.name == PAGES[self._place]:
+        start_job(self, "the statistics", work, failed, self._show_message)
+
+    def _show_page(self, name: str, page: Page) -> None:
+        self._pages[name] = page
+        if name == PAGES[self._place]:
             self._draw()
 
-    @on(counting.PagesFailed)
-    def _pages_failed(self, event: counting.PagesFailed) -> None:
-        self._show_message(Feedback(f"no statistics: {error_line(event.error)}", problem=True))
+    def _agree(self) -> None:
+        """Compare with all other sources, one after the other."""
 
-    @on(counting.AgreementProgress)
-    def _agreement_progress(self, event: counting.AgreementProgress) -> None:
-        self._note = event.words
+        def work(job: Job) -> None:
+            with open_project(self._path, read=True) as project:
+                for side in sides(project):
+
+                    def progress(done: int, of: int, name: str = side.name) -> bool:
+                        words = f"comparing with {name}: {done:,} of {of:,} abstracts"
+                        job.progress(self._show_note, words)
+                        return not job.is_cancelled
+
+                    try:
+                        job.call(self._show_agreement, agree_with(project, side, progress))
+                    except Cancelled:
+                        return
+            job.call(self._end_agreement)
+
+        def failed(error: SciextractError) -> None:
+            self._show_note(f"the comparison was stopped: {error_line(error)}")
+
+        start_job(self, "the statistics", work, failed, self._show_message)
+
+    def _show_note(self, words: str) -> None:
+        self._note = words
         self._draw(top=False)
 
-    @on(counting.AgreementReady)
-    def _agreement_ready(self, event: counting.AgreementReady) -> None:
-        found = self._agreement = self._agreement or []
-        if event.found is not None:
-            self._agreement = [*found, *agreement_bars(event.found)]
-        elif event.error is not None:
-            self._note = f"the comparison was stopped: {error_line(event.error)}"
-        else:
-            self._note = "" if found else "no other source has annotated them yet"
+    def _show_agreement(self, found: WithSource) -> None:
+        self._agreement = [*(self._agreement or []), *agreement_bars(found)]
         self._draw(top=False)
 
-    @on(Worker.StateChanged)
-    def _worker_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._show_message(crash_feedback("the statistics", event.worker.error))
+    def _end_agreement(self) -> None:
+        self._show_note("" if self._agreement else "no other source has annotated them yet")
 
     def _show_message(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import Input, OptionList
-from textual.worker import Worker, WorkerState, get_current_worker
 
+from sciextract.errors import SciextractError
 from sciextract.graph.database import open_graph
-from sciextract.graph.queries.nodes import find_node
+from sciextract.graph.queries.nodes import entity_labels, find_node, search_nodes
+from sciextract.graph.queries.rankings import top
 from sciextract_app import terminal
 from sciextract_app.dialogs.pages import KeysDialog, SupportDialog
-from sciextract_app.messages import crash_feedback, error_line
-from sciextract_app.presenters.graph import GraphNavigation, GraphRow, NodePage
+from sciextract_app.presenters.graph import (
+    GraphNavigation,
+    GraphRow,
+    NodePage,
+    SupportPage,
+    node_rows,
+    read_node,
+    read_path,
+    read_support,
+    summarise_graph,
+)
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall
 from sciextract_app.widgets.graph import NodeFacts, RowList
-from sciextract_app.workers import graph_questions as answers
+from sciextract_app.workers.jobs import Job, error_line, start_job
 
-Question = Callable[[answers.GraphQuestions], None]
+LIST_LIMIT = 300
+_Answer = TypeVar("_Answer")
 _HINTS = (
     Hint("Enter", "go there"),
     Hint("Backspace", "back"),
@@ -99,7 +111,11 @@ class GraphScreen(Screen[None]):
     def on_mount(self) -> None:
         """Begin to read."""
         self.query_one(FooterBar).show(_HINTS, Mode.REVIEW)
-        self._ask_opening(answers.GraphQuestions.opening)
+        self._ask(
+            "the overview",
+            lambda graph: (summarise_graph(graph), entity_labels(graph)),
+            self._opened,
+        )
         self._list()
         if self._wanted is not None:
             self._go(self._wanted)
@@ -129,14 +145,14 @@ class GraphScreen(Screen[None]):
             self._show_message("select a neighbour first: Tab moves to them")
             return
         edge = row.edge
-        self._ask_support(lambda questions: questions.sentences(edge))
+        self._ask("the sentences", lambda graph: read_support(graph, edge), self._show_support)
 
     def action_path(self) -> None:
         """Mark one end of a path, or show it."""
         ends = self.walk.path_from()
         if ends is not None:
             self._show_message("")
-            self._ask_support(lambda questions: questions.path_between(*ends))
+            self._ask("the sentences", lambda graph: read_path(graph, *ends), self._show_support)
         elif self.walk.mark is not None:
             self._show_message(f"a path begins at {self.walk.mark[1]}; p at another node shows it")
         else:
@@ -162,7 +178,7 @@ class GraphScreen(Screen[None]):
     def _typed(self, event: Input.Changed) -> None:
         typed = event.value.strip()
         if typed:
-            self._ask_list(lambda questions: questions.search(typed))
+            self._ask("the list", lambda graph: node_rows(search_nodes(graph, typed)), self._found)
         else:
             self._list()
 
@@ -183,67 +199,62 @@ class GraphScreen(Screen[None]):
 
     def _list(self) -> None:
         label = self.walk.label
-        self._ask_list(lambda questions: questions.first(label))
+        self._ask(
+            "the list",
+            lambda graph: node_rows(top(graph, label=label, limit=LIST_LIMIT)),
+            self._found,
+        )
 
     def _go(self, node: int | str) -> None:
         if self.walk.mark is None:
             self._show_message("")
-        self._ask_node(lambda questions: questions.node(node))
+        self._ask("the node", lambda graph: read_node(graph, node), self._ready)
 
-    @work(thread=True, group="opening", exit_on_error=False)
-    def _ask_opening(self, question: Question) -> None:
-        self._ask(question)
+    def _ask(
+        self,
+        name: str,
+        question: Callable[[sqlite3.Connection], _Answer],
+        show: Callable[[_Answer], object],
+    ) -> None:
+        """Answer a question in a thread with a connection of its own; a later one of that name replaces it."""
 
-    @work(thread=True, exclusive=True, group="list", exit_on_error=False)
-    def _ask_list(self, question: Question) -> None:
-        self._ask(question)
+        def work(job: Job) -> None:
+            try:
+                with open_graph(self._path) as graph:
+                    answer = question(graph)
+            except SciextractError:
+                if not job.is_cancelled:  # nobody waits for the answer to what is typed over
+                    raise
+            else:
+                if not job.is_cancelled:
+                    job.call(show, answer)
 
-    @work(thread=True, exclusive=True, group="node", exit_on_error=False)
-    def _ask_node(self, question: Question) -> None:
-        self._ask(question)
+        start_job(
+            self,
+            name,
+            work,
+            lambda error: self._show_message(error_line(error), problem=True),
+            self.query_one(MessageBar).show,
+            exclusive=True,
+        )
 
-    @work(thread=True, exclusive=True, group="support", exit_on_error=False)
-    def _ask_support(self, question: Question) -> None:
-        self._ask(question)
+    def _opened(self, found: tuple[str, tuple[str, ...]]) -> None:
+        words, self.walk.labels = found
+        self.query_one(Input).placeholder = f"/ find a node of {self._path.name}: {words}"
 
-    def _ask(self, question: Question) -> None:
-        worker = get_current_worker()
-        question(answers.GraphQuestions(self._path, lambda: worker.is_cancelled, self.post_message))
+    def _found(self, rows: tuple[GraphRow, ...]) -> None:
+        self.query_one("#nodes", RowList).show(rows)
+        if self.walk.here is None and self._wanted is None and rows:
+            self._wanted = rows[0].name
+            self._go(rows[0].node or 0)
 
-    @on(answers.GraphOpened)
-    def _opened(self, event: answers.GraphOpened) -> None:
-        self.walk.labels = event.labels
-        self.query_one(Input).placeholder = f"/ find a node of {self._path.name}: {event.words}"
-
-    @on(answers.NodesFound)
-    def _found(self, event: answers.NodesFound) -> None:
-        self.query_one("#nodes", RowList).show(event.rows)
-        if self.walk.here is None and self._wanted is None and event.rows:
-            self._wanted = event.rows[0].name
-            self._go(event.rows[0].node or 0)
-
-    @on(answers.NodeReady)
-    def _ready(self, event: answers.NodeReady) -> None:
-        self.walk.arrive(event.page)
-        self._draw(event.page)
-
-    @on(answers.SupportReady)
-    def _support(self, event: answers.SupportReady) -> None:
-        self.app.push_screen(SupportDialog(event.title, event.parts))
-
-    @on(answers.QuestionFailed)
-    def _failed(self, event: answers.QuestionFailed) -> None:
-        self._show_message(error_line(event.error), problem=True)
-
-    @on(Worker.StateChanged)
-    def _worker_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            crash = crash_feedback("the question", event.worker.error)
-            self.query_one(MessageBar).show(crash)
-
-    def _draw(self, page: NodePage) -> None:
+    def _ready(self, page: NodePage) -> None:
+        self.walk.arrive(page)
         self.query_one(NodeFacts).show(page)
         self.query_one("#edges", RowList).show(page.edges)
+
+    def _show_support(self, page: SupportPage) -> None:
+        self.app.push_screen(SupportDialog(page.title, page.parts))
 
     def _show_message(self, words: str, problem: bool = False) -> None:
         self.query_one(MessageBar).show(Feedback(words, problem))

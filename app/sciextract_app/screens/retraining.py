@@ -6,33 +6,32 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.worker import Worker, WorkerState
 
 from sciextract.errors import SciextractError
 from sciextract.retraining.remote.jobs import location_of
+from sciextract.retraining.remote.trainer import cancel_job
 from sciextract.retraining.run_folder import Run
 from sciextract_app.dialogs.base import ErrorDialog, KeyedDialog, QuestionDialog
-from sciextract_app.messages import crash_feedback, error_line
-from sciextract_app.presenters.retraining_plan import EarlierRuns, nothing_to_learn, plan_lines
+from sciextract_app.presenters.retraining_plan import (
+    EarlierRuns,
+    TrainingPlan,
+    nothing_to_learn,
+    plan_lines,
+    read_plan,
+)
 from sciextract_app.presenters.retraining_run import RunProgress
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.screens.training_setup import TrainingSetup
 from sciextract_app.widgets import plot_pages
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.plots import Drawing, PlotPane, word_lines
-from sciextract_app.workers.retraining import (
-    JobCancelled,
-    TrainingDataJob,
-    TrainingDataReady,
-    cancelled,
-)
+from sciextract_app.workers.jobs import Job, error_line, start_job
 from sciextract_app.workers.training import obstacle
 
 if TYPE_CHECKING:
-    from sciextract_app.workers.retraining import RetrainingService
+    from sciextract_app.workers.training import RetrainingWork
 
 POLL_SECONDS = 0.5
 _BACK = Hint("Esc", "back to the desk")
@@ -59,10 +58,10 @@ class RetrainingScreen(TrainingSetup):
         Binding("pageup", "scroll(-10)", "up", id="retrain.page-up"),
     ]
 
-    def __init__(self, service: RetrainingService) -> None:
+    def __init__(self, service: RetrainingWork) -> None:
         super().__init__(service)
         self._watch = service.watch
-        self._material: TrainingDataReady | None = None
+        self._material: TrainingPlan | None = None
         self._shown: object = None
         self._message_state = (False, False)
 
@@ -167,21 +166,28 @@ class RetrainingScreen(TrainingSetup):
             self._show_message(Feedback("asking the other machine to stop the job"))
             self._cancel(self._watch.run)
 
-    @work(thread=True, group="cancel", exit_on_error=False)
     def _cancel(self, run: Run) -> None:
-        self.post_message(cancelled(run))
+        """Stop the job of a run on its machine."""
 
-    @on(JobCancelled)
-    def _cancelled(self, event: JobCancelled) -> None:
-        if event.error is not None:
-            self._show_message(Feedback(error_line(event.error), problem=True))
-        elif self._watch.run is not None and not self._watch.runs:
-            self._watch.show(self._watch.run)
-        else:
-            self._show_message(
-                Feedback(f"{event.host} stops the job at the next point from which it can resume")
-            )
-        self.look()
+        def work(job: Job) -> None:
+            place = location_of(run)
+            if place is not None:
+                cancel_job(run, place)
+            job.call(cancelled, place.host if place else "")
+
+        def cancelled(host: str) -> None:
+            if self._watch.run is not None and not self._watch.runs:
+                self._watch.show(self._watch.run)
+            else:
+                words = f"{host} stops the job at the next point from which it can resume"
+                self._show_message(Feedback(words))
+            self.look()
+
+        def failed(error: SciextractError) -> None:
+            self._show_message(Feedback(error_line(error), problem=True))
+            self.look()
+
+        start_job(self, "cancelling the job", work, failed, self._show_message)
 
     def _obstacle(self, resumed: Run | None = None) -> str:
         """Why no training can begin, or go on; empty where one can."""
@@ -235,22 +241,26 @@ class RetrainingScreen(TrainingSetup):
             _BACK,
         )
 
-    @work(thread=True, exclusive=True, group="material", exit_on_error=False)
     def _count(self) -> None:
-        service = self._service
-        TrainingDataJob(service.path, service.model, self.post_message).run()
+        path, model = self._service.path, self._service.model
 
-    @on(TrainingDataReady)
-    def _counted(self, event: TrainingDataReady) -> None:
-        self._material = event
-        if event.error is not None:
-            self._show_message(Feedback(error_line(event.error), problem=True))
-        self.look()
+        def counted(plan: TrainingPlan) -> None:
+            self._material = plan
+            if plan.error is not None:
+                self._show_message(Feedback(error_line(plan.error), problem=True))
+            self.look()
 
-    @on(Worker.StateChanged)
-    def _worker_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._show_message(crash_feedback("counting", event.worker.error))
+        def failed(error: SciextractError) -> None:
+            self._show_message(Feedback(error_line(error), problem=True))
+
+        start_job(
+            self,
+            "counting",
+            lambda job: job.call(counted, read_plan(path, model)),
+            failed,
+            self._show_message,
+            exclusive=True,
+        )
 
     def _show_message(self, feedback: Feedback) -> None:
         self.query_one(MessageBar).show(feedback)

@@ -1,7 +1,7 @@
 """The review screen: abstracts next to the passage, over relations, clusters and the inspector.
 
 The presenter (:class:`~sciextract_app.presenters.desk.Desk`) decides what each key means. This screen owns the panels, which
-draw what it gives; the services, which work in the background; and the dialogs.
+draw what it gives; what works in the background; and the dialogs.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState, get_current_worker
 
-from sciextract.errors import ModelMismatchError
+from sciextract.errors import ModelMismatchError, SciextractError
 from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef
 from sciextract.store.review import Sort
 from sciextract.store.search import Query
-from sciextract_app import messages, opening
+from sciextract_app import opening
 from sciextract_app.dialogs.base import plain
 from sciextract_app.presenters import bulk
 from sciextract_app.presenters.actions import key_label, keymap
-from sciextract_app.presenters.adjudication_documents import open_differences
+from sciextract_app.presenters.adjudication import Adjudication
+from sciextract_app.presenters.backlog import open_differences
 from sciextract_app.presenters.desk import Desk
 from sciextract_app.presenters.document_order import EVERYTHING, Listing
-from sciextract_app.presenters.key_dispatch import LIST_HINTS
+from sciextract_app.presenters.footer import LIST_HINTS
 from sciextract_app.presenters.queue import Order
 from sciextract_app.presenters.session import Messages
 from sciextract_app.presenters.view_models import Feedback, Mode, counted, counted_many
@@ -49,17 +49,14 @@ from sciextract_app.widgets.bars import (
 from sciextract_app.widgets.document_list import DocumentList
 from sciextract_app.widgets.panes import ClustersPane, LowerPanes, RelationsPane
 from sciextract_app.widgets.passage_view import PassageView
-from sciextract_app.workers.host import IsCancelled
-from sciextract_app.workers.importing import ImportService
-from sciextract_app.workers.learning import LearningService, StartEngine
-from sciextract_app.workers.predicting import PredictionService
-from sciextract_app.workers.project import AcceptanceCounter, BulkService, IntegrityCheck
-from sciextract_app.workers.retraining import RetrainingService
-from sciextract_app.workers.suggesting import SuggestService
+from sciextract_app.workers.importing import ImportWork
+from sciextract_app.workers.learning import LearningWork, StartEngine
+from sciextract_app.workers.predicting import PredictionWork
+from sciextract_app.workers.project import AcceptanceCounter, BulkWork, IntegrityCheck
+from sciextract_app.workers.training import RetrainingWork
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
-    from sciextract_app.presenters.adjudication import Adjudication
 
 NARROW = 100
 """Columns below which the list is a drawer and the lower panes are one strip."""
@@ -70,14 +67,6 @@ _ANYWHERE = frozenset({"search", "help", "palette", "quit"})
 """Requests that concern no abstract, so that they are open to the list, too."""
 _LEAVING_LIST = frozenset({"next-abstract", "previous-abstract"})
 _POINTING = (Mode.RELATE, Mode.RELATE_TYPE, Mode.FRAGMENT)
-_WORK = {
-    ImportService.GROUP: "the import",
-    PredictionService.GROUP: "the prediction",
-    LearningService.GROUP: "learning",
-    SuggestService.GROUP: "the suggestions",
-    BulkService.GROUP: "the decision for the whole project",
-}
-"""Groups of workers, as messages name them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +107,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         keys: What each key does.
         messages: The reply to the last key, the latest notice, and those before.
         dialogs: Opens dialogs and other screens.
-        imports: Imports in the background.
+        imports: ImportWork in the background, and suggests before anything is corrected.
         predictions: Predicts in the background.
         learning: Learns from finished abstracts in the background.
-        suggesting: Suggests in the background before anything is corrected.
         bulk: Decides in the whole project in the background.
         retraining: The trainings of the project.
         acceptance: Counts the decisions of a large project.
@@ -157,16 +145,13 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.dialogs = ReviewDialogs(self)
         self._options = options = options or ReviewOptions()
         self._record = opening.remembered(project.path)
-        author, predictions = options.author, PredictionService(self, options.author, options.load)
-        self.predictions = predictions
-        self.imports = ImportService(self, author, self._record, predictions.start)
-        self.learning = LearningService(
-            self, author, options.model, predictions.order, options.learn
-        )
-        self.suggesting = SuggestService(self, author)
-        self.bulk = BulkService(self)
-        self.retraining = RetrainingService(
-            self, author, options.model, self._record, predictions.use_model
+        author, model = options.author, options.model
+        self.predictions = PredictionWork(self, author, options.load, self._predictions_ended)
+        self.imports = ImportWork(self, author, self._record, self.predictions.start)
+        self.learning = LearningWork(self, author, model, self.predictions.order, options.learn)
+        self.bulk = BulkWork(self)
+        self.retraining = RetrainingWork(
+            self, author, model, self._record, self.predictions.use_model
         )
         self.acceptance = AcceptanceCounter(self)
         self._check: IntegrityCheck | None = None
@@ -207,8 +192,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def draw(self, rows: bool = True) -> None:
         """Draw all panels; the list only if its rows may have changed."""
         desk = self.desk
-        self.predictions.order.aim(desk.number, desk.document_order.numbers)
-        self.learning.opened.number = desk.number
+        self._aim()
         self.set_class(not desk.number, "-empty")
         self.draw_header()
         self.draw_keys()
@@ -273,10 +257,15 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def press(self, key: str) -> None:
         """Do what a key does, and show the result."""
         self._just_opened = False
-        with self.learning.opened.lock:  # what is opened does not change from here on
+        with (
+            self.predictions.order.lock
+        ):  # suggestions for what is opened are not written from here on
             feedback = self.desk.press(key)
-            self.learning.opened.number = self.desk.number
+            self._aim()
         self.show_result(feedback)
+
+    def _aim(self) -> None:
+        self.predictions.order.aim(self.desk.number, self.desk.document_order.numbers)
 
     def do(self, action: str) -> None:
         """Do an action of the registry, as its key does."""
@@ -315,10 +304,6 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def _draw_messages(self) -> None:
         self.query_one(MessageBar).show(self.messages.answer, self.messages.news)
-
-    def open_dialog(self, request: str) -> None:
-        """Open the dialog that the presenter requests."""
-        self.dialogs.open(request)
 
     @on(Requested)
     def _requested(self, event: Requested) -> None:
@@ -405,9 +390,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     @on(DocumentList.Opened)
     def _opened(self, event: DocumentList.Opened) -> None:
-        with self.learning.opened.lock:
+        with self.predictions.order.lock:
             feedback = self.desk.open(event.number)
-            self.learning.opened.number = self.desk.number
+            self._aim()
         self.leave_list()
         self.show_result(feedback)
 
@@ -486,7 +471,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self.dialogs.paste(event.text)
 
-    # Services: threads and what they report
+    # Work in the background
 
     @property
     def writable(self) -> bool:
@@ -512,67 +497,14 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         else:
             self.predictions.start()
 
-    def _offer_suggestions(self, event: messages.ServiceMessage) -> None:
-        """Where no model knows the labels, offer other sources, unless the person is at work already."""
-        unknown = isinstance(event, messages.PredictionEnded) and isinstance(
-            event.error, ModelMismatchError
-        )
+    def _predictions_ended(self, error: SciextractError | None) -> None:
+        """Learn; where no model knows the labels, offer other sources, unless the person is at work already."""
+        self.learning.poll()
+        if not isinstance(error, ModelMismatchError):
+            return
         begun = self.desk.totals.done or self.project.documents_with_undecided()
-        if unknown and not begun and self._just_opened and self.app.screen is self:
+        if not begun and self._just_opened and self.app.screen is self:
             self.dialogs.suggest()
-
-    def start_thread(
-        self, group: str, work: Callable[[IsCancelled], object], *, exclusive: bool = False
-    ) -> None:
-        """Run something in a thread, with a way to find out that it shall end."""
-
-        def run() -> None:
-            worker = get_current_worker()
-            work(lambda: worker.is_cancelled)
-
-        self.run_worker(run, group=group, thread=True, exclusive=exclusive, exit_on_error=False)
-
-    def cancel_threads(self, group: str) -> None:
-        """Cancel all workers of a group."""
-        self.workers.cancel_group(self, group)
-
-    @on(messages.ServiceMessage)
-    def _service_reported(self, event: messages.ServiceMessage) -> None:
-        match event:
-            case messages.ModelLoaded() | messages.Predicted() | messages.PredictionEnded():
-                self.predictions.receive(event)
-                if isinstance(event, messages.PredictionEnded):
-                    self.learning.poll()
-                self._offer_suggestions(event)
-            case messages.LearningProgress() | messages.LearningEnded():
-                self.learning.receive(event)
-            case messages.SuggestProgress() | messages.SuggestEnded():
-                self.suggesting.receive(event)
-            case messages.BulkProgress() | messages.BulkCounted() | messages.BulkEnded():
-                self.bulk.receive(event)
-            case messages.AcceptanceCounted():
-                self.acceptance.receive(event)
-            case messages.Imported() | messages.ImportEnded():
-                self.imports.receive(event)
-                if isinstance(event, messages.ImportEnded) and event.bad:
-                    self.dialogs.bad_records(event)
-            case messages.ModelInUse():
-                self.retraining.receive(event)
-                if event.error is not None:
-                    self.dialogs.error("The new model cannot be used", event.error)
-
-    @on(Worker.StateChanged)
-    def _worker_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            group = event.worker.group
-            if group == PredictionService.GROUP:
-                self.predictions.fail()
-            if group == LearningService.GROUP:
-                self.learning.fail()
-            if group == BulkService.GROUP:
-                self.bulk.fail()
-            work = _WORK.get(group, group)
-            self.show_notice(messages.crash_feedback(work, event.worker.error))
 
     def _poll_check(self) -> None:
         result = self._check.result() if self._check else None

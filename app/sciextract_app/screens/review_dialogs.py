@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.errors import SciextractError, UsageError
+from sciextract.errors import FormatError, SciextractError, UsageError
 from sciextract.inference.model_folder import AUTO
 from sciextract.store import EntityRef, review
 from sciextract.store.search import Query
@@ -36,7 +36,6 @@ from sciextract_app.dialogs.prompts import (
     SearchDialog,
     Wish,
 )
-from sciextract_app.messages import ImportEnded
 from sciextract_app.presenters import bulk
 from sciextract_app.presenters.actions import ACTIONS
 from sciextract_app.presenters.saved_queues import suggested_name
@@ -218,10 +217,9 @@ class ReviewDialogs:
             dialog = PasteDialog(text, self._screen.project.path.name)
             self._screen.app.push_screen(dialog, imports.import_text)
 
-    def bad_records(self, ended: ImportEnded) -> None:
-        """Show the records that an import left out."""
-        count = ended.report.bad if ended.report else len(ended.bad)
-        self._screen.app.push_screen(BadRecordsDialog(ended.bad, count))
+    def bad_records(self, shown: Sequence[FormatError], count: int) -> None:
+        """Show records that an import left out, and how many there are in all."""
+        self._screen.app.push_screen(BadRecordsDialog(shown, count))
 
     # Suggestions
 
@@ -240,7 +238,7 @@ class ReviewDialogs:
     def _suggest_from(self, source: str | None) -> None:
         from sciextract.workflows.suggest import Sources
 
-        start, app = self._screen.suggesting.start, self._screen.app
+        start, app = self._screen.imports.suggest, self._screen.app
         match source:
             case "t":
                 self._ask_file("Terms: a CSV or TSV file", lambda path: start(Sources((path,))))
@@ -283,7 +281,7 @@ class ReviewDialogs:
         from sciextract.workflows.suggest import Sources
 
         if text is not None:
-            self._screen.suggesting.start(Sources(labels=text, model=AUTO))
+            self._screen.imports.suggest(Sources(labels=text, model=AUTO))
 
     # Saved queues
 
@@ -378,7 +376,7 @@ class ReviewDialogs:
 
     def compare(self) -> None:
         """Compare the model's predictions with the person's decisions."""
-        from sciextract_app.presenters.comparison import compare
+        from sciextract_app.presenters.two_sides import compare
         from sciextract_app.screens.two_sides import ComparisonScreen
 
         screen = self._screen

@@ -23,7 +23,7 @@ from sciextract_app.presenters.retraining_plan import (
 from sciextract_app.presenters.view_models import Hint
 
 if TYPE_CHECKING:
-    from sciextract_app.workers.retraining import RetrainingService
+    from sciextract_app.workers.training import RetrainingWork
 
 _HOST = "HOST or USER@HOST as for ssh, ~/.ssh/config applies; empty for this computer. Needs a key, no password."
 
@@ -43,7 +43,7 @@ class TrainingSetup(Screen[None]):
         Binding("e", "epochs", "epochs", id="retrain.epochs"),
     ]
 
-    def __init__(self, service: RetrainingService) -> None:
+    def __init__(self, service: RetrainingWork) -> None:
         super().__init__()
         self._service = service
 

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from time import sleep
 from typing import ClassVar, Protocol
 
-from textual import events, on, work
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.screen import Screen
-from textual.worker import get_current_worker
 
-from sciextract.store import Project
-from sciextract.workflows.disagreements import OtherSource, other_sources
+from sciextract.store import Project, open_project
+from sciextract.workflows.disagreements import Decisions, OtherSource, other_sources
 from sciextract_app.dialogs.pages import GuidelineDialog, KeysDialog
 from sciextract_app.dialogs.prompts import MERGED, OtherSideDialog
-from sciextract_app.messages import DifferencesCounted
 from sciextract_app.presenters.actions import key_label, keymap
-from sciextract_app.presenters.adjudication import CHOOSE, Adjudication, help_rows
+from sciextract_app.presenters.adjudication import (
+    CHOOSE,
+    Adjudication,
+    help_rows,
+)
+from sciextract_app.presenters.backlog import read_abstract
 from sciextract_app.presenters.two_sides import TwoSides, source_words
 from sciextract_app.presenters.view_models import Feedback, Hint, Mode
 from sciextract_app.settings import key_name
 from sciextract_app.widgets.bars import FooterBar, MessageBar, SidesBar, TooSmall, is_too_small
 from sciextract_app.widgets.two_sides import DifferencesPane, SidePane
-from sciextract_app.workers.counting import CountingJob
+from sciextract_app.workers.jobs import BREATH_SECONDS, Job, start_job
 
 NARROW = 100
 """Columns below which the sides stand one above the other."""
@@ -140,6 +144,8 @@ class TwoSidesScreen(Screen[None], inherit_bindings=False):
 
 
 LOOK_SECONDS = 0.5
+COUNTED_AT_ONCE = 20
+"""Abstracts whose differences are counted before they are shown: every redraw costs the keys a moment."""
 Left = Callable[[Adjudication], object]
 
 
@@ -173,22 +179,41 @@ class AdjudicationScreen(TwoSidesScreen):
 
     def count(self) -> None:
         """Count in the background, from the open abstract on."""
-        numbers, here = self.adjudication.backlog.numbers, self.adjudication.number
+        path, sides, here = self.project.path, self.adjudication.sides, self.adjudication.number
+        numbers = self.adjudication.backlog.numbers
         ordered = [*(n for n in numbers if n > here), *(n for n in numbers if n <= here)]
-        self._count(self.adjudication.sides, ordered)
 
-    @work(thread=True, exclusive=True, group="count", exit_on_error=False)
-    def _count(self, sides: tuple[OtherSource, ...], numbers: Sequence[int]) -> None:
-        worker = get_current_worker()
-        CountingJob(
-            self.project.path, sides, numbers, lambda: worker.is_cancelled, self.post_message
-        ).run()
+        def work(job: Job) -> None:
+            counts: dict[int, int] = {}
+            with open_project(path, read=True) as project:
+                decisions = Decisions(project)
+                for number in ordered:
+                    if job.is_cancelled:
+                        return
+                    found = read_abstract(project, number, sides, decisions)
+                    counts[number] = len(found.waiting) if found else 0
+                    if len(counts) == COUNTED_AT_ONCE:
+                        job.call(learn, counts)
+                        counts = {}
+                    sleep(BREATH_SECONDS)  # the interpreter is shared: keys are handled meanwhile
+            job.call(learn, counts)
 
-    @on(DifferencesCounted)
-    def _counted(self, event: DifferencesCounted) -> None:
-        if event.sides == self.adjudication.sides:
-            self.adjudication.learn(event.counts)
-            self.draw()
+        def learn(counts: dict[int, int]) -> None:
+            if sides == self.adjudication.sides:
+                self.adjudication.learn(counts)
+                self.draw()
+
+        def show(feedback: Feedback) -> None:
+            self.query_one(MessageBar).show(feedback)
+
+        start_job(
+            self,
+            "the count of differences",
+            work,
+            lambda _: None,  # a project that cannot be read is explained by the next key
+            show,
+            exclusive=True,
+        )
 
     @on(DifferencesPane.RowClicked)
     def _row_clicked(self, event: DifferencesPane.RowClicked) -> None:

@@ -1,1 +1,1 @@
-"""Background work: jobs, which open the project for themselves and post messages, and services, which start them."""
+"""Background work: ``jobs.py`` runs it in a thread; the other modules start jobs that open the project for themselves."""

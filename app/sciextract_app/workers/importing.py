@@ -1,243 +1,192 @@
-"""Imports in the background: each thread has a connection of its own."""
+"""Abstracts and suggestions that come into the project in the background."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-
-from textual.message import Message
+from typing import TYPE_CHECKING
 
 from sciextract.errors import FormatError, SciextractError
-from sciextract.store import open_project
+from sciextract.store import Project, open_project
 from sciextract.store.opening import SUFFIX
 from sciextract.workflows.import_files import ImportListener, ImportReport, import_files
-from sciextract.workflows.pasted import Recognised, import_pasted, look
-from sciextract_app.messages import Imported, ImportEnded, error_line
+from sciextract.workflows.pasted import import_pasted
+from sciextract.workflows.suggest import Sources, SuggestReport, suggest_by, suggest_from
 from sciextract_app.opening import Remembered, not_yet_imported, note_imported, remember
-from sciextract_app.presenters.view_models import Feedback
-from sciextract_app.workers.host import IsCancelled, ReviewHost
+from sciextract_app.presenters.view_models import Feedback, counted_many
+from sciextract_app.workers.jobs import Job, error_line, start_job
+
+if TYPE_CHECKING:
+    from sciextract_app.screens.review import ReviewScreen
 
 MOST_SHOWN = 200
 """Bad records that are kept for the dialog; the others are only counted."""
+# Abstracts in a transaction: a key that decides something waits for it, so it is short.
 AT_A_TIME = 25
-"""Abstracts a transaction: a key that decides something waits for it, so it is short."""
-BREATH_SECONDS = 0.002
-"""Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is not a queue."""
 PROGRESS_SECONDS = 0.3
 """Between two messages of progress; the screen reads its lists anew at each."""
-_LOOK_SECONDS = 0.2
 
 
-class _Cancelled(Exception):
-    """The import was cancelled; what is in the project stays."""
-
-
-@dataclass(slots=True)
-class ImportJob:
-    """One import of files.
-
-    Attributes:
-        path: The project.
-        author: Who works on it.
-        files: What to import.
-        is_cancelled: Whether to stop; checked after every transaction.
-        post: Takes the messages; must not mind the thread.
-    """
-
-    path: Path
-    author: str | None
-    files: tuple[str, ...]
-    is_cancelled: IsCancelled
-    post: Callable[[Message], object]
-    _bad: list[FormatError] = field(default_factory=list)
-    _posted: float = -PROGRESS_SECONDS
-
-    def run(self) -> None:
-        """Import, and post the result."""
-        try:
-            report = self._import()
-        except _Cancelled:
-            return
-        except SciextractError as error:
-            self.post(ImportEnded(self.files, None, tuple(self._bad), error))
-        else:
-            self.post(ImportEnded(self.files, report, tuple(self._bad)))
-
-    def _import(self) -> ImportReport:
-        listener = ImportListener(bad_record=self._keep_bad, progress=self._progress)
-        with open_project(self.path, self.author) as project:
-            return import_files(project, list(self.files), listener=listener, at_a_time=AT_A_TIME)
-
-    def _keep_bad(self, error: FormatError) -> None:
-        if len(self._bad) < MOST_SHOWN:
-            self._bad.append(error)
-
-    def _progress(self, records: int) -> None:
-        if self.is_cancelled():
-            raise _Cancelled
-        now = time.monotonic()
-        if now - self._posted >= PROGRESS_SECONDS:
-            self._posted = now
-            self.post(Imported(records))
-        time.sleep(BREATH_SECONDS)
-
-
-@dataclass
-class PasteSeen(Message):
-    """What a pasted text holds.
-
-    Attributes:
-        found: What was found so far.
-        ended: Whether that is everything.
-    """
-
-    found: Recognised
-    ended: bool
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the latest count matters."""
-        return isinstance(message, PasteSeen)
-
-
-@dataclass(frozen=True, slots=True)
-class LookJob:
-    """Recognises what a pasted text holds.
-
-    Attributes:
-        text: The text.
-        is_cancelled: Whether to stop; checked after every record.
-        post: Takes the messages; must not mind the thread.
-    """
-
-    text: str
-    is_cancelled: IsCancelled
-    post: Callable[[Message], object]
-
-    def run(self) -> None:
-        """Count its records, and post now and then how many there are."""
-        posted, found = 0.0, None
-        for found in look(self.text):
-            if self.is_cancelled():
-                return
-            if time.monotonic() - posted > _LOOK_SECONDS:
-                posted = time.monotonic()
-                self.post(PasteSeen(found, ended=False))
-        if found is not None:
-            self.post(PasteSeen(found, ended=True))
-
-
-@dataclass(slots=True)
-class PasteJob(ImportJob):
-    """One import of a pasted text; there are no files.
-
-    Attributes:
-        text: The text.
-    """
-
-    text: str = ""
-
-    def _import(self) -> ImportReport:
-        listener = ImportListener(bad_record=self._keep_bad, progress=self._progress)
-        with open_project(self.path, self.author) as project:
-            return import_pasted(project, self.text, listener=listener)
-
-
-class ImportService:
-    """Imports files and pasted texts in the background.
+class ImportWork:
+    """ImportWork files and pasted texts, and suggests before anything is corrected.
 
     Args:
-        host: The screen.
+        screen: The review screen.
         author: Who works on the project.
         record: What is remembered of the project: files that were imported.
         imported: Called after an import, so that what is new can be predicted.
     """
 
-    GROUP = "import"
-
     def __init__(
         self,
-        host: ReviewHost,
+        screen: ReviewScreen,
         author: str | None,
         record: Remembered,
         imported: Callable[[], object],
     ) -> None:
-        self._host = host
+        self._screen = screen
         self._author = author
         self._record = record
         self._imported = imported
 
     def pending(self, files: Sequence[str]) -> Sequence[str]:
         """Those of the files that are not in the project; of an empty one, made anew perhaps, none is."""
-        if files and self._host.project.numbers():
+        if files and self._screen.project.numbers():
             return not_yet_imported(self._record, files)
         return files
 
     def import_files(self, files: Sequence[str]) -> None:
         """Import files."""
-        path, author = self._host.project.path, self._author
+        opened = self._screen.project.path
         if self.is_refused():
             return
-        if any(_is_project(each, path) for each in files):
+        # By the name only: to open and close the file of the open project would drop SQLite's locks on it.
+        if any(each.endswith(SUFFIX) or Path(each).resolve() == opened.resolve() for each in files):
             refused = "a project cannot be imported: Ctrl+O opens another one"
-            self._host.show_reply(Feedback(refused, problem=True))
+            self._screen.show_reply(Feedback(refused, problem=True))
             return
-        names = ", ".join(Path(each).name for each in files)
-        self._host.show_notice(Feedback(f"importing {names}"))
-        post = self._host.post_message
-        self._host.start_thread(
-            self.GROUP,
-            lambda cancelled: ImportJob(path, author, tuple(files), cancelled, post).run(),
-        )
+
+        def bring_in(project: Project, listener: ImportListener) -> ImportReport:
+            return import_files(project, list(files), listener=listener, at_a_time=AT_A_TIME)
+
+        self._start(", ".join(Path(each).name for each in files), files, bring_in)
 
     def import_text(self, text: str | None) -> None:
         """Import a pasted text; ``None`` where the person did not want to."""
-        if text is None:
-            return
-        self._host.show_notice(Feedback("importing the pasted text"))
-        path, author, post = self._host.project.path, self._author, self._host.post_message
-        self._host.start_thread(
-            self.GROUP,
-            lambda cancelled: PasteJob(path, author, (), cancelled, post, text=text).run(),
-        )
+        if text is not None:
+            self._start(
+                "the pasted text",
+                (),
+                lambda project, listener: import_pasted(project, text, listener=listener),
+            )
 
-    def is_refused(self) -> bool:
-        """Say that nothing can be imported where the project can only be read."""
-        if not self._host.writable:
-            refused = "nothing imported: the project is read-only here"
-            self._host.show_reply(Feedback(refused, problem=True))
-        return not self._host.writable
+    def _start(
+        self,
+        name: str,
+        files: Sequence[str],
+        bring_in: Callable[[Project, ImportListener], ImportReport],
+    ) -> None:
+        path, bad = self._screen.project.path, list[FormatError]()
 
-    def receive(self, message: Imported | ImportEnded) -> None:
-        """Show what the thread reports."""
-        self._host.poll_changes()
-        if isinstance(message, Imported):
-            progress = Feedback(f"importing: {message.records:,} records so far")
-            self._host.show_notice(progress, passing=True)
-            return
-        self._host.show_notice(import_feedback(message))
-        if message.report is not None:
-            note_imported(self._record, message.files)
+        def work(job: Job) -> None:
+            def progress(records: int) -> None:
+                words = f"importing: {records:,} records so far"
+                job.progress(self._show_progress, words, every_seconds=PROGRESS_SECONDS)
+                job.breathe()
+
+            def keep_bad(error: FormatError) -> None:
+                if len(bad) < MOST_SHOWN:
+                    bad.append(error)
+
+            with open_project(path, self._author) as project:
+                report = bring_in(project, ImportListener(bad_record=keep_bad, progress=progress))
+            job.call(ended, report)
+
+        def ended(report: ImportReport) -> None:
+            self._screen.poll_changes()
+            self._screen.show_notice(import_feedback(report))
+            note_imported(self._record, files)
             remember(self._record)
             self._imported()
+            if bad:
+                self._screen.dialogs.bad_records(bad, report.bad)
+
+        def failed(error: SciextractError) -> None:
+            self._show_failure(f"nothing imported: {error_line(error)}")
+            if bad:
+                self._screen.dialogs.bad_records(bad, len(bad))
+
+        self._screen.show_notice(Feedback(f"importing {name}"))
+        start_job(self._screen, "the import", work, failed, self._screen.show_notice)
+
+    def suggest(self, sources: Sources | Path) -> None:
+        """Suggest from lists and models, or from an annotated file; one call that still runs is replaced."""
+        if self.is_refused("suggested"):
+            return
+        path = self._screen.project.path
+
+        def work(job: Job) -> None:
+            def progress(done: int, total: int) -> None:
+                words = f"suggesting: {done:,} of {total:,} abstracts"
+                job.progress(self._show_progress, words)
+                job.breathe()
+
+            with open_project(path, self._author) as project:
+                if isinstance(sources, Path):
+                    report = suggest_from(project, [str(sources)], None)
+                else:
+                    report = suggest_by(project, sources, progress, AT_A_TIME)
+            job.call(ended, report)
+
+        def ended(report: SuggestReport) -> None:
+            self._screen.poll_changes()
+            self._screen.show_notice(suggest_feedback(report))
+
+        def failed(error: SciextractError) -> None:
+            self._show_failure(f"nothing suggested: {error_line(error)}")
+
+        self._screen.show_notice(Feedback("suggesting"))
+        show = self._screen.show_notice
+        start_job(self._screen, "the suggestions", work, failed, show, exclusive=True)
+
+    def is_refused(self, verb: str = "imported") -> bool:
+        """Say that nothing can be imported where the project can only be read."""
+        if not self._screen.writable:
+            refused = f"nothing {verb}: the project is read-only here"
+            self._screen.show_reply(Feedback(refused, problem=True))
+        return not self._screen.writable
+
+    def _show_progress(self, words: str) -> None:
+        self._screen.poll_changes()
+        self._screen.show_notice(Feedback(words), passing=True)
+
+    def _show_failure(self, words: str) -> None:
+        self._screen.poll_changes()  # what came in before the failure stays
+        self._screen.show_notice(Feedback(words, problem=True))
 
 
-def _is_project(file: str, opened: Path) -> bool:
-    """Whether a file is a project, by its name only: reading the open one would drop its locks."""
-    return file.endswith(SUFFIX) or Path(file).resolve() == opened.resolve()
-
-
-def import_feedback(ended: ImportEnded) -> Feedback:
+def import_feedback(report: ImportReport) -> Feedback:
     """The result of an import in words."""
-    if ended.error is not None or ended.report is None:
-        return Feedback(f"nothing imported: {error_line(ended.error)}", problem=True)
-    counts = ended.report.counts
+    counts = report.counts
     parts = [f"{counts.documents:,} new {'abstract' if counts.documents == 1 else 'abstracts'}"]
     if counts.known:
         parts.append(f"{counts.known:,} known already")
     if counts.flagged:
         parts.append(f"{counts.flagged:,} flagged: labels against the schema")
-    if ended.report.bad:
-        parts.append(f"{ended.report.bad:,} left out")
-    return Feedback("; ".join([*parts, *ended.report.notes]))
+    if report.bad:
+        parts.append(f"{report.bad:,} left out")
+    return Feedback("; ".join([*parts, *report.notes]))
+
+
+def suggest_feedback(report: SuggestReport) -> Feedback:
+    """What was suggested, in words."""
+    items = counted_many(sum(report.items.values()), "suggestion")
+    parts = [f"{items} in {counted_many(report.documents, 'abstract')}"]
+    if report.skipped:
+        parts.append(f"{counted_many(report.skipped, 'abstract')} with done entities left out")
+    if report.bad:
+        parts.append(f"{counted_many(report.bad, 'record')} left out")
+    parts += report.notes
+    if report.items:
+        parts.append("u undoes them")
+    return Feedback("; ".join(parts))

@@ -1,14 +1,13 @@
-"""Predictions in the background: the model is loaded in a thread, which has a connection of its own."""
+"""PredictionWork in the background: the model is loaded in a thread, which has a connection of its own."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
-from pathlib import Path
-
-from textual.message import Message
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.errors import ModelMismatchError, SciextractError
@@ -19,9 +18,17 @@ from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models import unusable_models
 from sciextract.workflows.predict_project import PredictReport, predict_project
-from sciextract_app.messages import ModelLoaded, Predicted, PredictionEnded, error_line
 from sciextract_app.presenters.view_models import Feedback, counted_many
-from sciextract_app.workers.host import IsCancelled, ReviewHost
+from sciextract_app.workers.jobs import Job, error_line, start_job
+
+if TYPE_CHECKING:
+    from sciextract_app.screens.review import ReviewScreen
+
+# A key that decides something waits for the transaction that runs, so each holds few abstracts; fewer would
+# not fill a batch of the model.
+AT_A_TIME = 4
+NEWCOMER = "Enter accepts, x rejects, Tab skips; ? shows all"
+"""Shown once, with the first predictions of the first project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +47,25 @@ class _Aim:
 class PredictionOrder:
     """The order of predictions: from the open abstract on, wherever the person goes meanwhile.
 
-    The screen sets where the person is, the worker reads it. One thread only puts a new value in place, the
-    other one only reads it: there is nothing to lock.
+    Attributes:
+        lock: Held while the person goes to another abstract or writes into one, and while suggestions of an
+            adapter are written: those never change the abstract on the screen.
     """
 
     def __init__(self) -> None:
+        self.lock = Lock()
+        # One thread only puts a new value in place, the other one only reads it: nothing to lock for that.
         self._aim = _Aim()
         self._seen: _Aim | None = None
 
+    @property
+    def number(self) -> int:
+        """The open abstract, 0 for none."""
+        return self._aim.number
+
     def aim(self, number: int, numbers: Sequence[int] | None) -> None:
         """Set the open abstract, and the order in which the person reads on."""
-        aim = self._aim
-        if number != aim.number or numbers is not aim.numbers:
+        if number != self._aim.number or numbers is not self._aim.numbers:
             self._aim = _Aim(number, numbers)
 
     def is_new(self) -> bool:
@@ -70,7 +84,7 @@ class PredictionOrder:
         left = set(needed)
         while left:
             aim = self._aim
-            for number in _from(aim, needed):
+            for number in _on_the_way(aim, needed):
                 if number in left:
                     left.discard(number)
                     yield number
@@ -78,89 +92,28 @@ class PredictionOrder:
                     break
 
 
-def _from(aim: _Aim, needed: Sequence[int]) -> Iterator[int]:
-    own = _around(needed, bisect_left(needed, aim.number))
-    if aim.numbers is None:
-        return own
-    try:
-        place = aim.numbers.index(aim.number)
-    except ValueError:
-        place = 0
-    return chain((aim.number,), _around(aim.numbers, place), own)
+def _on_the_way(aim: _Aim, needed: Sequence[int]) -> Iterator[int]:
+    """The list that the person follows, then all abstracts; both from the open one on and around."""
+    if aim.numbers is not None:
+        place = aim.numbers.index(aim.number) if aim.number in aim.numbers else 0
+        yield aim.number
+        yield from aim.numbers[place:]
+        yield from aim.numbers[:place]
+    place = bisect_left(needed, aim.number)
+    yield from needed[place:]
+    yield from needed[:place]
 
 
-def _around(numbers: Sequence[int], place: int) -> Iterator[int]:
-    """All of them, beginning at a place and going round."""
-    for each in range(place, len(numbers)):
-        yield numbers[each]
-    for each in range(min(place, len(numbers))):
-        yield numbers[each]
-
-
-AT_A_TIME = 4
-"""Abstracts a transaction: a key that decides something waits for it, so it is short."""
-
-
-@dataclass(frozen=True, slots=True)
-class PredictionJob:
-    """One prediction of a project.
-
-    Attributes:
-        path: The project.
-        author: Who works on it.
-        load: Gives the model; called in the thread.
-        order: In which order abstracts are wanted.
-        is_cancelled: Whether to stop; checked before every abstract.
-        post: Takes the messages; must not mind the thread.
-    """
-
-    path: Path
-    author: str | None
-    load: Callable[[], Predictor]
-    order: PredictionOrder
-    is_cancelled: IsCancelled
-    post: Callable[[Message], object]
-
-    def run(self) -> None:
-        """Predict what needs it, and post the result."""
-        try:
-            report = self._predict()
-        except SciextractError as error:
-            self.post(PredictionEnded(error=error))
-        else:
-            self.post(PredictionEnded(report, stopped=self.is_cancelled()))
-
-    def _predict(self) -> PredictReport | None:
-        model = _Stoppable(self.load(), self.is_cancelled, self.order.is_new)
-        if self.is_cancelled():
-            return None
-        self.post(ModelLoaded(model.model.name, unusable_models()))
-        with open_project(self.path, self.author) as project:
-            needed = need_prediction(project.connection, model.model)
-            return predict_project(
-                project,
-                model,
-                order=self.order.over(needed),
-                on_progress=self._progress,
-                background=True,
-            )
-
-    def _progress(self, done: int, total: int) -> None:
-        self.post(Predicted(done, total))
-
-
-class _Stoppable:
-    """A model that takes few documents at a time and whose stream ends when it is told to stop.
+class _StoppablePredictor:
+    """A model that takes few documents at a time and whose stream ends when its job is cancelled.
 
     The first one that is wanted after the person went elsewhere is taken alone: they look at it already.
     """
 
-    def __init__(
-        self, inner: Predictor, is_cancelled: IsCancelled, is_urgent: Callable[[], bool]
-    ) -> None:
+    def __init__(self, inner: Predictor, job: Job, order: PredictionOrder) -> None:
         self._inner = inner
-        self._is_cancelled = is_cancelled
-        self._is_urgent = is_urgent
+        self._job = job
+        self._order = order
 
     @property
     def config(self) -> ModelConfig:
@@ -172,59 +125,71 @@ class _Stoppable:
 
     def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
         rest = iter(documents)
-        while few := list(islice(rest, 1 if self._is_urgent() else AT_A_TIME)):
+        while few := list(islice(rest, 1 if self._order.is_new() else AT_A_TIME)):
             for predicted in self._inner.stream(few):
-                if self._is_cancelled():
+                if self._job.is_cancelled:
                     return
                 yield predicted
 
 
-NEWCOMER = "Enter accepts, x rejects, Tab skips; ? shows all"
-"""Shown once, with the first predictions of the first project."""
-
-
-class PredictionService:
+class PredictionWork:
     """Has a model predict in the background what needs it.
 
     Args:
-        host: The screen.
+        screen: The review screen.
         author: Who works on the project.
         load: Gives the model, called in a thread; ``None`` where none shall predict.
+        ended: Called at the end, with the error that stopped it.
 
     Attributes:
         order: In which order abstracts are predicted.
         newcomer: Whether the next result explains the first keys.
+        model: The name of the model that was loaded last, empty for none.
     """
 
-    GROUP = "predict"
-
     def __init__(
-        self, host: ReviewHost, author: str | None, load: Callable[[], Predictor] | None
+        self,
+        screen: ReviewScreen,
+        author: str | None,
+        load: Callable[[], Predictor] | None,
+        ended: Callable[[SciextractError | None], object],
     ) -> None:
         self.order = PredictionOrder()
         self.newcomer = False
-        self._host = host
+        self.model = ""
+        self._screen = screen
         self._author = author
         self._load = load
-        self._model = self._skipped = ""
-
-    @property
-    def model(self) -> str:
-        """The name of the model that was loaded last, empty for none."""
-        return self._model
+        self._ended = ended
+        self._skipped = ""
 
     def start(self) -> None:
         """Predict what needs it; one prediction that still runs is replaced."""
-        load, project = self._load, self._host.project
-        if load is None or not self._host.writable or not project.numbers():
+        load, project = self._load, self._screen.project
+        if load is None or not self._screen.writable or not project.numbers():
             return
-        path, author = project.path, self._author
+        path = project.path
 
-        def predict(is_cancelled: IsCancelled) -> None:
-            post = self._host.post_message
-            PredictionJob(path, author, load, self.order, is_cancelled, post).run()
+        def work(job: Job) -> None:
+            model, report = _StoppablePredictor(load(), job, self.order), None
+            if not job.is_cancelled:
+                job.call(self._show_model, model.model.name, unusable_models())
+                with open_project(path, self._author) as opened:
+                    needed = need_prediction(opened.connection, model.model)
+                    report = predict_project(
+                        opened,
+                        model,
+                        order=self.order.over(needed),
+                        on_progress=lambda done, total: job.progress(self._count, (done, total)),
+                        background=True,
+                    )
+            job.call(self._end, None if job.is_cancelled else report)
 
-        self._host.start_thread(self.GROUP, predict, exclusive=True)
+        def crashed(feedback: Feedback) -> None:
+            self._show_progress(None)
+            self._screen.show_notice(feedback)
+
+        start_job(self._screen, "the prediction", work, self._fail, crashed, exclusive=True)
 
     def use_model(self, name: str) -> None:
         """Let another model predict from now on, beginning with what is undecided."""
@@ -232,46 +197,36 @@ class PredictionService:
             self._load = ModelChoice(name, candidates=True).load
             self.start()
 
-    def receive(self, message: ModelLoaded | Predicted | PredictionEnded) -> None:
-        """Show what the thread reports."""
-        match message:
-            case ModelLoaded():
-                self._model = message.model or self._model
-                self._skipped = message.skipped
-                self._show((0, 0))
-            case Predicted():
-                self._show((message.done, message.total))
-                self._host.poll_changes()
-            case PredictionEnded():
-                self._show(None)
-                self._host.poll_changes()
-                self._host.show_notice(self._result(message))
+    def _show_model(self, name: str, skipped: str) -> None:
+        self.model, self._skipped = name or self.model, skipped
+        self._show_progress((0, 0))
 
-    def fail(self) -> None:
-        """The thread failed unexpectedly: nothing runs any more."""
-        self._show(None)
+    def _count(self, progress: tuple[int, int]) -> None:
+        self._show_progress(progress)
+        self._screen.poll_changes()
 
-    def _show(self, progress: tuple[int, int] | None) -> None:
-        self._host.desk.predicting = progress
-        self._host.draw_header()
+    def _show_progress(self, progress: tuple[int, int] | None) -> None:
+        self._screen.desk.predicting = progress
+        self._screen.draw_header()
 
-    def _result(self, ended: PredictionEnded) -> Feedback:
-        feedback = prediction_feedback(ended)
-        if self._skipped and ended.error is None:
-            words = "; ".join(filter(None, (feedback.message, self._skipped)))
-            return Feedback(words, problem=True)
-        if feedback.message and not feedback.problem and self.newcomer:
+    def _end(self, report: PredictReport | None, error: SciextractError | None = None) -> None:
+        """Show the result; nothing is said where nothing needed a prediction."""
+        self._show_progress(None)
+        self._screen.poll_changes()
+        documents = report.documents if report else 0
+        words = f"{counted_many(documents, 'abstract')} predicted" if documents else ""
+        if isinstance(error, ModelMismatchError):
+            words = "no model predicts these labels: F9 offers other suggestions"
+        elif error is not None:
+            words = f"no predictions: {error_line(error)}"
+        problem = error is not None and not isinstance(error, ModelMismatchError)
+        if self._skipped and error is None:
+            words, problem = "; ".join(filter(None, (words, self._skipped))), True
+        elif words and not problem and self.newcomer:
             self.newcomer = False
-            return Feedback(f"{feedback.message}. {NEWCOMER}")
-        return feedback
+            words = f"{words}. {NEWCOMER}"
+        self._screen.show_notice(Feedback(words, problem))
+        self._ended(error)
 
-
-def prediction_feedback(ended: PredictionEnded) -> Feedback:
-    """The result of a prediction in words; empty when nothing needed it."""
-    if isinstance(ended.error, ModelMismatchError):
-        return Feedback("no model predicts these labels: F9 offers other suggestions")
-    if ended.error is not None:
-        return Feedback(f"no predictions: {error_line(ended.error)}", problem=True)
-    if ended.report is None or not ended.report.documents or ended.stopped:
-        return Feedback()
-    return Feedback(f"{counted_many(ended.report.documents, 'abstract')} predicted")
+    def _fail(self, error: SciextractError) -> None:
+        self._end(None, error)

@@ -4,181 +4,138 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
-
-from textual.message import Message
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sciextract.errors import SciextractError, as_command
 from sciextract.store import Outcome, Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.maintenance.doctor import BackgroundCheck, background_check
 from sciextract.store.review import acceptance
-from sciextract_app.messages import (
-    AcceptanceCounted,
-    BulkCounted,
-    BulkEnded,
-    BulkProgress,
-    error_line,
-)
 from sciextract_app.presenters import bulk
 from sciextract_app.presenters.bulk import BulkDecision
 from sciextract_app.presenters.session import MANY
 from sciextract_app.presenters.view_models import Feedback, Mode
-from sciextract_app.workers.host import IsCancelled, ReviewHost
+from sciextract_app.workers.jobs import BREATH_SECONDS, Job, error_line, start_job
+
+if TYPE_CHECKING:
+    from sciextract_app.screens.review import ReviewScreen
 
 PROGRESS_SECONDS = 0.2
 """Between two messages of progress."""
-BREATH_SECONDS = 0.002
-"""Between transactions, so that a key that waits to write finds its turn: SQLite's waiting is not a queue."""
+_GONE = "the abstract is not in the project any more"
 
 
-@dataclass(slots=True)
-class BulkJob:
-    """One decision, counted and then done in all abstracts.
-
-    Attributes:
-        path: The project.
-        author: Who works on it.
-        decision: The decision.
-        is_cancelled: Whether to stop; checked after every few abstracts.
-        post: Takes the messages; must not mind the thread.
-    """
-
-    path: Path
-    author: str | None
-    decision: BulkDecision
-    is_cancelled: IsCancelled
-    post: Callable[[Message], object]
-    _posted: float = 0.0
-
-    def count(self) -> None:
-        """Count what it would change, and post that; nothing when cancelled."""
-        try:
-            count = self._count()
-        except (SciextractError, KeyError) as error:
-            self.post(BulkEnded(self.decision, why=_why(error)))
-        else:
-            if count is not None:
-                self.post(BulkCounted(self.decision, count))
-
-    def do(self, count: Count) -> None:
-        """Do it, and post the result."""
-        outcome, stopped = Outcome(None, 0, 0), False
-        try:
-            with open_project(self.path, self.author) as project:
-                for outcome in spreading(project, *self._mention, count):
-                    stopped = outcome.documents < len(count.numbers) and self.is_cancelled()
-                    if stopped:
-                        break
-                    self._progress(outcome.documents, len(count.numbers))
-                    time.sleep(BREATH_SECONDS)
-        except (SciextractError, KeyError) as error:
-            self.post(BulkEnded(self.decision, outcome, why=_why(error)))
-        else:
-            self.post(BulkEnded(self.decision, outcome, stopped))
-
-    @property
-    def _mention(self) -> tuple[int, str]:
-        return self.decision.number, self.decision.entity_id
-
-    def _count(self) -> Count | None:
-        found = None
-        with open_project(self.path, self.author) as project:
-            for found in counting(project, *self._mention):
-                if self.is_cancelled():
-                    return None
-                self._progress(found.looked, found.total)
-        return found
-
-    def _progress(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now - self._posted >= PROGRESS_SECONDS:
-            self._posted = now
-            self.post(BulkProgress(self.decision, done, total))
-
-
-def _why(error: SciextractError | KeyError) -> str:
-    if isinstance(error, SciextractError):
-        return error_line(error)
-    return "the abstract is not in the project any more"
-
-
-class BulkService:
+class BulkWork:
     """Counts one decision in the whole project and does it, while the person continues.
 
     Args:
-        host: The screen.
+        screen: The review screen.
     """
 
-    GROUP = "bulk"
+    NAME = "the decision for the whole project"
 
-    def __init__(self, host: ReviewHost) -> None:
-        self._host = host
+    def __init__(self, screen: ReviewScreen) -> None:
+        self._screen = screen
         self._reply: Feedback | None = None
         """The reply to the key that began it: cleared as soon as there is news of it."""
 
     def request(self, request: str) -> None:
         """Do what the presenter asks for: count, do, or stop."""
-        host, decision = self._host, self._host.desk.bulk.pending
-        self._reply = host.messages.answer
+        screen, decision = self._screen, self._screen.desk.bulk.pending
+        self._reply = screen.messages.answer
         if request == bulk.STOP or decision is None:
-            host.cancel_threads(self.GROUP)
+            screen.workers.cancel_group(screen, self.NAME)
             return
-        count = decision.count
+        path, count = screen.project.path, decision.count
+        author = screen.project.author.removeprefix("person:")
+
+        def count_changes(job: Job) -> None:
+            found = None
+            with open_project(path, author) as project:
+                for found in counting(project, decision.number, decision.entity_id):
+                    if job.is_cancelled:
+                        return
+                    self._report(job, decision, found.looked, found.total)
+            if found is not None:
+                job.call(self._show_question, decision, found)
+
+        def decide(job: Job, count: Count) -> None:
+            outcome, total = Outcome(None, 0, 0), len(count.numbers)
+            with open_project(path, author) as project:
+                for outcome in spreading(project, decision.number, decision.entity_id, count):
+                    if outcome.documents < total and job.is_cancelled:
+                        # Whoever stops it has said so: what is done is one event, which u takes back.
+                        job.call(self._show_end, decision, outcome, stopped=True)
+                        return
+                    self._report(job, decision, outcome.documents, total)
+                    time.sleep(BREATH_SECONDS)
+            job.call(self._show_end, decision, outcome)
+
         if request == bulk.COUNT:
-            self._start(lambda cancelled: self._job(decision, cancelled).count())
+            self._start(decision, count_changes)
         elif count is not None:
-            self._start(lambda cancelled: self._job(decision, cancelled).do(count))
+            self._start(decision, lambda job: decide(job, count))
 
-    def receive(self, message: BulkProgress | BulkCounted | BulkEnded) -> None:
-        """Show what the thread reports."""
-        presenter = self._host.desk.bulk
-        match message:
-            case BulkProgress():
-                progress = presenter.progress(message.decision, message.done, message.total)
-                if progress.message:
-                    self._clear_reply()
-                    self._host.show_notice(progress, passing=True)
-            case BulkCounted():
-                question = presenter.counted(message.decision, message.count)
-                self._show(question, reply=self._host.desk.mode is Mode.CONFIRM)
-            case BulkEnded():
-                self._host.poll_changes()
-                if message.why or message.outcome is None:
-                    self._show(presenter.failed(message.decision, message.why))
-                else:
-                    outcome, stopped = message.outcome, message.stopped
-                    self._show(presenter.ended(message.decision, outcome, stopped))
+    def _start(self, decision: BulkDecision, work: Callable[[Job], object]) -> None:
+        presenter = self._screen.desk.bulk
 
-    def fail(self) -> None:
-        """The thread failed unexpectedly: the decision is dropped."""
-        self._host.desk.bulk.drop()
+        def run(job: Job) -> None:
+            try:
+                work(job)
+            except KeyError:
+                job.call(lambda: self._show_failure(decision, _GONE))
 
-    def _start(self, work: Callable[[IsCancelled], object]) -> None:
-        self._host.start_thread(self.GROUP, work, exclusive=True)
+        def crashed(feedback: Feedback) -> None:
+            presenter.drop()
+            self._screen.show_notice(feedback)
 
-    def _job(self, decision: BulkDecision, is_cancelled: IsCancelled) -> BulkJob:
-        project = self._host.project
-        author = project.author.removeprefix("person:")
-        return BulkJob(project.path, author, decision, is_cancelled, self._host.post_message)
+        start_job(
+            self._screen,
+            self.NAME,
+            run,
+            lambda error: self._show_failure(decision, error_line(error)),
+            crashed,
+            exclusive=True,
+        )
+
+    def _report(self, job: Job, decision: BulkDecision, done: int, total: int) -> None:
+        job.progress(self._show_progress, decision, done, total, every_seconds=PROGRESS_SECONDS)
+
+    def _show_progress(self, decision: BulkDecision, done: int, total: int) -> None:
+        progress = self._screen.desk.bulk.progress(decision, done, total)
+        if progress.message:
+            self._clear_reply()
+            self._screen.show_notice(progress, passing=True)
+
+    def _show_question(self, decision: BulkDecision, count: Count) -> None:
+        """The question that a person waits for is the reply to their key; else it is news."""
+        question = self._screen.desk.bulk.counted(decision, count)
+        self._show(question, reply=self._screen.desk.mode is Mode.CONFIRM)
+
+    def _show_end(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> None:
+        self._screen.poll_changes()
+        self._show(self._screen.desk.bulk.ended(decision, outcome, stopped))
+
+    def _show_failure(self, decision: BulkDecision, why: str) -> None:
+        self._screen.poll_changes()
+        self._show(self._screen.desk.bulk.failed(decision, why))
 
     def _show(self, feedback: Feedback, reply: bool = False) -> None:
-        """Show a result; the question that a person waits for is the reply to their key."""
         if not feedback.message:
             return
-        self._host.messages.over()
+        self._screen.messages.over()
         self._clear_reply()
-        self._host.draw(rows=feedback.changed)
+        self._screen.draw(rows=feedback.changed)
         if reply:
-            self._host.show_reply(feedback)
-            self._host.open_dialog(feedback.request)
+            self._screen.show_reply(feedback)
+            self._screen.dialogs.open(feedback.request)
         else:
-            self._host.show_notice(feedback)
+            self._screen.show_notice(feedback)
 
     def _clear_reply(self) -> None:
-        if self._host.messages.answer is self._reply:
-            self._host.show_reply(Feedback())
+        if self._screen.messages.answer is self._reply:
+            self._screen.show_reply(Feedback())
 
 
 REST_SECONDS = 5.0
@@ -189,39 +146,39 @@ class AcceptanceCounter:
     """Counts the decisions of a large project in a thread, for the header.
 
     Args:
-        host: The screen.
+        screen: The review screen.
     """
 
-    def __init__(self, host: ReviewHost) -> None:
-        self._host = host
+    def __init__(self, screen: ReviewScreen) -> None:
+        self._screen = screen
         self._counted = 0
         self._counted_at = 0.0
         self._is_counting = False
 
     def poll(self) -> None:
         """Count when it is time."""
-        desk = self._host.desk
+        desk, path = self._screen.desk, self._screen.project.path
         is_due = self._counted != desk.counts and not self._is_counting
-        if is_due and time.monotonic() - self._counted_at >= REST_SECONDS:
-            self._counted = desk.counts
-            self._is_counting = desk.totals.documents >= MANY
-            if self._is_counting:
-                self._host.start_thread("acceptance", lambda _: self._count())
+        if not is_due or time.monotonic() - self._counted_at < REST_SECONDS:
+            return
+        self._counted = desk.counts
+        self._is_counting = desk.totals.documents >= MANY
 
-    def receive(self, message: AcceptanceCounted) -> None:
-        """Show the share of accepted items."""
+        def work(job: Job) -> None:
+            with open_project(path, read=True) as project:
+                job.call(self._show, acceptance(project.connection))
+
+        def failed(_: SciextractError) -> None:
+            self._show(desk.totals.acceptance)  # the next key reports the error
+
+        if self._is_counting:
+            start_job(self._screen, "acceptance", work, failed, self._screen.show_notice)
+
+    def _show(self, share: float | None) -> None:
         self._is_counting, self._counted_at = False, time.monotonic()
-        desk = self._host.desk
-        desk.totals = replace(desk.totals, acceptance=message.share)
-        self._host.draw_header()
-
-    def _count(self) -> None:
-        try:
-            with open_project(self._host.project.path, read=True) as project:
-                share = acceptance(project.connection)
-        except SciextractError:
-            share = self._host.desk.totals.acceptance  # the next key reports the error
-        self._host.post_message(AcceptanceCounted(share))
+        desk = self._screen.desk
+        desk.totals = replace(desk.totals, acceptance=share)
+        self._screen.draw_header()
 
 
 class IntegrityCheck:

@@ -1,4 +1,4 @@
-"""A training as a process of its own, which continues when the desk is left."""
+"""Trainings from the desk: a process of their own, which continues when the desk is left, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,33 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sciextract.errors import MissingExtraError, OutputError, SciextractError
 from sciextract.retraining.request import is_begun
 from sciextract.retraining.run_folder import FINISHED, LOG, Run, new_run, runs_of
+from sciextract.store import open_project
 from sciextract.store.opening import USER_VARIABLE
-from sciextract_app.presenters.retraining_plan import (
-    TrainingOptions,
-)
+from sciextract.workflows import models
+from sciextract_app.opening import Remembered, remember
+from sciextract_app.presenters.retraining_plan import TrainingOptions, is_due, offer
 from sciextract_app.presenters.retraining_run import (
     RunProgress,
     RunReader,
     TrainingResult,
+    headline,
     training_result,
 )
+from sciextract_app.presenters.view_models import Feedback
+from sciextract_app.workers.jobs import Job, start_job
+
+if TYPE_CHECKING:
+    from sciextract_app.screens.review import ReviewScreen
 
 NEEDED = ("torch", "transformers", "safetensors", "onnx", "onnxscript")
 
@@ -57,6 +65,7 @@ def command(request: TrainingRequest, folder: Path) -> list[str]:
 
 def obstacle() -> SciextractError | None:
     """Why nothing can be trained here: packages that are not installed."""
+    # find_spec imports nothing; PyTorch would take seconds.
     if all(find_spec(name) is not None for name in NEEDED):
         return None
     return MissingExtraError("training", "train")
@@ -103,7 +112,11 @@ class Training:
     @classmethod
     def running(cls, project: Path) -> Training | None:
         """The newest training of a project whose process still works, whoever started it."""
-        return _first_running(runs_of(project))
+        for run in runs_of(project):
+            status = run.status()
+            if status is not None and status.state not in FINISHED and run.is_alive():
+                return cls(run)
+        return None
 
     @property
     def pid(self) -> int | None:
@@ -112,30 +125,21 @@ class Training:
 
     def is_alive(self) -> bool:
         """Whether its process still works."""
-        if self._child is not None:
-            return self._child.poll() is None
-        return self.run.is_alive()
+        # poll() also collects the child: a process that has ended but is not collected looks alive to others.
+        return self.run.is_alive() if self._child is None else self._child.poll() is None
 
     def stop(self) -> bool:
         """Ask it to stop at a point from which it can go on; says whether there was a process to ask."""
         if not self.is_alive():
             return False
         status = self.run.status()
-        pid = self._child.pid if self._child is not None else status.pid if status else 0
-        if pid <= 0:
+        pid = self.pid or (status.pid if status else 0)
+        if pid <= 0:  # 0 and below would signal a group of processes, such as this one's
             return False
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGINT)
             return True
         return False
-
-
-def _first_running(runs: Sequence[Run]) -> Training | None:
-    for run in runs:
-        status = run.status()
-        if status is not None and status.state not in FINISHED and run.is_alive():
-            return Training(run)
-    return None
 
 
 class TrainingWatch:
@@ -178,7 +182,7 @@ class TrainingWatch:
         if not self.runs:
             found = Training.running(self._project)
             if found is not None:
-                self._take(found)
+                self._watch(found)
 
     def start(self, request: TrainingRequest, resumed: Run | None = None) -> None:
         """Begin one, or take up one that was stopped.
@@ -186,11 +190,11 @@ class TrainingWatch:
         Raises:
             OutputError: It cannot begin.
         """
-        self._take(Training.start(request, resumed))
+        self._watch(Training.start(request, resumed))
 
     def show(self, run: Run) -> None:
         """Look at one that came to its end some time ago."""
-        self._take(Training(run))
+        self._watch(Training(run))
 
     def forget(self) -> None:
         """Look at none any more; one that works continues."""
@@ -215,16 +219,135 @@ class TrainingWatch:
         """The result, once it is done."""
         if self._reader is None or self.live is None or self.live.state != "done":
             return None
-        status = self._reader.run.status()
-        model = str(self._reader.done.get("model") or (status.model if status else ""))
-        promoted = bool(self._reader.done.get("promoted", status.promoted if status else False))
-        done = self._reader.done
+        status, done = self._reader.run.status(), self._reader.done
+        model = str(done.get("model") or (status.model if status else ""))
+        promoted = bool(done.get("promoted", status.promoted if status else False))
         better = (self._reader.gate or {}).get("verdict") == "promote"
         words = [done.get("message") if better else "", done.get("hint")]
         lines = tuple(str(each) for each in words if each)
         return training_result(self._reader.gate, model, promoted, self.used, lines)
 
-    def _take(self, training: Training) -> None:
+    def _watch(self, training: Training) -> None:
         self._training, self._reader = training, RunReader(training.run)
         self.live, self.used = None, False
         self.look()
+
+
+class RetrainingWork:
+    """The trainings of the open project.
+
+    Args:
+        screen: The review screen.
+        author: Who works on the project.
+        model: The model that the person named, ``None`` for the one in use.
+        record: What is remembered of the project: when a training was offered last.
+        predict_with: Called with the name of a new model that is in use.
+
+    Attributes:
+        watch: The training that is shown.
+        model: The model that a training starts from, ``None`` for the one in use.
+        path: The project.
+        setup: Where and how the next training shall run.
+    """
+
+    def __init__(
+        self,
+        screen: ReviewScreen,
+        author: str | None,
+        model: str | None,
+        record: Remembered,
+        predict_with: Callable[[str], object],
+    ) -> None:
+        self.path = screen.project.path
+        self.watch = TrainingWatch(self.path)
+        self.model = model
+        self.setup = TrainingOptions()
+        self._screen = screen
+        self._author = author
+        self._record = record
+        self._predict_with = predict_with
+        self._drawn: tuple[int, int] | None = None
+
+    @property
+    def writable(self) -> bool:
+        """Whether the project can be changed."""
+        return self._screen.writable
+
+    def begin(self) -> None:
+        """Find a training that has gone on since the project was open last."""
+        self.watch.find()
+        self._draw()
+
+    def poll(self) -> None:
+        """Show the progress; once it has ended, the result."""
+        ended = self.watch.look()
+        self._draw()
+        if not ended:
+            return
+        outcome, live = self.watch.outcome(), self.watch.live
+        if outcome is None:
+            phase = live.phase if live else "ended"
+            why = f": {live.message.splitlines()[0]}" if live and live.message else ""
+            problem = bool(live and live.state != "stopped")
+            self._screen.show_reply(Feedback(f"training {phase}{why}; F8 shows it", problem))
+            return
+        if outcome.model and not outcome.offered:
+            self._predict(outcome.model)
+        scores = headline(outcome.rows)
+        compared = f"New model: {scores} on your held-out abstracts. " if scores else ""
+        use = "Use it?" if outcome.offered else "In use now"
+        self._screen.show_reply(Feedback(f"{compared}{use} F8 shows it"))
+
+    def start(self, resumed: Run | None = None) -> None:
+        """Begin a training as it is set up, or resume one.
+
+        Raises:
+            OutputError: It cannot begin.
+        """
+        request = TrainingRequest(self.path.resolve(), self.model, self._author, self.setup)
+        self.watch.start(request, resumed)
+        self._record_offer(self._screen.desk.totals.done)
+        self._draw()
+
+    def use(self, name: str) -> None:
+        """Use a model from now on, and predict with it what is undecided."""
+
+        def work(job: Job) -> None:
+            with open_project(self.path, self._author) as project:
+                models.use(name, project)
+            job.call(used)
+
+        def used() -> None:
+            self.watch.used = True
+            self._predict(name)
+            words = f"{name} is in use now; undecided abstracts are predicted again"
+            self._screen.show_reply(Feedback(words))
+
+        def failed(error: SciextractError) -> None:
+            self._screen.dialogs.error("The new model cannot be used", error)
+
+        start_job(self._screen, "use", work, failed, self._screen.show_notice)
+
+    def offer_after(self, feedback: Feedback) -> None:
+        """Offer a training after an action, once for every twenty more abstracts that are done."""
+        done = self._screen.desk.totals.done
+        if not feedback.changed or not is_due(done, self._record.offered):
+            return
+        if self.watch.runs or not self.writable:
+            return
+        self._record_offer(done)
+        words = [feedback.message, offer(done)]
+        self._screen.show_reply(Feedback("  ".join(filter(None, words)), feedback.problem))
+
+    def _record_offer(self, done: int) -> None:
+        self._record.offered = done
+        remember(self._record)
+
+    def _draw(self) -> None:
+        if self._drawn != self.watch.progress:
+            self._drawn = self.watch.progress
+            self._screen.draw_header()
+
+    def _predict(self, model: str) -> None:
+        self.model = model
+        self._predict_with(model)

@@ -10,8 +10,8 @@ from sciextract.errors import ProjectDamagedError
 from sciextract.store import create_project, open_project
 from sciextract.workflows.agreement import merge_projects
 from sciextract.workflows.predict_project import predict_project
+from sciextract_app.screens import dashboard
 from sciextract_app.screens.dashboard import DashboardScreen
-from sciextract_app.workers import counting
 from tests.app.presenter.many import fill
 from tests.app.screens_support import made_project, opened, shown, until_shown
 from tests.cli.fakes import RuleExtractor
@@ -93,7 +93,7 @@ async def test_a_file_that_cannot_be_read_is_told(
         raise ProjectDamagedError("p.sciextract is damaged", "sciextract doctor p.sciextract")
 
     async with opened(project) as (_, pilot):
-        monkeypatch.setattr(counting, "open_project", broken)
+        monkeypatch.setattr(dashboard, "open_project", broken)
         await pilot.press("f7")
         await until_shown(pilot, "no statistics: p.sciextract is damaged; sciextract doctor")
         await pilot.press("3")

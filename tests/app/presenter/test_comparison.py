@@ -10,7 +10,7 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef
-from sciextract_app.presenters.comparison import Comparison, compare
+from sciextract_app.presenters.two_sides import SideBySide, compare
 from tests.app.presenter.abstracts import AGAIN, TEXT, document, gold, place, predict, project_with
 
 
@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
         yield found
 
 
-def comparison(project: Project) -> Comparison:
+def comparison(project: Project) -> SideBySide:
     found = compare(project, 1)
     assert found is not None
     return found

@@ -13,8 +13,7 @@ from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.store import EntityRef, LinkRef, Project, RelationRef
 from sciextract.store.ingest import Import, Run
 from sciextract_app.presenters.desk import Desk
-from sciextract_app.presenters.disagreement import VoteCache
-from sciextract_app.presenters.queue import Order
+from sciextract_app.presenters.queue import Order, VoteCache
 from tests.app.presenter.abstracts import Said, document, gold, project_with
 
 OLDER, OLDEST = ModelId("older", "b" * 64), ModelId("oldest", "c" * 64)

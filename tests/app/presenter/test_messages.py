@@ -7,7 +7,6 @@ from datetime import datetime
 import pytest
 
 from sciextract.workflows.import_files import ImportReport
-from sciextract_app.messages import ImportEnded
 from sciextract_app.presenters.session import MOST_KEPT, NEWS_SECONDS, Messages, PastMessage
 from sciextract_app.presenters.view_models import Feedback
 from sciextract_app.widgets.bars import bar_text
@@ -94,5 +93,5 @@ def test_alone_each_has_the_line() -> None:
 
 def test_an_import_says_which_fields_it_left() -> None:
     note = "beside.jsonl: ner read, predicted_ner left (1 record)"
-    feedback = import_feedback(ImportEnded(("beside.jsonl",), ImportReport(notes=[note]), ()))
+    feedback = import_feedback(ImportReport(notes=[note]))
     assert feedback.message == f"0 new abstracts; {note}"

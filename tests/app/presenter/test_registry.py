@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract_app.presenters.actions import ACTIONS, BY_ID, keymap, plain
-from sciextract_app.presenters.hints import Hints, assign_hints, letters_for, nearest_first
 from sciextract_app.presenters.key_dispatch import ALONG, HANDLERS
+from sciextract_app.presenters.state import Hints, assign_hints, letters_for, nearest_first
 
 PLAIN = {
     *("enter", "tab", "shift+tab", "backspace", "up", "down", "left", "right", "home", "end"),

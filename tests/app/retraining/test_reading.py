@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sciextract.retraining.run_folder import METRICS, STATUS, Run, Status
 from sciextract_app.presenters.retraining_plan import (
     EarlierRuns,
-    TrainingData,
+    TrainingCounts,
     TrainingOptions,
     earlier_runs,
     nothing_to_learn,
@@ -117,7 +117,7 @@ class TestOutcome:
 
 
 class TestPlan:
-    MATERIAL = TrainingData(done=20, decisions=412, train=14, dev=2, gate=4, finished=20)
+    MATERIAL = TrainingCounts(done=20, decisions=412, train=14, dev=2, gate=4, finished=20)
 
     def test_it_says_what_would_be_trained_on(self) -> None:
         told = dict(plan_lines(self.MATERIAL, "sci", TrainingOptions(), EarlierRuns(seconds=431)))
@@ -127,8 +127,8 @@ class TestPlan:
         assert "cross-validation over 20 finished ones" in told["mind"]
 
     def test_nothing_decided_is_an_obstacle(self) -> None:
-        assert "decide some items" in nothing_to_learn(TrainingData(0, 0, 0, 0, 0, 0))
-        assert "held out" in nothing_to_learn(TrainingData(1, 9, 0, 0, 1, 1))
+        assert "decide some items" in nothing_to_learn(TrainingCounts(0, 0, 0, 0, 0, 0))
+        assert "held out" in nothing_to_learn(TrainingCounts(1, 9, 0, 0, 1, 1))
         assert nothing_to_learn(self.MATERIAL) == ""
 
     def test_earlier_trainings_tell_time_and_where_to_go_on(self, tmp_path: Path) -> None:

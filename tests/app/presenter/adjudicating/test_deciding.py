@@ -10,7 +10,7 @@ from sciextract.documents.annotations import State
 from sciextract.store import EntityRef, Project, open_project
 from sciextract.workflows.adjudicate import disputes
 from sciextract_app.presenters.adjudication import Adjudication
-from sciextract_app.presenters.adjudication_documents import open_differences
+from sciextract_app.presenters.backlog import open_differences
 from sciextract_app.presenters.view_models import Mode
 from tests.app.merged import BEN
 from tests.app.presenter.adjudicating.desks import (

@@ -11,7 +11,7 @@ from sciextract.store.maintenance.findings import Severity
 from sciextract.workflows.adjudicate import disputes
 from sciextract.workflows.disagreements import Decisions, other_sources
 from sciextract_app.presenters.adjudication import Adjudication
-from sciextract_app.presenters.adjudication_documents import open_differences
+from sciextract_app.presenters.backlog import open_differences
 from tests.app.merged import BEN
 from tests.app.presenter.adjudicating.desks import (
     FIRST,

@@ -1,15 +1,16 @@
-"""One abstract with everything that waits between it and the other sides."""
+"""What waits for adjudication: the differences of an abstract in their order, and the abstracts that have some."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sciextract.metrics.differences import Layer
 from sciextract.store import DocumentState, Project, review
 from sciextract.store.sqlite import translated
-from sciextract.workflows.adjudicate import Verdict, documents_of
+from sciextract.workflows.adjudicate import documents_of
 from sciextract.workflows.disagreements import (
     Decisions,
     Dispute,
@@ -18,9 +19,9 @@ from sciextract.workflows.disagreements import (
     compare_with_source,
 )
 
+# Abstracts that one key compares at most: the person waits for it, and can press the key again.
+AT_ONCE = 60
 Place = tuple[int, int, int, str, str]
-OTHER: Mapping[Verdict, Verdict] = {"mine": "theirs", "theirs": "mine"}
-"""Of each side the other one."""
 _LAYERS = list(Layer)
 
 
@@ -31,17 +32,26 @@ class OpenDifference:
     Attributes:
         dispute: The difference.
         both: The abstract as either side has it.
-        place: Where it comes in the order of review.
     """
 
     dispute: Dispute
     both: DocumentComparison
-    place: Place
 
     @property
     def id(self) -> tuple[str, str]:
         """What identifies it, also when the abstract is read anew."""
         return self.dispute.source, self.dispute.key
+
+    @property
+    def place(self) -> Place:
+        """Where it comes in the order of review: by the last of its mentions.
+
+        So mentions are decided before what joins them.
+        """
+        one = self.dispute.difference
+        items = [each for each in (one.first, one.second) if each is not None]
+        places = [(at[0].char_start, at[-1].char_end) for each in items for at in each.fragments]
+        return *max(places), _LAYERS.index(one.layer), *self.id
 
 
 class ComparedAbstract:
@@ -53,8 +63,7 @@ class ComparedAbstract:
         decisions: What was decided.
 
     Attributes:
-        waiting: The differences in the order of review: by the mention that comes last in each, so that
-            mentions are decided before what joins them.
+        waiting: The differences in the order of review.
     """
 
     def __init__(
@@ -63,14 +72,12 @@ class ComparedAbstract:
         self.document = document
         self.compared = list(compared)
         decided = decisions.keys(document.stored.number)
-        found = (
-            OpenDifference(each, both, _place(each))
-            for both in self.compared
-            for each in both.waiting(decided)
-        )
+        found = [
+            OpenDifference(each, both) for both in self.compared for each in both.waiting(decided)
+        ]
         self.waiting = sorted(found, key=lambda each: each.place)
 
-    def find(self, wanted: tuple[str, str] | None) -> OpenDifference | None:
+    def find(self, wanted: tuple[str, str]) -> OpenDifference | None:
         """The difference of that id, ``None`` when it does not wait (any more)."""
         return next((each for each in self.waiting if each.id == wanted), None)
 
@@ -101,39 +108,33 @@ def read_abstract(
     return ComparedAbstract(document, [each for each in compared if each is not None], decisions)
 
 
-def _place(dispute: Dispute) -> Place:
-    one = dispute.difference
-    said = [each for each in (one.first, one.second) if each is not None]
-    places = [(each[0].char_start, each[-1].char_end) for side in said for each in side.fragments]
-    start, end = max(places)
-    return start, end, _LAYERS.index(one.layer), dispute.source, dispute.key
-
-
-AT_ONCE = 60
-"""Abstracts that one key compares at most: a person waits for it."""
-
-
 class ComparisonPending(Exception):
     """None of the abstracts compared so far has differences, and others are still to be compared."""
 
 
 class Backlog:
-    """The abstracts that the other sides have spoken about.
+    """The abstracts that the other sides have annotated; of all merged projects with the counts that are kept.
 
     Args:
+        project: The open project.
+        sides: The other sides.
+        decisions: What was decided.
+
+    Attributes:
         numbers: The abstracts, in the order of the project.
-        known: How much waits in some of them, as it was noted last.
-        count: Counts anew in one of them.
     """
 
     def __init__(
-        self, numbers: Sequence[int], known: Mapping[int, int], count: Callable[[int], int]
+        self, project: Project, sides: Sequence[OtherSource], decisions: Decisions
     ) -> None:
-        self.numbers = numbers
-        self._known = {number: known[number] for number in numbers if number in known}
-        self._count = count
+        ids = {source_id for each in sides for source_id in each.source_ids}
+        self.numbers = documents_of(project, sorted(ids))
+        merged = ids == {*decisions.merged().values()}
+        known = review.disagreements(project.connection) if merged else {}
+        self._known = {number: known[number] for number in self.numbers if number in known}
+        self._read = partial(read_abstract, project, sides=sides, decisions=decisions)
         self._looked_at: set[int] = set()
-        self._all = frozenset(numbers)
+        self._all = frozenset(self.numbers)
 
     @property
     def total(self) -> int:
@@ -174,42 +175,19 @@ class Backlog:
         Raises:
             ComparisonPending: None of those compared has any, and others are still to be compared.
         """
-        looked = 0
-        for each in self._around(number):
+        looked, place = 0, bisect_right(self.numbers, number)
+        for each in (*self.numbers[place:], *self.numbers[:place]):
             if each not in self._known:
                 if looked == AT_ONCE:
                     raise ComparisonPending
                 looked += 1
-            if self._known.get(each, 1) and self._counted_anew(each):
-                return each
+            if self._known.get(each, 1):
+                # Counted anew: what was noted may be older than the last corrections.
+                found = self._read(each)
+                self._known[each] = len(found.waiting) if found else 0
+                if self._known[each]:
+                    return each
         return None
-
-    def _counted_anew(self, number: int) -> int:
-        """What was noted may be older than the last corrections."""
-        self._known[number] = self._count(number)
-        return self._known[number]
-
-    def _around(self, number: int) -> Iterator[int]:
-        place = bisect_right(self.numbers, number)
-        yield from self.numbers[place:]
-        yield from self.numbers[:place]
-
-
-def backlog_of(project: Project, sides: Sequence[OtherSource], decisions: Decisions) -> Backlog:
-    """The abstracts of some sides; for all merged projects with the counts that the project keeps."""
-
-    def count(number: int) -> int:
-        found = read_abstract(project, number, sides, decisions)
-        return len(found.waiting) if found else 0
-
-    ids = [source_id for each in sides for source_id in each.source_ids]
-    numbers = documents_of(project, ids)
-    known = (
-        review.disagreements(project.connection)
-        if set(ids) == {*decisions.merged().values()}
-        else {}
-    )
-    return Backlog(numbers, known, count)
 
 
 def open_differences(project: Project) -> int:
