@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from research.partial_labels.datasets import SetDocument, TaughtSet
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate, annotate_given
@@ -111,7 +112,7 @@ def difference(
 
     The documents are drawn anew for both at once: intervals of 90 % of the difference.
     """
-    layers = frozenset({"entities", "relations"} if taught.relations else {"entities"})
+    layers = frozenset(list(Layer)[: 2 if taught.relations else 1])
     return compare_models(
         [scorable(each.annotated, taught.teaches) for each in documents],
         _predicted(*before, documents, taught),

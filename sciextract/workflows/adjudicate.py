@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
-from sciextract.metrics.differences import Layer
 from sciextract.store import DocumentState, Outcome, Project, state_tables
 from sciextract.store.context import Context
 from sciextract.store.events import Event
@@ -352,7 +352,7 @@ class _Sweep:
         fitting = [
             each for each in left if each.difference.layer is layer and each.key not in self.refused
         ]
-        taken_singly = layer is Layer.LINK and self._verdict == "theirs"
+        taken_singly = layer is Layer.COREFERENCE and self._verdict == "theirs"
         return fitting[:1] if taken_singly else fitting
 
     def _decide(self, doc: DocumentState, context: Context, dispute: Dispute) -> None:

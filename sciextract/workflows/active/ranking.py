@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.documents.annotations import Annotations, Candidates
+from sciextract.documents.annotations import Annotations, Candidates, Layer
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Layer, documents
+from sciextract.store import documents
 from sciextract.store.queries import Known, known_documents, predictions_of_model
 from sciextract.workflows.active.uncertainty import (
     MEASURES,
     Decision,
-    TaskScores,
+    LayerScores,
     Votes,
     decisions,
     disagreement_per_word,
-    over_tasks,
+    over_layers,
     per_word,
     settled,
     votes_of,
@@ -206,7 +206,7 @@ def by_uncertainty(
     project: Project, pool: Pool, predictions: Predictions, by: By, on_progress: OnProgress
 ) -> list[int]:
     """Most uncertain first: see :mod:`~sciextract.workflows.active.uncertainty`."""
-    scores: dict[int, TaskScores] = {}
+    scores: dict[int, LayerScores] = {}
     for number, found in predictions.about(pool.open):
         considered = decisions(found.candidates or Candidates())
         left = _open_part(project, pool, number, considered)
@@ -255,10 +255,10 @@ def by_chance(pool: Pool, seed: int) -> list[int]:
     return sorted(pool.open, key=lambda number: _chance(seed, number))
 
 
-def _ranked(scores: Mapping[int, TaskScores]) -> list[int]:
+def _ranked(scores: Mapping[int, LayerScores]) -> list[int]:
     """Numbers, highest score first; of equal ones the one that came first."""
     numbers = sorted(scores)
-    combined = over_tasks([scores[each] for each in numbers])
+    combined = over_layers([scores[each] for each in numbers])
     return [number for _, number in sorted(zip((-each for each in combined), numbers, strict=True))]
 
 

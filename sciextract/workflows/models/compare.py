@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Cluster, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import Scorable, scorable
@@ -17,7 +17,7 @@ from sciextract.metrics.promotion import (
     Standard,
     compare_models,
 )
-from sciextract.retraining.snapshot.documents import ALL_LAYERS, TrainingDocument
+from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.manifest import NOT_REJECTED, suggesting_models
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
 from sciextract.workflows.annotate import Predictor
@@ -83,7 +83,7 @@ def gate_predictions(
         list(map(scorable, before)),
         list(map(scorable, after)),
         symmetric,
-        complete=[frozenset(map(str, each.complete)) for each in documents],
+        complete=[each.complete for each in documents],
         suggested=[bool(suggesting_models(each.annotated.annotations)) for each in documents],
         blind=blind,
         standard=standard,
@@ -106,7 +106,7 @@ def gate_gold(
         _predicted(before, documents),
         _predicted(after, documents),
         symmetric_of(before, after),
-        complete=[frozenset(map(str, ALL_LAYERS))] * len(documents),
+        complete=[ALL_LAYERS] * len(documents),
         suggested=[bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents],
         blind=blind,
     )
