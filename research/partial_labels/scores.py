@@ -14,7 +14,7 @@ from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate, annotate_given
 from sciextract.inference.settings import DecodeSettings
 from sciextract.metrics.counts import Scorable, scorable
-from sciextract.metrics.promotion import Difference, compare_models
+from sciextract.metrics.promotion import ScoreDifference, compare_models
 from sciextract.metrics.report import PRF, EvaluationReport, Interval
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.calibration.fitting import ENTITY_GRID, RELATION_GRID
@@ -107,7 +107,7 @@ def difference(
     after: tuple[Pipeline, DecodeSettings],
     documents: Sequence[SetDocument],
     taught: TaughtSet,
-) -> Mapping[str, Difference]:
+) -> Mapping[str, ScoreDifference]:
     """Two models on a set, types restricted to those it teaches: ``entity`` and, where it teaches some, ``relation``.
 
     The documents are drawn anew for both at once: intervals of 90 % of the difference.

@@ -68,7 +68,7 @@ probability. Of two equal models, normal differences of ten documents reach it i
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ScoreDifference:
     """One score of both models.
 
     Attributes:
@@ -114,9 +114,9 @@ class Compared:
     """
 
     documents: int
-    target: Difference | None
-    tasks: Mapping[str, Difference]
-    labels: Mapping[str, Mapping[str, Difference]]
+    target: ScoreDifference | None
+    tasks: Mapping[str, ScoreDifference]
+    labels: Mapping[str, Mapping[str, ScoreDifference]]
 
     @property
     def entities(self) -> int:
@@ -176,9 +176,9 @@ class GateReport:
     verdict: Verdict
     reasons: list[str]
     documents: int
-    target: Difference | None
-    tasks: Mapping[str, Difference]
-    labels: Mapping[str, Mapping[str, Difference]]
+    target: ScoreDifference | None
+    tasks: Mapping[str, ScoreDifference]
+    labels: Mapping[str, Mapping[str, ScoreDifference]]
     tolerances: dict[str, float]
     samples: int
     blind: Blind | None = None
@@ -345,12 +345,12 @@ class _Scores(NamedTuple):
     whole: tuple[float, float]
     drawn: tuple[Floats, Floats]
 
-    def difference(self) -> Difference:
+    def difference(self) -> ScoreDifference:
         """What they say of the two models."""
         before, after = self.drawn
         low, high = map(float, np.percentile(after - before, [5, 95]))
         better = share_better(after, before)
-        return Difference(self.documents, self.gold, *self.whole, low, high, better)
+        return ScoreDifference(self.documents, self.gold, *self.whole, low, high, better)
 
 
 _Row = tuple[_Task, str]
@@ -401,7 +401,7 @@ def _gold(documents: Sequence[Tallies], path: ScorePath) -> int:
     return sum(int(tallies.get(path, NOTHING).gold) for tallies in documents)
 
 
-def _by_label(scores: Mapping[_Row, _Scores], wanted: _Task) -> dict[str, Difference]:
+def _by_label(scores: Mapping[_Row, _Scores], wanted: _Task) -> dict[str, ScoreDifference]:
     return {
         label: found.difference()
         for (task, label), found in scores.items()
@@ -466,7 +466,7 @@ def _too_few(compared: Compared, standard: Standard) -> str:
     )
 
 
-def _left_out(tasks: Mapping[str, Difference], standard: Standard) -> Iterator[str]:
+def _left_out(tasks: Mapping[str, ScoreDifference], standard: Standard) -> Iterator[str]:
     for name, title in TITLES.items():
         if name not in tasks:
             yield f"{title}: not compared, for none of the {standard.name} that are done there has gold"

@@ -152,7 +152,7 @@ STATED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedModels:
     """Two models, and how they differ.
 
     Attributes:
@@ -185,7 +185,9 @@ class Comparison:
         }
 
 
-def compare(first: str, second: str, data: str | None = None, *, blind: bool = False) -> Comparison:
+def compare(
+    first: str, second: str, data: str | None = None, *, blind: bool = False
+) -> ComparedModels:
     """Hold two models against each other.
 
     Args:
@@ -205,7 +207,7 @@ def compare(first: str, second: str, data: str | None = None, *, blind: bool = F
     remarks = [*_labels_differ(before, after, configs)]
     if data is None:
         remarks += _dev_differs(configs)
-        return Comparison(before, after, None, _stated(configs), tuple(remarks))
+        return ComparedModels(before, after, None, _stated(configs), tuple(remarks))
     from sciextract.inference.extractor import Extractor
 
     documents, bad = read_gold(data)
@@ -213,7 +215,7 @@ def compare(first: str, second: str, data: str | None = None, *, blind: bool = F
         raise DocumentMismatchError(f"{data} holds no document to compare on")
     models = (Extractor.load(each.folder) for each in (before, after))
     report = gate_gold(documents, *models, blind=blind)
-    return Comparison(before, after, report, _stated(configs), tuple(remarks), bad)
+    return ComparedModels(before, after, report, _stated(configs), tuple(remarks), bad)
 
 
 def _stated(
