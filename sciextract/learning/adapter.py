@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.candidates import antecedent_pairs, span_mask
@@ -36,9 +36,6 @@ from sciextract.learning.pairs import (
 from sciextract.learning.spans import Words
 from sciextract.learning.states import EncoderStates
 from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.store import Layer
-
-ALL_LAYERS = frozenset(Layer)
 
 THRESHOLDS = PerTask(0.15, 0.4, 0.4)
 """Least probabilities of labels that the bundled model does not know.

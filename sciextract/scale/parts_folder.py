@@ -21,7 +21,7 @@ from sciextract.scale import durable
 from sciextract.scale.durable import append_whole, disk_errors, write_whole
 from sciextract.scale.interface import ChunkKey, ChunkResult, InputShard
 from sciextract.scale.manifest import PartsManifest, encoder
-from sciextract.workflows.annotate import Counts
+from sciextract.workflows.annotate import RunCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Entry:
     sha256: str
     fingerprint: str
     last: bool
-    counts: Counts
+    counts: RunCounts
     losses: Mapping[str, int]
 
     @property
@@ -68,7 +68,7 @@ class Entry:
         """
         try:
             values: dict[str, Any] = json.loads(line)
-            return cls(**{**values, "counts": Counts(**values["counts"])})
+            return cls(**{**values, "counts": RunCounts(**values["counts"])})
         except (TypeError, KeyError) as error:
             raise ValueError(str(error)) from None
 
@@ -197,7 +197,7 @@ class PartsFolder:
         for entry in self._entries.values():
             self.losses.update(entry.losses)
         self.before = self.counts = sum(
-            (entry.counts for entry in self._entries.values()), Counts()
+            (entry.counts for entry in self._entries.values()), RunCounts()
         )
         self._changed = manifest.changed_shards(earlier) if earlier else set()
         durable.keep_only(path / QUARANTINE, self._entries)

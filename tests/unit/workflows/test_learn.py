@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from sciextract import Extractor
 from sciextract.cli.main import app
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.documents.spans import Span
@@ -22,7 +22,7 @@ from sciextract.errors import ModelMismatchError
 from sciextract.inference.settings import PerTask
 from sciextract.learning.adapter import learn
 from sciextract.learning.states import EncoderStates
-from sciextract.store import EntityRef, Layer, Project, create_project, open_project
+from sciextract.store import EntityRef, Project, create_project, open_project
 from sciextract.store.events import Change, joined, replay
 from sciextract.store.ingest import Import
 from sciextract.store.maintenance.doctor import examine
