@@ -1,40 +1,25 @@
-"""An adapter: heads on the states of a bundled encoder, trained on what a person has decided, that predict as a model does."""
+"""Learning an adapter from what a person has decided: seconds, no PyTorch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
-
-from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
-from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
+from sciextract.documents.annotations import ALL_LAYERS
+from sciextract.documents.document import ADAPTER
 from sciextract.documents.schema import LabelSchema
-from sciextract.inference.candidates import antecedent_pairs, span_mask
-from sciextract.inference.coreference import (
-    AntecedentScores,
-    PredictedCluster,
-    antecedent_probabilities,
-    predict_clusters,
-)
+from sciextract.inference.adapter.head import one_core
+from sciextract.inference.adapter.model import Adapter, Heads
+from sciextract.inference.adapter.spans import Words
+from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.extractor import Extractor
 from sciextract.inference.label_layout import RelationLayout
-from sciextract.inference.mentions import Mentions, select_mentions
-from sciextract.inference.model_config import ModelConfig
-from sciextract.inference.pipeline import Labels, RawPrediction
-from sciextract.inference.relations import predict_relations, rescued
-from sciextract.inference.results import annotated
-from sciextract.inference.settings import PLAIN, TASKS, UNMOVED, DecodeSettings, PerTask
-from sciextract.learning.entities import EntityModel, learn_entities, supervised
-from sciextract.learning.head import Training, one_core
-from sciextract.learning.pairs import (
-    LinkModel,
-    MentionStates,
-    RelationModel,
-    learn_links,
-    learn_relations,
-)
-from sciextract.learning.spans import Words
-from sciextract.learning.states import EncoderStates
+from sciextract.inference.model_config import AdapterBase, ModelConfig
+from sciextract.inference.pipeline import Labels
+from sciextract.inference.settings import PLAIN, TASKS, UNMOVED, PerTask
+from sciextract.learning.entities import learn_entities, supervised
+from sciextract.learning.head import HeadTraining
+from sciextract.learning.pairs import learn_links, learn_relations
 from sciextract.retraining.snapshot.documents import TrainingDocument
 
 THRESHOLDS = PerTask(0.15, 0.4, 0.4)
@@ -45,23 +30,17 @@ entity takes four (docs/learning.md).
 """
 
 
-FROM_SCRATCH = Training()
-CORRECTING = Training(rate=5e-4, epochs=6, least_steps=60)
+FROM_SCRATCH = HeadTraining()
+CORRECTING = HeadTraining(rate=5e-4, epochs=6, least_steps=60)
 """How a head is trained that starts from the bundled model's own scores: gently, for it knows more than a few abstracts."""
-
-
-
-
-
-
 
 
 def learn(
     finished: Sequence[TrainingDocument],
     schema: LabelSchema,
     states: EncoderStates,
-) -> Adapter:
-    """Train an adapter.
+) -> Extractor:
+    """Train an adapter: an extractor with the labels of a schema, on the encoder of another one.
 
     Equal calls give equal adapters on one machine; nothing is written anywhere. Once the states are known, entities
     take about 1 s of one core for 20 abstracts and 2 s for 100, and with relations 1.5 s and 3.5 s
@@ -72,14 +51,18 @@ def learn(
             (:mod:`sciextract.retraining.snapshot.supervision`). With none, the adapter predicts as the bundled
             model does.
         schema: The labels to predict.
-        states: The encoder, and states of documents that are known already.
+        states: The encoder, and states of documents that are known already. The adapter asks it for all others.
     """
-    config = config_of(schema, states.extractor.config)
+    base = states.extractor
+    config = config_of(schema, base.config)
+    untrained = Heads.untrained(config.labels, base.pipeline.labels, states.hidden)
     with one_core():
-        nothing = _trained([], config, states)
-        heads = _trained(finished, config, states) if finished else nothing
-    wide = replace(config, labels=heads.entities.labels)
-    return Adapter(states, wide, heads, nothing, len(finished))
+        heads = _trained(finished, config, states) if finished else untrained
+    layers = tuple(sorted(each.value for each in ALL_LAYERS))
+    about = AdapterBase(base.model.name, base.model.hash, layers, len(finished))
+    wide = replace(config, labels=heads.entities.labels, adapter=about)
+    own = (base.pipeline, base.model, base.config.settings, heads, untrained, states.all_of)
+    return base.with_adapter(Adapter(*own), wide, replace(base.model, variant=ADAPTER))
 
 
 def _trained(
@@ -132,4 +115,12 @@ def config_of(schema: LabelSchema, base: ModelConfig) -> ModelConfig:
         candidates=True,
         only=frozenset(),
     )
-    return replace(base, labels=labels, schema_name=schema.name, settings=settings)
+    return replace(
+        base,
+        labels=labels,
+        schema_name=schema.name,
+        schema_hash=schema.content_hash,
+        settings=settings,
+        scores={},
+        origin={},
+    )

@@ -1,4 +1,4 @@
-"""The head that predicts entities: which spans are what."""
+"""What finished abstracts teach the head that predicts entities."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sciextract.documents.annotations import Annotations, Entity, Layer
-from sciextract.inference.network import Floats, Ints
-from sciextract.inference.pipeline import Labels
-from sciextract.learning.head import Examples, Head, Training
-from sciextract.learning.spans import (
+from sciextract.inference.adapter.entities import EntityModel, first_span_weights, span_features
+from sciextract.inference.adapter.spans import (
     COMPONENTS,
     ROLES,
-    SHAPES,
-    SPELLINGS,
     Memory,
     Place,
     Words,
     model_scores,
-    products,
     projection_of,
-    shape_features,
-    spelling_features,
     total,
     wide_features,
 )
+from sciextract.inference.network import Floats, Ints
+from sciextract.inference.pipeline import Labels
+from sciextract.learning.head import Examples, HeadTraining
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
 
@@ -38,7 +34,6 @@ _HARD, _RANDOM, _MOST_WEIGHT = 6, 4, 6.0
 """Negatives for each positive: such that overlap it or that the model considers, and any others; most weight of one."""
 
 _CONSIDERED = np.log(0.02)
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +91,12 @@ def supervised(words: Words, example: TrainingDocument, labels: Sequence[str]) -
     return Supervised(words, annotations, verdicts, example.complete, classes, labelled)
 
 
-
-
-
-
 def learn_entities(
-    abstracts: Sequence[Supervised], labels: Labels, base: Labels, hidden: int, training: Training
+    abstracts: Sequence[Supervised],
+    labels: Labels,
+    base: Labels,
+    hidden: int,
+    training: HeadTraining,
 ) -> EntityModel:
     """Train the head on finished abstracts.
 
@@ -123,9 +118,9 @@ def learn_entities(
         for each, own in zip(abstracts, memories, strict=True)
     ]
     parts = [each for each in parts if len(each)]
-    head = Head.untrained(ROLES * COMPONENTS, _first_weights(labels, base), training)
+    head = training.untrained(ROLES * COMPONENTS, first_span_weights(labels, base))
     if parts:
-        head.train(Examples.joined(parts), training)
+        training.fit(head, Examples.joined(parts))
     return EntityModel(head, memory, labels, projection)
 
 
@@ -154,10 +149,6 @@ def _memories(abstracts: Sequence[Supervised], classes: int, width: int) -> list
     return memories
 
 
-
-
-
-
 def _examples(
     each: Supervised,
     memory: Memory,
@@ -183,7 +174,7 @@ def _examples(
         numbers = np.concatenate([numbers, np.zeros(len(others), np.int64)])
         weights = np.concatenate([weights, their_weights])
     targets = np.eye(count, dtype=np.float32)[numbers]
-    narrow = _narrow(words, spans, memory, own)
+    narrow = span_features(words, spans, memory, own)
     return Examples(wide_features(words, spans, projection), narrow, targets, weights)
 
 

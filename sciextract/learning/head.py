@@ -1,19 +1,17 @@
-"""A softmax head with one hidden layer, trained by Adam in NumPy, whose weights are drawn to given first values."""
+"""Training of a head by AdamW in NumPy: a few abstracts take a second, and need no PyTorch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sciextract.inference.adapter.head import Head
 from sciextract.inference.network import Floats
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8
-
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Examples:
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class HeadTraining:
     """How a head is trained.
 
     Attributes:
@@ -70,15 +68,67 @@ class Training:
     dropout: float = 0.2
     seed: int = 0
 
+    def untrained(self, wide: int, narrow_weights: Floats) -> Head:
+        """A head before training: its logits are ``narrow @ narrow_weights``."""
+        return Head.untrained(wide, narrow_weights, self.hidden, self.seed)
+
+    def fit(self, head: Head, examples: Examples) -> None:
+        """Fit a head to examples: cross-entropy, AdamW (Loshchilov and Hutter 2019) with decay towards the first weights."""
+        rows = len(examples)
+        if not rows:
+            return
+        random = np.random.default_rng(self.seed + 1)
+        per_epoch = -(-rows // self.batch)
+        steps = max(self.least_steps, self.epochs * per_epoch)
+        steps = min(steps, self.most_steps)
+        first = tuple(each.copy() for each in head.weights)
+        moments = [(np.zeros_like(each), np.zeros_like(each)) for each in first]
+        # The pull is that of a prior: the more is known, the less it counts.
+        share = np.float32(min(1.0, 1_000 / float(examples.weights.sum())))
+        decays = (self.decay_narrow, *(self.decay_wide,) * 4)
+        order = np.empty(0, np.int64)
+        for step in range(steps):
+            if len(order) < min(self.batch, rows):
+                order = np.concatenate([order, random.permutation(rows)])
+            chosen, order = order[: self.batch], order[self.batch :]
+            gradients = _gradients(head, examples, chosen, self.dropout, random)
+            rate = np.float32(self.rate * (1 - step / steps))
+            for weights, start, moment, gradient, decay in zip(
+                head.weights, first, moments, gradients, decays, strict=True
+            ):
+                _adam(weights, gradient, moment, rate, step + 1)
+                weights -= rate * np.float32(decay) * share * (weights - start)
 
 
-
-def _error(logits: Floats, targets: Floats) -> Floats:
-    """The gradient of ``-log sum of the right classes' probabilities`` by the logits."""
+def _gradients(
+    head: Head,
+    examples: Examples,
+    rows: NDArray[np.int64],
+    dropout: float,
+    random: np.random.Generator,
+) -> tuple[Floats, ...]:
+    wide, narrow = examples.wide[rows], examples.narrow[rows]
+    keep, classes = np.float32(1 - dropout), head.linear.shape[1]
+    seen = (random.random((wide.shape[1], 1), np.float32) < keep) / keep
+    of_wide = np.concatenate([head.linear, head.inner], axis=1) * seen
+    products = np.asarray(wide @ of_wide, dtype=np.float32)
+    linear, inner = products[:, :classes], products[:, classes:] + head.inner_bias
+    kept = (random.random(inner.shape, np.float32) < keep) / keep
+    hidden = np.maximum(inner, 0) * kept
+    logits = narrow @ head.narrow + linear + hidden @ head.outer
+    # The gradient of ``-log sum of the right classes' probabilities`` by the logits: several classes may be right.
     probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
     probabilities /= probabilities.sum(axis=1, keepdims=True)
+    targets = examples.targets[rows]
     right = probabilities * targets + np.float32(1e-12) * targets
-    return np.asarray(probabilities - right / right.sum(axis=1, keepdims=True), dtype=np.float32)
+    error = np.asarray(probabilities - right / right.sum(axis=1, keepdims=True), dtype=np.float32)
+    error *= examples.weights[rows, None]
+    error /= np.float32(max(1e-6, float(examples.weights[rows].sum())))
+    back = (error @ head.outer.T) * kept * (inner > 0)
+    by_wide = (wide.T @ np.concatenate([error, back], axis=1)) * seen
+    by_state = by_wide[:, :classes], by_wide[:, classes:]
+    gradients = (narrow.T @ error, *by_state, back.sum(axis=0), hidden.T @ error)
+    return tuple(np.asarray(each, np.float32) for each in gradients)
 
 
 def _adam(

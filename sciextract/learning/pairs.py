@@ -1,39 +1,32 @@
-"""The heads that predict relations and coreference between mentions."""
+"""What finished abstracts teach the heads that predict relations and coreference."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from sciextract.documents.annotations import Layer
-from sciextract.inference.candidates import (
-    DISTANCE_BUCKETS,
-    antecedent_distances,
-    antecedent_pairs,
-    between_words,
-    bucket,
-    relation_input,
-    relation_pairs,
+from sciextract.inference.adapter.pairs import (
+    PAIR_ROLES,
+    LinkModel,
+    MentionStates,
+    RelationModel,
+    first_link_weights,
+    first_relation_weights,
+    link_features,
+    relation_features,
+    relation_states,
+    sentence_pairs,
 )
-from sciextract.inference.label_layout import RelationLayout, softmax, type_probabilities
-from sciextract.inference.lexical import FEATURES, MentionWords
-from sciextract.inference.mentions import Mentions
-from sciextract.inference.network import Floats, Ints, WordStates
+from sciextract.inference.adapter.spans import Place
+from sciextract.inference.candidates import antecedent_pairs
+from sciextract.inference.label_layout import RelationLayout
+from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.relations import ScoredPairs, combine_directions
 from sciextract.learning.entities import Supervised
-from sciextract.learning.head import Examples, Head, Training
-from sciextract.learning.spans import Place, Words
+from sciextract.learning.head import Examples, HeadTraining
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts
-
-
-
-
-
-
 
 
 def learn_relations(
@@ -42,7 +35,7 @@ def learn_relations(
     layout: RelationLayout,
     pipeline: Pipeline,
     projection: Floats,
-    training: Training,
+    training: HeadTraining,
 ) -> RelationModel:
     """Train the relation head on the pairs of positive mentions in finished abstracts."""
     examples = [
@@ -50,10 +43,10 @@ def learn_relations(
         for each in (abstracts if layout.labels else ())
     ]
     parts = [each for each in examples if each is not None]
-    first = _first_relation_weights(layout, pipeline.labels.relations, len(entity_labels))
-    head = Head.untrained(_ROLES * projection.shape[1], first, training)
+    first = first_relation_weights(layout, pipeline.labels.relations, len(entity_labels))
+    head = training.untrained(PAIR_ROLES * projection.shape[1], first)
     if parts:
-        head.train(Examples.joined(parts), training)
+        training.fit(head, Examples.joined(parts))
     return RelationModel(head, layout, entity_labels, projection)
 
 
@@ -68,7 +61,7 @@ def _relation_examples(
     classes = _pair_classes(each, layout)
     places = sorted(set(each.labelled.values()))
     found = MentionStates.of(each.words, _spans(places), pipeline)
-    pairs = _sentence_pairs(found)
+    pairs = sentence_pairs(found)
     if not len(pairs):
         return None
     base = found.base_relations(pairs, pipeline)
@@ -79,8 +72,8 @@ def _relation_examples(
     if not len(rows):
         return None
     labels = _labels_at(each, places, entity_labels)
-    narrow = _relation_features(found, base, labels, entity_labels)[rows]
-    wide = _relation_states(found, base.pairs, projection)[rows]
+    narrow = relation_features(found, base, labels, entity_labels)[rows]
+    wide = relation_states(found, base.pairs, projection)[rows]
     targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
     return Examples(wide, narrow, targets, np.ones(len(rows), np.float32))
 
@@ -92,8 +85,6 @@ def _spans(places: Sequence[Place]) -> Ints:
 def _labels_at(each: Supervised, places: Sequence[Place], labels: Sequence[str]) -> list[str]:
     numbers = (each.classes.get(place, 0) for place in places)
     return [labels[number - 1] if number > 0 else "" for number in numbers]
-
-
 
 
 def _pair_classes(each: Supervised, layout: RelationLayout) -> dict[tuple[Place, Place], int]:
@@ -118,17 +109,7 @@ def _pair_classes(each: Supervised, layout: RelationLayout) -> dict[tuple[Place,
     return classes
 
 
-
-
-
-
-
-
 _LINK_RATE, _LINK_STEPS, _LINK_DECAY = 0.02, 150, 0.1
-
-
-
-
 
 
 def learn_links(
@@ -143,8 +124,7 @@ def learn_links(
         pipeline: The bundled model.
         most: Earlier mentions that a mention is compared with.
     """
-    first = np.zeros(1 + len(FEATURES) + DISTANCE_BUCKETS, np.float32)
-    first[0] = 1
+    first = first_link_weights()
     parts: list[tuple[Floats, Ints, Floats, Floats]] = []
     mentions = 0
     for each in abstracts:
@@ -187,7 +167,7 @@ def _link_examples(
     if not len(rows):
         return None
     found = MentionStates.of(each.words, _spans(places), pipeline)
-    features = _link_features(found, links[rows], pipeline)
+    features = link_features(found, links[rows], pipeline)
     right = np.array([answers[row] is Verdict.POSITIVE for row in rows.tolist()], np.float32)
     numbers, owner = np.unique(links[rows, 0], return_inverse=True)
     alone = (np.bincount(owner, right, len(numbers)) == 0).astype(np.float32)

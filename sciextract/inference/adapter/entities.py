@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from sciextract.documents.annotations import Annotations, Entity
-from sciextract.inference.network import Floats, Ints
-from sciextract.inference.pipeline import Labels
-from sciextract.learning.head import Examples, Head, Training
-from sciextract.learning.spans import (
-    COMPONENTS,
-    ROLES,
+from sciextract.inference.adapter.head import Head
+from sciextract.inference.adapter.spans import (
     SHAPES,
     SPELLINGS,
     Memory,
-    Place,
     Words,
     model_scores,
     products,
-    projection_of,
     shape_features,
     spelling_features,
-    total,
-    wide_features,
 )
-from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
-from sciextract.store import Layer
+from sciextract.inference.network import Floats, Ints
+from sciextract.inference.pipeline import Labels
 
-
-
-_LEAST = -3.0
+_LEAST_LOGIT = -3.0
 """Where the weight of a label that the model lacks starts, for spans that are too wide for the model."""
 
 _MEMORY_WEIGHT = 0.5
 _CONSISTENCY = 0.5
 """How far scores are drawn to the mean of the same surface form in a document, 0 to 1."""
-
-
-
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +50,7 @@ class EntityModel:
         found = np.zeros((count, width, 1 + len(self.labels.entities)), np.float32)
         spans = words.all_spans(width)
         if len(spans):
-            narrow = _narrow(words, spans, self.memory, None)
+            narrow = span_features(words, spans, self.memory, None)
             linear = products(words, spans, self.projection, self.head.linear)
             inner = products(words, spans, self.projection, self.head.inner)
             logits = self.head.finished(linear, inner, narrow)
@@ -78,8 +61,7 @@ class EntityModel:
 
 def _consistent(logits: Floats, words: Words, spans: Ints) -> Floats:
     """Logits drawn towards the mean of all occurrences of the same surface form in the document."""
-    numbers: dict[str, int] = {}
-    groups = np.array([numbers.setdefault(each, len(numbers)) for each in words.surfaces(spans)])
+    groups = words.same_surfaces(spans)
     counts = np.bincount(groups)
     sums = np.zeros((len(counts), logits.shape[1]), np.float32)
     np.add.at(sums, groups, logits)
@@ -87,13 +69,8 @@ def _consistent(logits: Floats, words: Words, spans: Ints) -> Floats:
     return np.asarray(logits + np.float32(_CONSISTENCY) * (mean - logits))
 
 
-
-
-
-
-
-
-def _narrow(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
+def span_features(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Floats:
+    """What a head knows about spans beside states: the model's scores, memory without the document's own share, looks."""
     parts = (
         model_scores(words, spans),
         memory.features(words, spans, own),
@@ -103,7 +80,7 @@ def _narrow(words: Words, spans: Ints, memory: Memory, own: Memory | None) -> Fl
     return np.concatenate(parts, axis=1)
 
 
-def _first_weights(labels: Labels, base: Labels) -> Floats:
+def first_span_weights(labels: Labels, base: Labels) -> Floats:
     """Where the features' weights start: scores of labels that the model knows count once, memory counts half."""
     classes = 1 + len(labels.entities)
     of_model = np.zeros((2 + len(base.entities), classes), np.float32)
@@ -113,14 +90,10 @@ def _first_weights(labels: Labels, base: Labels) -> Floats:
     if known:
         of_model[0, 0] = 1
         rest = [1 + labels.entities.index(each) for each in labels.entities if each not in known]
-        of_model[-1, rest] = _LEAST
+        of_model[-1, rest] = _LEAST_LOGIT
     of_memory = np.zeros((2 * classes + 1, classes), np.float32)
     of_memory[:classes] = np.eye(classes) * _MEMORY_WEIGHT
     shapes = np.zeros((SHAPES + SPELLINGS, classes), np.float32)
     if not known:
         shapes[0, 0] = 3  # without any knowledge a span is not an entity
     return np.concatenate([of_model, of_memory, shapes])
-
-
-
-

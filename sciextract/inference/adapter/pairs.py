@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sciextract.inference.adapter.head import Head
+from sciextract.inference.adapter.spans import Words
 from sciextract.inference.candidates import (
     DISTANCE_BUCKETS,
     antecedent_distances,
-    antecedent_pairs,
     between_words,
     bucket,
     relation_input,
@@ -23,18 +24,13 @@ from sciextract.inference.mentions import Mentions
 from sciextract.inference.network import Floats, Ints, WordStates
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.relations import ScoredPairs, combine_directions
-from sciextract.learning.entities import Supervised
-from sciextract.learning.head import Examples, Head, Training
-from sciextract.learning.spans import Place, Words
-from sciextract.retraining.snapshot.supervision import Verdict, Verdicts
-from sciextract.store import Layer
 
 _LEAST_PROBABILITY = 1e-4
 _WORD_BUCKETS = 96
 _MOST_BETWEEN = 12
 """Words between two mentions that are looked at; more are as good as none."""
 
-_ROLES = 3
+PAIR_ROLES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,31 +106,22 @@ class RelationModel:
         self, found: MentionStates, labels: Sequence[str], pipeline: Pipeline
     ) -> ScoredPairs:
         """Probabilities of all pairs of mentions in one sentence; ``labels`` are those of the mentions."""
-        pairs = _sentence_pairs(found)
+        pairs = sentence_pairs(found)
         if not self.layout.labels or not len(pairs):
             return ScoredPairs.none()
         base = found.base_relations(pairs, pipeline)
-        narrow = _relation_features(found, base, labels, self.entity_labels)
-        logits = self.head.logits(_relation_states(found, base.pairs, self.projection), narrow)
+        narrow = relation_features(found, base, labels, self.entity_labels)
+        logits = self.head.logits(relation_states(found, base.pairs, self.projection), narrow)
         return ScoredPairs(base.pairs, softmax(logits))
 
 
-
-
-
-
-
-
-
-
-def _sentence_pairs(found: MentionStates) -> Ints:
+def sentence_pairs(found: MentionStates) -> Ints:
+    """The ordered pairs of mentions that stand in one sentence. Shape: (pairs, 2)."""
     spans = found.mentions.spans
     return relation_pairs(spans, found.words.ends[spans[:, 0]])
 
 
-
-
-def _relation_states(found: MentionStates, pairs: Ints, projection: Floats) -> Floats:
+def relation_states(found: MentionStates, pairs: Ints, projection: Floats) -> Floats:
     """Projected states of both mentions and the mean of the words between. Shape: (pairs, 3 * components)."""
     spans, states = found.mentions.spans, found.states
     mention = (states.first[spans[:, 0]] + states.last[spans[:, 1]]) / 2 @ projection
@@ -146,7 +133,7 @@ def _relation_states(found: MentionStates, pairs: Ints, projection: Floats) -> F
     return np.concatenate([mention[pairs[:, 0]], mention[pairs[:, 1]], mean], axis=1)
 
 
-def _relation_features(
+def relation_features(
     found: MentionStates, base: ScoredPairs, labels: Sequence[str], known: Sequence[str]
 ) -> Floats:
     """Scores of the bundled model, labels of both mentions, distance, words between."""
@@ -172,7 +159,7 @@ def _relation_features(
     )
 
 
-def _first_relation_weights(
+def first_relation_weights(
     layout: RelationLayout, base: RelationLayout, entity_labels: int
 ) -> Floats:
     """Scores of labels that the bundled model knows count once; without any a pair is not a relation."""
@@ -194,8 +181,6 @@ def _first_relation_weights(
     return np.concatenate([of_model, bias, np.zeros((others, layout.class_count), np.float32)])
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class LinkModel:
     """What lexical features and distance add to the antecedent scores of the bundled model.
@@ -208,18 +193,20 @@ class LinkModel:
 
     def scores(self, found: MentionStates, links: Ints, pipeline: Pipeline) -> Floats:
         """Antecedent scores; "no antecedent" has 0. Shape: (links,)."""
-        return np.asarray(_link_features(found, links, pipeline) @ self.weights)
+        return np.asarray(link_features(found, links, pipeline) @ self.weights)
 
 
-def _link_features(found: MentionStates, links: Ints, pipeline: Pipeline) -> Floats:
+def first_link_weights() -> Floats:
+    """Weights with which links have the scores of the bundled model."""
+    first = np.zeros(1 + len(FEATURES) + DISTANCE_BUCKETS, np.float32)
+    first[0] = 1
+    return first
+
+
+def link_features(found: MentionStates, links: Ints, pipeline: Pipeline) -> Floats:
+    """The base's score of each link, lexical features and distance. Shape: (links, features)."""
     document, spans = found.words.document, found.mentions.spans
     words = MentionWords.of(document.tokens.slices(document.text), spans, found.words.ends)
     distances = np.eye(DISTANCE_BUCKETS, dtype=np.float32)[antecedent_distances(spans, links)]
     base = found.base_links(links, pipeline)[:, None]
     return np.concatenate([base, words.features(links), distances], axis=1)
-
-
-
-
-
-
