@@ -315,8 +315,8 @@ class TestBlind:
             GOLD[10:], before[10:], after[10:], SYMMETRIC, complete=[ALL] * 30, samples=50
         )
         assert found is not None and not found.few
-        assert found.compared == alone.compared
-        assert found.compared.target is not None and found.compared.target.difference == 0
+        assert (found.target, found.tasks) == (alone.target, alone.tasks)
+        assert found.target is not None and found.target.difference == 0
         assert "30 gate documents; the verdict is by all of them" in found.message
 
     def test_the_verdict_is_by_all(self) -> None:
@@ -334,7 +334,7 @@ class TestBlind:
     def test_too_few_is_said(self, number: int, words: str) -> None:
         found = self.blind(number, predicted(0.6, 1), predicted(0.8, 2)).blind
         assert found is not None and found.few and words in found.message
-        assert bool(found.compared.tasks) is (number < 40)
+        assert bool(found.tasks) is (number < 40)
         assert json.loads(json.dumps(found.to_json()))["few"] is True
 
     def test_it_has_to_be_known_which(self) -> None:
