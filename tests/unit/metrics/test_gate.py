@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sciextract.documents.annotations import ALL_LAYERS
+from sciextract.documents.annotations import ALL_LAYERS, Layer
 from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.promotion import (
     CROSS_VALIDATED,
@@ -68,7 +68,7 @@ def compared(
     before: list[Scorable],
     after: list[Scorable],
     gold: Sequence[Scorable] = tuple(GOLD),
-    complete: Sequence[frozenset[str]] | None = None,
+    complete: Sequence[frozenset[Layer]] | None = None,
     samples: int = 300,
     tolerance: float | None = None,
 ) -> GateReport:
@@ -139,7 +139,7 @@ class TestVerdicts:
 
     @pytest.mark.parametrize(("done", "verdict"), [(2, "too few"), (3, "promote")])
     def test_thirty_entities_are_the_least(self, done: int, verdict: str) -> None:
-        layers = [ALL] * done + [ALL - {"entities"}] * (len(GOLD) - done)
+        layers = [ALL] * done + [ALL - {Layer.ENTITIES}] * (len(GOLD) - done)
         assert compared(predicted(0.5, 1), predicted(0.9, 2), complete=layers).verdict == verdict
 
     def test_a_clear_gain_on_fourteen_documents_is_adopted(self) -> None:
