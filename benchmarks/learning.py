@@ -31,12 +31,12 @@ from sciextract.formats.jsonl import encode
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.learning.adapter import learn
 from sciextract.metrics.counts import Scorable, scorable
-from sciextract.metrics.running import correction_keys
 from sciextract.metrics.scorer import score
 from sciextract.retraining.run_folder import MODEL
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
+from sciextract.workflows.learning_curve import correction_keys
 from sciextract.workflows.suggesters import Terms
 
 Predict = Callable[[Document], AnnotatedDocument]

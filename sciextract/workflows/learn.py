@@ -15,13 +15,12 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
 from sciextract.learning.adapter import learn
-from sciextract.metrics.running import LayerUse
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
-from sciextract.workflows.learning_curve import learning_curve
+from sciextract.workflows.learning_curve import LayerUse, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.predict_project import PredictReport, unknown_labels
 
