@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.rows import svg_figure
 from sciextract import Extractor
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema
@@ -35,7 +35,7 @@ from sciextract.metrics.running import correction_keys
 from sciextract.metrics.scorer import score
 from sciextract.retraining.run_folder import MODEL
 from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.store import Layer, create_project
+from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.suggesters import Terms
 

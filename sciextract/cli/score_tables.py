@@ -10,8 +10,8 @@ import typer
 from sciextract.text.characters import visible
 
 if TYPE_CHECKING:
-    from sciextract.metrics.promotion import Compared, Difference, GateReport
-    from sciextract.workflows.models.compare import Comparison
+    from sciextract.metrics.promotion import Compared, GateReport, ScoreDifference
+    from sciextract.workflows.models.compare import ComparedModels
 
 _VERDICTS = {
     "promote": "B is better: as a retrained model it would replace A",
@@ -53,7 +53,7 @@ def print_table(
     Console(highlight=False).print(table)
 
 
-def comparison_table(comparison: Comparison) -> None:
+def comparison_table(comparison: ComparedModels) -> None:
     """Print two models with their differences."""
     typer.echo(visible(f"A  {comparison.before.id}  ({comparison.before.folder})"))
     typer.echo(visible(f"B  {comparison.after.id}  ({comparison.after.folder})"))
@@ -98,7 +98,7 @@ def _print_compared(title: str, compared: Compared, heads: tuple[str, str, str, 
     print_table(title, columns, [(name, _cells(each)) for name, each in _rows(compared)])
 
 
-def _rows(report: Compared) -> Iterator[tuple[str, Difference]]:
+def _rows(report: Compared) -> Iterator[tuple[str, ScoreDifference]]:
     if report.target is not None:
         yield "mean of the tasks", report.target
     for task, each in report.tasks.items():
@@ -107,7 +107,7 @@ def _rows(report: Compared) -> Iterator[tuple[str, Difference]]:
             yield f"  {label}", of_label
 
 
-def _cells(each: Difference) -> list[str]:
+def _cells(each: ScoreDifference) -> list[str]:
     return [
         *(f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}"),
         f"{each.low:+.1f} to {each.high:+.1f}",
@@ -116,7 +116,7 @@ def _cells(each: Difference) -> list[str]:
     ]
 
 
-def _print_stated(comparison: Comparison) -> None:
+def _print_stated(comparison: ComparedModels) -> None:
     from sciextract.workflows.models.compare import STATED
 
     print_table(

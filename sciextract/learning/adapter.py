@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.candidates import antecedent_pairs, span_mask
@@ -35,9 +36,6 @@ from sciextract.learning.pairs import (
 from sciextract.learning.spans import Words
 from sciextract.learning.states import EncoderStates
 from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.store import Layer
-
-ALL_LAYERS = frozenset(Layer)
 
 THRESHOLDS = PerTask(0.15, 0.4, 0.4)
 """Least probabilities of labels that the bundled model does not know.
@@ -73,10 +71,9 @@ class Adapter:
         heads: The trained heads.
         untrained: The heads before training, which say what the bundled model says.
         finished: How many abstracts it was trained on.
-        layers: The layers that the trained heads are used for. While entities are none of them, the other layers
-            that are off are the bundled model's own predictions, and so are the entities; relations and clusters
-            between the adapter's entities are scored by the untrained heads. Where the model has labels that the
-            schema lacks, the untrained heads predict all that is off.
+        layers: The layers that the trained heads are used for. The others are the bundled model's own predictions;
+            while entities are used, its relations and clusters as far as they lie between mentions of the adapter.
+            Where the model has labels that the schema lacks, the untrained heads predict all that is off.
     """
 
     states: EncoderStates
@@ -104,6 +101,10 @@ class Adapter:
             raw = self._raw(words, self._mentions(words, self.config.settings.plain))
         settings = self.config.settings
         found = annotated(words.document, raw, self.config.labels, settings, self.model)
+        off = {Layer.RELATIONS, Layer.COREFERENCE} - self.layers
+        if off and self._model_fits:
+            _, _, own = self._own(document, words)
+            return AnnotatedDocument(document, _between(found.annotations, own, off), self.model)
         return replace(found, document=document)
 
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
@@ -123,16 +124,11 @@ class Adapter:
 
         The heads see rounded states, so what is off is never computed from them.
         """
-        extractor = self.states.extractor.with_settings(candidates=True)
-        pipeline = extractor.pipeline
         words = Words.of(self.states.of(document))
-        # Ids depend on the key, and the states may have been computed of the same text under another one.
-        seen = replace(words.document, doc_key=document.doc_key)
-        [its] = pipeline.predict_batch([seen], extractor.settings, extractor.batching)
-        own = annotated(seen, its, pipeline.labels, extractor.settings, extractor.model)
-        merged, labels = own.annotations, self.config.labels
+        seen, its, merged = self._own(document, words)
+        labels, own_labels = self.config.labels, self.states.extractor.pipeline.labels
         if self.layers:
-            columns = [0, *(1 + labels.entities.index(each) for each in pipeline.labels.entities)]
+            columns = [0, *(1 + labels.entities.index(each) for each in own_labels.entities)]
             types = np.zeros((len(its.mentions), 1 + len(labels.entities)), np.float32)
             types[:, columns] = its.mentions.types
             with one_core():
@@ -151,6 +147,16 @@ class Adapter:
                 merged = replace(merged, clusters=used.clusters)
             merged = replace(merged, candidates=considered)
         return AnnotatedDocument(document, merged, self.model)
+
+    def _own(self, document: Document, words: Words) -> tuple[Document, RawPrediction, Annotations]:
+        """What the bundled model itself predicts, computed from the text: the states are rounded."""
+        extractor = self.states.extractor.with_settings(candidates=True)
+        pipeline = extractor.pipeline
+        # Ids depend on the key, and the states may have been computed of the same text under another one.
+        seen = replace(words.document, doc_key=document.doc_key)
+        [its] = pipeline.predict_batch([seen], extractor.settings, extractor.batching)
+        own = annotated(seen, its, pipeline.labels, extractor.settings, extractor.model)
+        return seen, its, own.annotations
 
     def _raw(self, words: Words, mentions: Mentions) -> RawPrediction:
         pipeline, settings = self.states.extractor.pipeline, self.config.settings.plain
@@ -188,6 +194,38 @@ class Adapter:
         )
         clusters = predict_clusters(scored, len(rows), settings.thresholds.coreference)
         return scored.renumbered(rows), [each.renumbered(rows) for each in clusters]
+
+
+def _between(shown: Annotations, own: Annotations, off: set[Layer]) -> Annotations:
+    """Annotations whose layers that are off are another's own, as far as they lie between mentions that are shown.
+
+    Mentions are the same where their spans are, whatever their labels.
+    """
+    there = {each.fragments: each.id for each in shown.entities}
+    ids = {each.id: there[each.fragments] for each in own.entities if each.fragments in there}
+    spans = {each.span for each in shown.entities}
+    considered, others = shown.candidates, own.candidates
+    assert considered is not None and others is not None
+    if Layer.RELATIONS in off:
+        related = tuple(
+            replace(each, head=ids[each.head], tail=ids[each.tail])
+            for each in own.relations
+            if each.head in ids and each.tail in ids
+        )
+        pairs = tuple(each for each in others.pairs if {each.head, each.tail} <= spans)
+        shown = replace(shown, relations=related)
+        considered = replace(considered, pairs=pairs)
+    if Layer.COREFERENCE in off:
+        left = [each.only(ids) for each in own.clusters]
+        clusters = tuple(
+            replace(each, mentions=tuple(ids[mention] for mention in each.mentions))
+            for each in left
+            if len(each.mentions) > 1
+        )
+        links = tuple(each for each in others.links if {each.mention, each.antecedent} <= spans)
+        shown = replace(shown, clusters=clusters)
+        considered = replace(considered, links=links)
+    return replace(shown, candidates=considered)
 
 
 def learn(

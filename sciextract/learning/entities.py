@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciextract.documents.annotations import Annotations, Entity
+from sciextract.documents.annotations import Annotations, Entity, Layer
 from sciextract.inference.network import Floats, Ints
 from sciextract.inference.pipeline import Labels
 from sciextract.learning.head import Examples, Head, Training
@@ -29,7 +29,6 @@ from sciextract.learning.spans import (
 )
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
-from sciextract.store import Layer
 
 MASKED = -1
 """The class of a span that says nothing."""

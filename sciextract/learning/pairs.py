@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sciextract.documents.annotations import Layer
 from sciextract.inference.candidates import (
     DISTANCE_BUCKETS,
     antecedent_distances,
@@ -27,7 +28,6 @@ from sciextract.learning.entities import Supervised
 from sciextract.learning.head import Examples, Head, Training
 from sciextract.learning.spans import Place, Words
 from sciextract.retraining.snapshot.supervision import Verdict, Verdicts
-from sciextract.store import Layer
 
 _LEAST_PROBABILITY = 1e-4
 _WORD_BUCKETS = 96

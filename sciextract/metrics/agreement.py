@@ -19,7 +19,7 @@ from sciextract.documents.spans import Span
 from sciextract.metrics.bootstrap import RESAMPLES, SEED, interval
 from sciextract.metrics.counts import (
     NOTHING,
-    Labelled,
+    HasLabel,
     Mention,
     Scorable,
     ScoredEntity,
@@ -145,7 +145,7 @@ def _tallies(pair: _Pair, symmetric: frozenset[str]) -> Tallies:
     return tallies
 
 
-def _labelled(path: ScorePath, first: frozenset[Labelled], second: frozenset[Labelled]) -> Tallies:
+def _labelled(path: ScorePath, first: frozenset[HasLabel], second: frozenset[HasLabel]) -> Tallies:
     """The tally of two sets, and by label under ``(task, "labels", label, kind)``."""
     task, kind = path
     labels = compare_by_label(first, second)

@@ -171,7 +171,7 @@ class Tally(NamedTuple):
 NOTHING = Tally(0, 0, 0, 0)
 
 
-class Labelled(Protocol):
+class HasLabel(Protocol):
     """Something hashable that has a label."""
 
     @property
@@ -190,7 +190,7 @@ def compare(gold: AbstractSet[object], predicted: AbstractSet[object]) -> Tally:
 
 
 def compare_by_label(
-    gold: AbstractSet[Labelled], predicted: AbstractSet[Labelled]
+    gold: AbstractSet[HasLabel], predicted: AbstractSet[HasLabel]
 ) -> dict[str, Tally]:
     """Tallies of two sets of labelled items, for every label that occurs in either."""
     wanted, found, correct = (_labels(items) for items in (gold, predicted, gold & predicted))
@@ -200,7 +200,7 @@ def compare_by_label(
     }
 
 
-def _labels(items: Iterable[Labelled]) -> Counter[str]:
+def _labels(items: Iterable[HasLabel]) -> Counter[str]:
     return Counter([item.label for item in items])
 
 

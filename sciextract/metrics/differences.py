@@ -10,7 +10,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from sciextract.documents.annotations import Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.metrics.coreference import Partition, partition, without_singletons
@@ -211,14 +211,6 @@ def _length(mention: Mention) -> int:
     return sum(mention[1::2]) - sum(mention[::2])
 
 
-class Layer(StrEnum):
-    """What kind of item two annotators differ on."""
-
-    ENTITY = "entity"
-    RELATION = "relation"
-    LINK = "link"
-
-
 class DifferenceKind(StrEnum):
     """How they differ.
 
@@ -293,13 +285,19 @@ def _document_differences(
     first: Side, second: Side, symmetric: frozenset[str]
 ) -> list[tuple[Layer, Sides]]:
     pairs = [
-        *((Layer.ENTITY, each) for each in _paired(first.entities(), second.entities())),
+        *((Layer.ENTITIES, each) for each in _paired(first.entities(), second.entities())),
         *(
-            (Layer.RELATION, each)
+            (Layer.RELATIONS, each)
             for each in _paired(first.relations(symmetric), second.relations(symmetric))
         ),
-        *((Layer.LINK, (each, None)) for each in _unshared(first.links(), second.partition())),
-        *((Layer.LINK, (None, each)) for each in _unshared(second.links(), first.partition())),
+        *(
+            (Layer.COREFERENCE, (each, None))
+            for each in _unshared(first.links(), second.partition())
+        ),
+        *(
+            (Layer.COREFERENCE, (None, each))
+            for each in _unshared(second.links(), first.partition())
+        ),
     ]
     return sorted(pairs, key=_position)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from sciextract.documents.annotations import Layer
 from sciextract.metrics.bootstrap import Floats, counts_of, f1_of, resampled_f1, share_better
 from sciextract.metrics.counts import NOTHING, Scorable
 from sciextract.metrics.relations import relation_label_tallies
@@ -67,7 +68,7 @@ probability. Of two equal models, normal differences of ten documents reach it i
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ScoreDifference:
     """One score of both models.
 
     Attributes:
@@ -113,9 +114,9 @@ class Compared:
     """
 
     documents: int
-    target: Difference | None
-    tasks: Mapping[str, Difference]
-    labels: Mapping[str, Mapping[str, Difference]]
+    target: ScoreDifference | None
+    tasks: Mapping[str, ScoreDifference]
+    labels: Mapping[str, Mapping[str, ScoreDifference]]
 
     @property
     def entities(self) -> int:
@@ -175,9 +176,9 @@ class GateReport:
     verdict: Verdict
     reasons: list[str]
     documents: int
-    target: Difference | None
-    tasks: Mapping[str, Difference]
-    labels: Mapping[str, Mapping[str, Difference]]
+    target: ScoreDifference | None
+    tasks: Mapping[str, ScoreDifference]
+    labels: Mapping[str, Mapping[str, ScoreDifference]]
     tolerances: dict[str, float]
     samples: int
     blind: Blind | None = None
@@ -219,34 +220,28 @@ FAVOURS = "documents that were corrected from a model's suggestions favour that 
 class _Task(NamedTuple):
     """A task: the layer that must be done, its place in tallies, the metrics whose F1 it averages."""
 
-    name: str
-    title: str
-    layer: str
+    layer: Layer
     place: str
     paths: tuple[ScorePath, ...]
     counted: ScorePath
 
 
 TASKS = (
-    _Task("entity", "entities", "entities", "ner", (("ner", "all"),), ("ner", "all")),
+    _Task(Layer.ENTITIES, "ner", (("ner", "all"),), ("ner", "all")),
     _Task(
-        "relation",
-        "relations",
-        "relations",
+        Layer.RELATIONS,
         "relation",
         (("relation", "boundaries", "unordered"),),
         ("relation", "boundaries", "unordered"),
     ),
     _Task(
-        "coreference",
-        "coreference",
-        "coreference",
+        Layer.COREFERENCE,
         "coreference",
         tuple([("coreference", name) for name in CONLL_METRICS]),
         ("coreference", "clusters"),
     ),
 )
-TITLES = {task.name: task.title for task in TASKS}
+TITLES = {layer.task: layer.value for layer in Layer}
 
 
 def compare_models(
@@ -255,7 +250,7 @@ def compare_models(
     after: Sequence[Scorable],
     symmetric: frozenset[str],
     *,
-    complete: Sequence[frozenset[str]],
+    complete: Sequence[frozenset[Layer]],
     samples: int = 1000,
     seed: int = 0,
     tolerances: Mapping[str, float] = TOLERANCES,
@@ -273,8 +268,7 @@ def compare_models(
         before: The same documents as the earlier model predicts them, in the same order.
         after: The same as the later model predicts them.
         symmetric: Relation labels without direction.
-        complete: Per document the layers that are done: ``entities``, ``relations``, ``coreference``. A
-            document counts in the tasks of its complete layers only.
+        complete: Per document the layers that are done. It counts in the tasks of these layers only.
         samples: How many times documents are drawn with replacement.
         seed: Of the draws; equal seeds give equal reports.
         tolerances: F1 that each task may lose at the lower end of its interval.
@@ -309,7 +303,7 @@ def compare_models(
 def _without(
     suggested: Sequence[bool] | None,
     sides: Sequence[Sequence[Tallies]],
-    complete: Sequence[frozenset[str]],
+    complete: Sequence[frozenset[Layer]],
     samples: int,
     seed: int,
     standard: Standard,
@@ -325,20 +319,21 @@ def _without(
 
 def _compared(
     sides: Sequence[Sequence[Tallies]],
-    complete: Sequence[frozenset[str]],
+    complete: Sequence[frozenset[Layer]],
     samples: int,
     seed: int,
 ) -> Compared:
     documents = sum(bool(layers) for layers in complete)
     scores = _scores(sides, samples, seed) if documents else {}
-    tasks = {task.name: scores[task, ""] for task in TASKS if scores and scores[task, ""].gold}
+    tasks = {
+        task.layer.task: scores[task, ""] for task in TASKS if scores and scores[task, ""].gold
+    }
     target = _mean(list(tasks.values()), documents).difference() if tasks else None
-    labelled = [task for task in TASKS if task.name in ("entity", "relation")]
     return Compared(
         documents,
         target,
         {name: each.difference() for name, each in tasks.items()},
-        {task.name: _by_label(scores, task) for task in labelled},
+        {task.layer.task: _by_label(scores, task) for task in TASKS[:2]},
     )
 
 
@@ -350,12 +345,12 @@ class _Scores(NamedTuple):
     whole: tuple[float, float]
     drawn: tuple[Floats, Floats]
 
-    def difference(self) -> Difference:
+    def difference(self) -> ScoreDifference:
         """What they say of the two models."""
         before, after = self.drawn
         low, high = map(float, np.percentile(after - before, [5, 95]))
         better = share_better(after, before)
-        return Difference(self.documents, self.gold, *self.whole, low, high, better)
+        return ScoreDifference(self.documents, self.gold, *self.whole, low, high, better)
 
 
 _Row = tuple[_Task, str]
@@ -363,7 +358,7 @@ _Row = tuple[_Task, str]
 
 
 def _tally(
-    gold: Scorable, layers: frozenset[str], predicted: Scorable, symmetric: frozenset[str]
+    gold: Scorable, layers: frozenset[Layer], predicted: Scorable, symmetric: frozenset[str]
 ) -> Tallies:
     """What is counted in one document, without the tasks whose layer is not complete."""
     counted = tally(gold, predicted, symmetric)
@@ -406,7 +401,7 @@ def _gold(documents: Sequence[Tallies], path: ScorePath) -> int:
     return sum(int(tallies.get(path, NOTHING).gold) for tallies in documents)
 
 
-def _by_label(scores: Mapping[_Row, _Scores], wanted: _Task) -> dict[str, Difference]:
+def _by_label(scores: Mapping[_Row, _Scores], wanted: _Task) -> dict[str, ScoreDifference]:
     return {
         label: found.difference()
         for (task, label), found in scores.items()
@@ -471,7 +466,7 @@ def _too_few(compared: Compared, standard: Standard) -> str:
     )
 
 
-def _left_out(tasks: Mapping[str, Difference], standard: Standard) -> Iterator[str]:
+def _left_out(tasks: Mapping[str, ScoreDifference], standard: Standard) -> Iterator[str]:
     for name, title in TITLES.items():
         if name not in tasks:
             yield f"{title}: not compared, for none of the {standard.name} that are done there has gold"

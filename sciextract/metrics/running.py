@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sciextract.documents.annotations import Layer
 from sciextract.metrics.bootstrap import counts_of, f1_of, probability_better
 from sciextract.metrics.counts import Mention, Scorable
 from sciextract.metrics.promotion import TASKS
@@ -26,7 +27,7 @@ ON_FROM = 0.6
 They go off below one half, so that noise around it does not switch them with every abstract.
 """
 
-PATHS: dict[str, tuple[ScorePath, ...]] = {task.layer: task.paths for task in TASKS}
+PATHS: dict[Layer, tuple[ScorePath, ...]] = {task.layer: task.paths for task in TASKS}
 """By layer the metrics whose F1 is averaged: relations count boundaries, coreference is that of CoNLL."""
 
 
@@ -86,7 +87,7 @@ class LayerUse:
     switches: tuple[Switch, ...] = ()
 
 
-def layer_use(pairs: Sequence[Pair], layer: str, *, first: bool) -> LayerUse:
+def layer_use(pairs: Sequence[Pair], layer: Layer, *, first: bool) -> LayerUse:
     """Whether the adapter's suggestions of a layer are used: only while they are ahead on the latest abstracts.
 
     Both sides are compared by the paired bootstrap (Koehn 2004, section 4.2) over the latest ``WINDOW``
@@ -94,7 +95,7 @@ def layer_use(pairs: Sequence[Pair], layer: str, *, first: bool) -> LayerUse:
 
     Args:
         pairs: Finished abstracts, oldest first.
-        layer: ``entities``, ``relations`` or ``coreference``.
+        layer: The layer.
         first: Whether it is used while there are too few abstracts to tell.
     """
     adapter = counts_of([pair.adapter for pair in pairs], PATHS[layer])
@@ -125,7 +126,7 @@ def layer_use(pairs: Sequence[Pair], layer: str, *, first: bool) -> LayerUse:
     return LayerUse(on, reason, tuple(switches))
 
 
-def running_f1(tallies: Sequence[Tallies], layer: str, window: int = WINDOW) -> list[float]:
+def running_f1(tallies: Sequence[Tallies], layer: Layer, window: int = WINDOW) -> list[float]:
     """F1 of a layer after each abstract, over the latest ``window`` abstracts, 0 to 100."""
     counts = counts_of(tallies, PATHS[layer])
     ends = range(1, len(tallies) + 1)

@@ -13,7 +13,7 @@ from typing import Protocol
 from sciextract.documents.document import ModelId
 from sciextract.errors import ExitCode, SciextractError
 from sciextract.formats.lazy import LazyItem
-from sciextract.workflows.annotate import Counts, Problem
+from sciextract.workflows.annotate import RecordProblem, RunCounts
 from sciextract.workflows.model_choice import ModelChoice
 
 CHUNK_SIZE = 256
@@ -84,8 +84,8 @@ class ChunkResult:
     shard: int
     number: int
     data: bytes
-    counts: Counts
-    problems: tuple[Problem, ...]
+    counts: RunCounts
+    problems: tuple[RecordProblem, ...]
     fingerprint: str
     last: bool
     warnings: tuple[str, ...] = ()

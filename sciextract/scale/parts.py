@@ -23,12 +23,12 @@ from sciextract.formats.inputs import JOURNAL, QUARANTINE
 from sciextract.formats.json_values import dump_line
 from sciextract.scale.interface import ChunkKey, ChunkResult, InputShard
 from sciextract.scale.manifest import PartsManifest, disk_errors, encoder
-from sciextract.workflows.annotate import Counts, Problem
+from sciextract.workflows.annotate import RecordProblem, RunCounts
 
 _FIELD = "quarantine"
 
 
-def quarantine(path: Path, problem: Problem, key: ChunkKey) -> None:
+def quarantine(path: Path, problem: RecordProblem, key: ChunkKey) -> None:
     """Keep a record aside with the reason: input that ``annotate`` reads, which keeps the reason next to its results.
 
     Raises:
@@ -78,7 +78,7 @@ class Entry:
     sha256: str
     fingerprint: str
     last: bool
-    counts: Counts
+    counts: RunCounts
     losses: Mapping[str, int]
 
     @property
@@ -101,7 +101,7 @@ def read_journal(path: Path) -> Iterator[Entry]:
     for row, line in enumerate(whole.split(b"\n") if whole else [], start=1):
         try:
             values: dict[str, Any] = json.loads(line)
-            yield Entry(**{**values, "counts": Counts(**values["counts"])})
+            yield Entry(**{**values, "counts": RunCounts(**values["counts"])})
         except (ValueError, TypeError, KeyError):
             raise OutputError(
                 f"{path}:{row}: the journal is damaged", "restore it, or choose another folder"
@@ -137,7 +137,9 @@ class PartsFolder:
         self.losses: Counter[str] = Counter()
         for entry in self._entries.values():
             self.losses.update(entry.losses)
-        self.before = self.counts = sum((each.counts for each in self._entries.values()), Counts())
+        self.before = self.counts = sum(
+            (each.counts for each in self._entries.values()), RunCounts()
+        )
         self._changed = manifest.changed_shards(earlier) if earlier else set()
         # Records of chunks that will be done again are quarantined again, should they crash again.
         aside = read_quarantine(path / QUARANTINE)

@@ -15,9 +15,9 @@ from sciextract.formats.jsonl import encode
 from sciextract.formats.lazy import LazyItem
 from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Work
 from sciextract.workflows.annotate import (
-    Counts,
-    Problem,
+    RecordProblem,
     Relating,
+    RunCounts,
     annotate,
     relate,
     warning_of,
@@ -39,8 +39,8 @@ class RecordOutcome:
     """
 
     line: bytes
-    counts: Counts
-    problem: Problem | None = None
+    counts: RunCounts
+    problem: RecordProblem | None = None
     warning: str = ""
 
 
@@ -101,7 +101,9 @@ class _OutcomeWriter:
 
     def write(self, document: AnnotatedDocument) -> None:
         line = f"{encode(document, self._candidates)}\n".encode()
-        self.outcomes.append(RecordOutcome(line, Counts.of(document), warning=warning_of(document)))
+        self.outcomes.append(
+            RecordOutcome(line, RunCounts.of(document), warning=warning_of(document))
+        )
 
     def close(self) -> None:
         """Nothing is open."""
@@ -110,8 +112,8 @@ class _OutcomeWriter:
 def quarantined(item: LazyItem, reason: str) -> RecordOutcome:
     """A record that cannot be predicted, and is kept aside."""
     message = f"{item.place}: {reason}"
-    problem = Problem("quarantined", message, "", item.record(), item.digest().hex())
-    return RecordOutcome(b"", Counts(quarantined=1), problem)
+    problem = RecordProblem("quarantined", message, "", item.record(), item.digest().hex())
+    return RecordOutcome(b"", RunCounts(quarantined=1), problem)
 
 
 def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult:
@@ -121,7 +123,7 @@ def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult
         chunk.shard,
         chunk.number,
         b"".join(each.line for each in outcomes),
-        sum((each.counts for each in outcomes), Counts()),
+        sum((each.counts for each in outcomes), RunCounts()),
         tuple(each.problem for each in outcomes if each.problem is not None),
         chunk.fingerprint,
         chunk.last,
@@ -130,8 +132,8 @@ def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult
 
 
 def _bad(record: BadRecord) -> RecordOutcome:
-    problem = Problem("bad", record.error.message, record.error.hint)
-    return RecordOutcome(b"", Counts(bad=1), problem)
+    problem = RecordProblem("bad", record.error.message, record.error.hint)
+    return RecordOutcome(b"", RunCounts(bad=1), problem)
 
 
 LONG_TEXT = 100_000

@@ -24,7 +24,7 @@ from sciextract.scale.manifest import PartsManifest, encoder
 from sciextract.scale.parts import PartsFolder, open_parts, quarantine, read_quarantine
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
-from sciextract.workflows.annotate import Counts, Listener
+from sciextract.workflows.annotate import Listener, RunCounts
 from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_if_nothing_given
 from sciextract.workflows.model_choice import ModelChoice, check_schema
 from sciextract.workflows.resume import EarlierRun
@@ -149,7 +149,7 @@ class Request:
             self.predictor,
         )
 
-    def final_notes(self, counts: Counts, listener: Listener) -> None:
+    def final_notes(self, counts: RunCounts, listener: Listener) -> None:
         """Notes when all is done."""
         if self.choice.model == AUTO and counts.models:
             chosen = ", ".join(
@@ -208,9 +208,9 @@ def _opened(
     return open_parts(Path(place), manifest, inputs)
 
 
-def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) -> Counts:
+def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) -> RunCounts:
     """Fill the folder; the counts of this run."""
-    counts = Counts()
+    counts = RunCounts()
     before = parts.before
     if before.records:
         listener.before(before.records)
@@ -227,7 +227,9 @@ def _filled(parts: PartsFolder, work: Work, engine: Engine, listener: Listener) 
     return counts
 
 
-def _report(parts: PartsFolder, counts: Counts, seconds: float, work: Work, export: str) -> Report:
+def _report(
+    parts: PartsFolder, counts: RunCounts, seconds: float, work: Work, export: str
+) -> Report:
     whole = parts.counts
     return Report(
         counts,
@@ -298,9 +300,9 @@ def _check(target: Target, ordered: bool) -> None:
 
 def _written(
     results: Iterator[ChunkResult], stream: TextIO, kept: _Quarantine, listener: Listener
-) -> Counts:
+) -> RunCounts:
     """Write lines as they come."""
-    counts = Counts()
+    counts = RunCounts()
     for result in results:
         if result.data:
             stream.write(result.data.decode("utf-8"))

@@ -168,7 +168,7 @@ class Cancelled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparableSource:
     """A source that the abstracts can be compared with.
 
     Attributes:
@@ -197,7 +197,7 @@ class WithSource:
     comparable: int
 
 
-def sides(project: Project) -> list[Side]:
+def sides(project: Project) -> list[ComparableSource]:
     """All sources with abstracts to compare, the latest first."""
     with translated(project.path):
         rows = project.connection.execute(
@@ -209,13 +209,15 @@ def sides(project: Project) -> list[Side]:
     for name, source_id, number, sha in rows:
         by_name.setdefault((source_id, name), []).append((_drawn(sha), number))
     return [
-        Side(name, source_id, tuple(number for _, number in sorted(numbers)))
+        ComparableSource(name, source_id, tuple(number for _, number in sorted(numbers)))
         for (source_id, name), numbers in sorted(by_name.items(), reverse=True)
     ]
 
 
 def agree_with(
-    project: Project, side: Side, on_progress: Callable[[int, int], bool] = lambda done, of: True
+    project: Project,
+    side: ComparableSource,
+    on_progress: Callable[[int, int], bool] = lambda done, of: True,
 ) -> WithSource:
     """Compare what holds in the project with the latest annotations of a source.
 
@@ -244,7 +246,7 @@ def agree_with(
 
 
 def _pair(
-    project: Project, number: int, side: Side
+    project: Project, number: int, side: ComparableSource
 ) -> tuple[AnnotatedDocument, AnnotatedDocument] | None:
     annotations = annotations_of_source(project.connection, number, side.source_id)
     if annotations is None or (side.name.startswith("import:") and not _worked_on(project, number)):

@@ -9,11 +9,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, State
+from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.spans import Span
 from sciextract.errors import ActionRefusedError
-from sciextract.metrics.differences import AnnotatedItem, Difference, Layer, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, differences
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions import coreference, entities, relations
 from sciextract.store.context import Context
@@ -50,7 +50,7 @@ class Dispute:
             "number": self.number,
             "doc_key": one.doc_key,
             "source": self.source,
-            "layer": one.layer.value,
+            "layer": one.layer.item,
             "kind": one.kind.value,
             "mine": _plain(one.first),
             "theirs": _plain(one.second),
@@ -105,7 +105,7 @@ def compare_with_source(
 
 
 def _company(one: Difference, theirs: AnnotatedDocument) -> tuple[tuple[Span, ...], ...]:
-    if one.layer is not Layer.LINK or one.second is None:
+    if one.layer is not Layer.COREFERENCE or one.second is None:
         return ()
     annotations, wanted = theirs.annotations, one.second.id
     mentions = next(each.mentions for each in annotations.clusters if each.id == wanted)
@@ -134,8 +134,9 @@ def decided_part(annotations: Annotations) -> Annotations:
 
 
 def _key(one: Difference, text_sha256: str) -> str:
+    # Decided keys lie in the logs of projects: every part of them keeps its spelling.
     sides = [_plain(side, ids=False) for side in (one.first, one.second)]
-    text = json.dumps([text_sha256, one.layer, one.kind, sides], sort_keys=True)
+    text = json.dumps([text_sha256, one.layer.item, one.kind, sides], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
@@ -329,4 +330,8 @@ def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow
 
 
 #: By layer, what makes the document say what the other side says.
-THEIRS = {Layer.ENTITY: _take_entity, Layer.RELATION: _take_relation, Layer.LINK: _take_link}
+THEIRS = {
+    Layer.ENTITIES: _take_entity,
+    Layer.RELATIONS: _take_relation,
+    Layer.COREFERENCE: _take_link,
+}

@@ -29,7 +29,7 @@ class DocumentMismatchError(SciextractError):
     """Gold and predicted documents are not the same documents."""
 
 
-class Annotator(Protocol):
+class EvaluatedModel(Protocol):
     """Something that predicts: an ``Extractor``."""
 
     @property
@@ -167,7 +167,7 @@ def evaluate_files(
 
 def evaluate_model(
     gold: str,
-    annotator: Annotator,
+    annotator: EvaluatedModel,
     *,
     schema: str | None = None,
     bootstrap: bool = True,

@@ -9,15 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.inference.network import Floats
-from sciextract.learning.adapter import ALL_LAYERS, Adapter, learn
+from sciextract.learning.adapter import Adapter, learn
 from sciextract.learning.states import EncoderStates
 from sciextract.metrics.running import LayerUse
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.gathering import layers_of, training_document
-from sciextract.store import Layer, documents, open_project
+from sciextract.store import documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
 from sciextract.workflows.learning_curve import learning_curve

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.running import (
@@ -23,7 +23,6 @@ from sciextract.metrics.running import (
 from sciextract.metrics.scorer import Tallies, tally
 from sciextract.retraining.snapshot.gathering import layers_of
 from sciextract.store.finished import Finished, finished_abstracts
-from sciextract.store.rows import Layer
 
 if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sciextract.documents.annotations import ALL_LAYERS
 from sciextract.metrics.counts import Scorable, ScoredEntity, ScoredRelation
 from sciextract.metrics.promotion import (
     CROSS_VALIDATED,
@@ -19,7 +20,7 @@ from sciextract.metrics.promotion import (
 from sciextract.metrics.scorer import score
 from tests.unit.metrics.builders import entity, relation, scored
 
-ALL = frozenset({"entities", "relations", "coreference"})
+ALL = ALL_LAYERS
 SYMMETRIC = frozenset({"COMPARE"})
 LABELS = ("Task", "Method", "Metric")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,14 +14,15 @@ from typer.testing import CliRunner
 
 from sciextract import Extractor
 from sciextract.cli.main import app
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema, parse_schema
 from sciextract.documents.spans import Span
 from sciextract.errors import ModelMismatchError
+from sciextract.inference.settings import PerTask
 from sciextract.learning.adapter import learn
 from sciextract.learning.states import EncoderStates
-from sciextract.store import EntityRef, Layer, Project, create_project, open_project
+from sciextract.store import EntityRef, Project, create_project, open_project
 from sciextract.store.events import Change, joined, replay
 from sciextract.store.ingest import Import
 from sciextract.store.maintenance.doctor import examine
@@ -239,6 +241,37 @@ def test_layers_that_are_off_are_the_models_own_items(
         assert related.relations, "between the model's own entities"
         linked = adapter.only([Layer.COREFERENCE]).predict(document).annotations
         assert (linked.entities, linked.relations) == (its.entities, its.relations)
+
+
+def test_relations_and_clusters_that_are_off_are_the_models_own_between_shown_mentions(
+    scierc: Project, states: EncoderStates
+) -> None:
+    scierc.actions.accept(3, EntityRef(scierc.document_state(3).entities[0].id))
+    adapter = learn_from_project(scierc, states)
+    document = make_document("d", " ".join(SAMPLES))
+    its = states.extractor.with_settings(candidates=True).annotate(document).annotations
+    # No threshold: else this adapter, which learned the opposite, shows no mention of the model.
+    settings = replace(adapter.config.settings, thresholds=PerTask(0.01, 0.01, 0.01))
+    adapter = replace(adapter, config=replace(adapter.config, settings=settings))
+    shown = adapter.only([Layer.ENTITIES]).predict(document).annotations
+    spans = {each.id: each.span for each in (*its.entities, *shown.entities)}
+    there = {each.span for each in shown.entities}
+    expected = [
+        (spans[each.head], spans[each.tail], each.label, each.score, each.source)
+        for each in its.relations
+        if {spans[each.head], spans[each.tail]} <= there
+    ]
+    assert expected == [
+        (spans[each.head], spans[each.tail], each.label, each.score, each.source)
+        for each in shown.relations
+    ]
+    restricted = [
+        [spans[id_] for id_ in each.mentions if spans[id_] in there] for each in its.clusters
+    ]
+    assert [each for each in restricted if len(each) > 1] == [
+        [spans[id_] for id_ in each.mentions] for each in shown.clusters
+    ]
+    assert expected and shown.clusters, "the samples say something"
 
 
 def test_what_is_off_keeps_the_model_as_its_source(scierc: Project, states: EncoderStates) -> None:

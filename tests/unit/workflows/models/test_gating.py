@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.spans import Span
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
 from sciextract.retraining.snapshot import TrainingDocument
-from sciextract.store import Layer
 from sciextract.workflows.evaluate import DocumentMismatchError
 from sciextract.workflows.models import register
 from sciextract.workflows.models.compare import compare, gate, gate_gold
