@@ -484,7 +484,7 @@ class BratWriter(FolderWriter):
         pieces = {entity.id: pieces_of(text, entity.fragments) for entity in living}
         written = [entity for entity in living if pieces[entity.id]]
         names = {entity.id: f"T{number}" for number, entity in enumerate(written, start=1)}
-        self._lose("entity of line breaks only", len(living) - len(written))
+        self.lose("entity of line breaks only", len(living) - len(written))
         for entity in written:
             name, parts = names[entity.id], pieces[entity.id]
             if joined(text, parts) != entity.fragments:
@@ -497,10 +497,10 @@ class BratWriter(FolderWriter):
             ends = {relation.head, relation.tail}
             if ends <= names.keys():
                 key = (names[relation.head], names[relation.tail], relation.label)
-                self._lose("second relation in the same place", key in relations)
+                self.lose("second relation in the same place", key in relations)
                 relations[key] = None
             else:
-                self._lose("relation of an entity that does not fit", ends <= pieces.keys())
+                self.lose("relation of an entity that does not fit", ends <= pieces.keys())
         for number, (head, tail, label) in enumerate(relations, start=1):
             yield f"R{number}\t{self._labels.name_of(label)} Arg1:{head} Arg2:{tail}"
         groups: dict[tuple[str, ...], None] = {}
@@ -508,8 +508,8 @@ class BratWriter(FolderWriter):
             members = {*cluster.live_mentions}
             mentions = tuple(name for entity_id, name in names.items() if entity_id in members)
             lost = len(members & pieces.keys() - names.keys())
-            self._lose("mention of an entity that does not fit", lost)
-            self._lose("second cluster in the same place", mentions in groups)
+            self.lose("mention of an entity that does not fit", lost)
+            self.lose("second cluster in the same place", mentions in groups)
             groups |= {mentions: None} if mentions else {}
         for mentions in groups:
             yield f"*\t{COREFERENCE} {' '.join(mentions)}"
@@ -519,9 +519,6 @@ class BratWriter(FolderWriter):
             {name_of(label) for *_, label in relations},
             groups,
         )
-
-    def _lose(self, kind: str, number: int) -> None:
-        self.losses += Counter({kind: int(number)})
 
 
 class Configuration:

@@ -98,12 +98,23 @@ class ArraySink(LineSink):
         super().close()
 
 
-class LineWriter:
-    """What writers to one file or stream share; a subclass has ``write``.
+class LossyWriter:
+    """What writers to files and to folders share.
 
     Attributes:
         losses: What the format could not hold so far, by kind.
     """
+
+    def __init__(self) -> None:
+        self.losses: Counter[str] = Counter()
+
+    def lose(self, kind: str, number: int = 1) -> None:
+        """Count a loss, if there is one."""
+        self.losses += Counter({kind: int(number)})
+
+
+class LineWriter(LossyWriter):
+    """What writers to one file or stream share; a subclass has ``write``."""
 
     _SINK: ClassVar[type[LineSink]] = LineSink
 
@@ -113,7 +124,7 @@ class LineWriter:
         Raises:
             OutputError: The file cannot be opened, or its name says that it is packed.
         """
-        self.losses: Counter[str] = Counter()
+        super().__init__()
         self._sink = self._SINK(destination)
 
     def close(self) -> None:
@@ -125,12 +136,8 @@ class LineWriter:
         self._sink.close()
 
 
-class FolderWriter:
-    """What writers of a folder with a file for each document share; a subclass has ``write``.
-
-    Attributes:
-        losses: What the format could not hold so far, by kind.
-    """
+class FolderWriter(LossyWriter):
+    """What writers of a folder with a file for each document share; a subclass has ``write``."""
 
     def __init__(self, destination: Path | str) -> None:
         """Write into a folder that is new or empty.
@@ -138,7 +145,7 @@ class FolderWriter:
         Raises:
             OutputError: It holds files, or cannot be made.
         """
-        self.losses: Counter[str] = Counter()
+        super().__init__()
         self._folder = new_folder(destination)
         self._names = FileNames()
 
