@@ -227,6 +227,18 @@ class FileNames:
 EVERYTHING = "*"
 """In :attr:`FormatSpec.holds` of formats that keep every field."""
 
+#: What Prodigy adds to each task: how it was answered, and what it makes anew.
+_MANAGED = frozenset(
+    (
+        "answer",
+        "_input_hash",
+        "_task_hash",
+        "_view_id",
+        "_session_id",
+        "_annotator_id",
+        "_timestamp",
+    )
+)
 _MOST_KINDS = 50
 _OTHERS = "other fields"
 
@@ -271,7 +283,7 @@ def unheld(fields: Mapping[str, Any], held: Container[str]) -> Iterator[str]:
         return
     is_record = "keywords" in fields or "url" in fields or bibliography_of(fields) != Bibliography()
     for name, value in fields.items():
-        has_place = name in held or (is_record and not _has_numbers(value))
+        has_place = name in held or name in _MANAGED or (is_record and not _has_numbers(value))
         if not has_place and _has_content(value):
             yield f"field {quoted(name)}"
 
