@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sciextract.documents.annotations import ALL_LAYERS, Annotations, Cluster, Entity, Relation
+from sciextract.documents.annotations import ALL_LAYERS, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.metrics.counts import Scorable, scorable
@@ -19,7 +19,7 @@ from sciextract.metrics.promotion import (
 )
 from sciextract.retraining.snapshot.documents import TrainingDocument
 from sciextract.retraining.snapshot.manifest import NOT_REJECTED, suggesting_models
-from sciextract.retraining.snapshot.supervision import Verdict, Verdicts, verdicts_of
+from sciextract.retraining.snapshot.supervision import positive_part
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.evaluate import DocumentMismatchError, read_gold
 from sciextract.workflows.models.registry import KnownModel, find_model
@@ -79,7 +79,7 @@ def gate_predictions(
         standard: How much gold, and how sure a difference, the verdict requires.
     """
     return compare_models(
-        [scorable(_true_part(each)) for each in documents],
+        [scorable(positive_part(each)) for each in documents],
         list(map(scorable, before)),
         list(map(scorable, after)),
         symmetric,
@@ -119,27 +119,6 @@ def _predicted(model: Predictor, gold: Sequence[AnnotatedDocument]) -> list[Scor
 def symmetric_of(*models: Predictor) -> frozenset[str]:
     """The relation labels without direction of any of the models."""
     return frozenset(chain(*[each.config.labels.relations.symmetric for each in models]))
-
-
-def _true_part(document: TrainingDocument) -> AnnotatedDocument:
-    """The document with its positive items only."""
-    annotations, verdicts = document.annotated.annotations, verdicts_of(document)
-    kept = Annotations(
-        _positive(annotations.entities, verdicts.entities),
-        _positive(annotations.relations, verdicts.relations),
-        tuple([_with_positive_mentions(each, verdicts) for each in annotations.clusters]),
-    )
-    return replace(document.annotated, annotations=kept)
-
-
-def _positive(items: Iterable[Item], verdicts: Mapping[str, Verdict]) -> tuple[Item, ...]:
-    return tuple([each for each in items if verdicts[each.id] is Verdict.POSITIVE])
-
-
-def _with_positive_mentions(cluster: Cluster, verdicts: Verdicts) -> Cluster:
-    mentions = verdicts.mentions
-    kept = [each for each in cluster.mentions if mentions[cluster.id, each] is Verdict.POSITIVE]
-    return replace(cluster, mentions=tuple(kept), mention_scores=(), mention_states=())
 
 
 STATED = {
