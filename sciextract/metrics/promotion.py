@@ -29,6 +29,7 @@ class Standard:
     Attributes:
         documents: Documents with a complete layer, below which there is no interval to decide by.
         entities: Gold entities in them, likewise.
+        items: Gold items of another layer (relations, clusters) below which that layer does not decide.
         probability: How likely the later model must be better; 0.95 is a 90 % interval above zero.
         name: What the documents are called.
         many: Documents and entities from which on less is required.
@@ -37,6 +38,7 @@ class Standard:
 
     documents: int
     entities: int
+    items: int
     probability: float
     name: str
     many: tuple[int, int]
@@ -45,6 +47,10 @@ class Standard:
     def is_met(self, documents: int, entities: int) -> bool:
         """Whether that much has an interval that can decide."""
         return documents >= self.documents and entities >= self.entities
+
+    def decides(self, task: str, gold: int) -> bool:
+        """Whether a task has enough gold items for its interval to say something."""
+        return gold >= (self.entities if task == "entity" else self.items)
 
     def has_many(self, documents: int, entities: int) -> bool:
         """Whether that much tells small differences, too."""
@@ -55,10 +61,10 @@ class Standard:
         return self.probability_of_many if self.has_many(documents, entities) else self.probability
 
 
-HELD_OUT = Standard(5, 30, 0.95, "gate documents", (30, 300), 0.8)
+HELD_OUT = Standard(5, 30, 24, 0.95, "gate documents", (30, 300), 0.8)
 """For documents that were held out and predicted by the later model itself."""
 
-CROSS_VALIDATED = Standard(10, 50, 0.95, "finished abstracts", (10, 50), 0.95)
+CROSS_VALIDATED = Standard(10, 50, 24, 0.95, "finished abstracts", (10, 50), 0.95)
 """For few documents, each predicted by a model that was trained without it.
 
 The bootstrap is too sure of few documents, and the models of the folds resemble each other: hence the higher
@@ -107,7 +113,7 @@ class Compared:
 
     Attributes:
         documents: Documents with a complete layer.
-        target: The mean over the tasks that have gold; ``None`` where none has.
+        target: The mean over the tasks that decide, or over all with gold where none does; ``None`` without gold.
         tasks: ``entity``, ``relation`` and ``coreference``, as far as they have gold.
         labels: The same by label, of entities and relations.
     """
@@ -162,7 +168,7 @@ class GateReport:
         verdict: ``promote``, ``keep`` (the earlier one), ``worse`` (by far), or ``too few`` (documents to tell).
         reasons: Why, in sentences, and what to mind.
         documents: Documents with a complete layer.
-        target: The mean over the tasks that have gold; ``None`` where none has.
+        target: The mean over the tasks that decide, or over all with gold where none does; ``None`` without gold.
         tasks: ``entity``, ``relation`` and ``coreference``, as far as they have gold.
         labels: The same by label, of entities and relations.
         tolerances: F1 that each task may lose at the lower end of its interval.
@@ -290,7 +296,7 @@ def compare_models(
         [_tally(*each, symmetric) for each in zip(gold, complete, side, strict=True)]
         for side in (before, after)
     ]
-    whole = _compared(sides, complete, samples, seed)
+    whole = _compared(sides, complete, samples, seed, standard)
     verdict, reasons = _verdict(whole, tolerances, standard)
     count = None if suggested is None else sum(map(bool, suggested))
     return GateReport(
@@ -319,7 +325,7 @@ def _without(
         raise ValueError("blind needs to know which documents were corrected from suggestions")
     kept = [not each for each in suggested]
     chosen = [list(compress(side, kept)) for side in sides]
-    compared = _compared(chosen, list(compress(complete, kept)), samples, seed)
+    compared = _compared(chosen, list(compress(complete, kept)), samples, seed, standard)
     return Blind(compared, _few(compared, standard), _of_blind(compared, standard))
 
 
@@ -328,11 +334,14 @@ def _compared(
     complete: Sequence[frozenset[str]],
     samples: int,
     seed: int,
+    standard: Standard,
 ) -> Compared:
     documents = sum(bool(layers) for layers in complete)
     scores = _scores(sides, samples, seed) if documents else {}
     tasks = {task.name: scores[task, ""] for task in TASKS if scores and scores[task, ""].gold}
-    target = _mean(list(tasks.values()), documents).difference() if tasks else None
+    deciding = [each for name, each in tasks.items() if standard.decides(name, each.gold)]
+    averaged = deciding or list(tasks.values())
+    target = _mean(averaged, documents).difference() if tasks else None
     labelled = [task for task in TASKS if task.name in ("entity", "relation")]
     return Compared(
         documents,
@@ -425,7 +434,10 @@ def _mean(scores: Sequence[_Scores], documents: int) -> _Scores:
 def _verdict(
     compared: Compared, tolerances: Mapping[str, float], standard: Standard
 ) -> tuple[Verdict, list[str]]:
-    target, tasks = compared.target, compared.tasks
+    target = compared.target
+    tasks = {
+        name: each for name, each in compared.tasks.items() if standard.decides(name, each.gold)
+    }
     few = [_too_few(compared, standard)] if _few(compared, standard) else []
     if target is not None and target.high < -FAR:
         lost = f"the mean of the tasks falls by {-target.difference:.2f} F1"
@@ -475,6 +487,9 @@ def _left_out(tasks: Mapping[str, Difference], standard: Standard) -> Iterator[s
     for name, title in TITLES.items():
         if name not in tasks:
             yield f"{title}: not compared, for none of the {standard.name} that are done there has gold"
+        elif name != "entity" and not standard.decides(name, tasks[name].gold):
+            few = f"{tasks[name].gold} gold items are too few to decide"
+            yield f"{title}: {few}; {standard.items} are the minimum"
 
 
 def _favours(suggested: int | None, documents: int, standard: Standard) -> Iterator[str]:
