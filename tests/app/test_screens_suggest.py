@@ -96,6 +96,7 @@ async def test_bare_mentions_get_their_label_by_one_key_and_others_by_a_map(
         assert "no predictions" not in shown(pilot)
 
 
+@pytest.mark.full  # four processes load spaCy
 async def test_keys_are_answered_while_a_pattern_hangs_and_its_line_is_named(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
