@@ -36,6 +36,7 @@ from research.partial_labels.datasets import (
 from research.partial_labels.scores import Samples, fit_set_settings, score_set
 from research.recipes import find_recipe
 from sciextract import atomic
+from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
@@ -51,7 +52,6 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
-from sciextract.store.rows import Layer
 from sciextract_trainer.build import SubwordRules, build_network, labels_of, load_subword_rules
 from sciextract_trainer.calibration.fitting import Dev, calibrated_settings, stated
 from sciextract_trainer.card import model_card

@@ -12,7 +12,7 @@ from sciextract import atomic
 from sciextract.errors import OutputError, no_room
 from sciextract.formats.json_values import dump_line
 from sciextract.scale.interface import ChunkKey
-from sciextract.workflows.annotate import Problem
+from sciextract.workflows.annotate import RecordProblem
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -57,14 +57,14 @@ def disk_errors(path: Path) -> Iterator[None]:
 _FIELD = "quarantine"
 
 
-def quarantine_line(problem: Problem, key: ChunkKey) -> bytes:
+def quarantine_line(problem: RecordProblem, key: ChunkKey) -> bytes:
     """The record with the reason: input that ``annotate`` reads, which keeps the reason next to its results."""
     why = {"reason": problem.message, "chunk": list(key), "digest": problem.digest}
     record = {name: value for name, value in problem.record.items() if name != _FIELD}
     return f"{dump_line({**record, _FIELD: why})}\n".encode()
 
 
-def add(path: Path, problem: Problem, key: ChunkKey) -> None:
+def add(path: Path, problem: RecordProblem, key: ChunkKey) -> None:
     """Keep a record aside.
 
     Raises:

@@ -29,7 +29,7 @@ Stamp = list[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class PartsManifest:
     """What results depend on, and how they are kept.
 
     Attributes:
@@ -59,7 +59,7 @@ class Manifest:
     totals: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, work: Work, schema: Mapping[str, str], export: str) -> Manifest:
+    def of(cls, work: Work, schema: Mapping[str, str], export: str) -> PartsManifest:
         """The manifest of a work that is about to begin."""
         return cls(
             __version__,
@@ -74,7 +74,7 @@ class Manifest:
         )
 
     @classmethod
-    def read(cls, folder: Path) -> Manifest | None:
+    def read(cls, folder: Path) -> PartsManifest | None:
         """The manifest of a folder, ``None`` where there is none.
 
         Raises:
@@ -107,11 +107,11 @@ class Manifest:
         text = json.dumps(values, indent=1)
         write_whole(folder / MANIFEST, f"{text}\n".encode())
 
-    def done(self, totals: Mapping[str, Any]) -> Manifest:
+    def done(self, totals: Mapping[str, Any]) -> PartsManifest:
         """The same when all is done."""
         return replace(self, complete=True, totals=totals)
 
-    def changed_shards(self, earlier: Manifest) -> set[int]:
+    def changed_shards(self, earlier: PartsManifest) -> set[int]:
         """Numbers of shards whose files have another size or time than then, and of what has neither."""
         pairs = zip(self.shards, earlier.shards, strict=True)
         return {
@@ -120,7 +120,7 @@ class Manifest:
             if now != then or any(size < 0 for _, size, _ in now)
         }
 
-    def check(self, earlier: Manifest, folder: Path | str) -> None:
+    def check(self, earlier: PartsManifest, folder: Path | str) -> None:
         """Refuse to continue with a folder that holds results of something else.
 
         Args:
@@ -145,7 +145,7 @@ class Manifest:
                 )
         self._check_inputs(earlier, folder)
 
-    def _compared(self, earlier: Manifest) -> list[tuple[str, Any, Any]]:
+    def _compared(self, earlier: PartsManifest) -> list[tuple[str, Any, Any]]:
         settings = [
             (name.replace("_", " "), earlier.settings.get(name), value)
             for name, value in self.settings.items()
@@ -160,7 +160,7 @@ class Manifest:
             ("chunk size", earlier.chunk_size, self.chunk_size),
         ]
 
-    def _check_inputs(self, earlier: Manifest, folder: Path | str) -> None:
+    def _check_inputs(self, earlier: PartsManifest, folder: Path | str) -> None:
         then, now = _paths(earlier.shards), _paths(self.shards)
         if then == now and len(earlier.shards) == len(self.shards):
             return

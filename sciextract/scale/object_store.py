@@ -21,7 +21,7 @@ from sciextract.errors import OutputError, SciextractError, UsageError
 from sciextract.formats.inputs import JOURNAL, MANIFEST, QUARANTINE
 from sciextract.formats.urls import file_system, is_url
 from sciextract.scale.interface import ChunkResult
-from sciextract.scale.manifest import Manifest, encoder
+from sciextract.scale.manifest import PartsManifest, encoder
 from sciextract.scale.parts_folder import PartsFolder
 
 UPLOAD_SECONDS = 10.0
@@ -102,7 +102,11 @@ class ObjectStoreParts(PartsFolder):
     HAS_PLACEHOLDERS = True
 
     def __init__(
-        self, store: ObjectStoreFolder, mirror: Path, manifest: Manifest, earlier: Manifest | None
+        self,
+        store: ObjectStoreFolder,
+        mirror: Path,
+        manifest: PartsManifest,
+        earlier: PartsManifest | None,
     ) -> None:
         super().__init__(mirror, manifest, earlier)
         self.place = store.url
@@ -139,7 +143,7 @@ class ObjectStoreParts(PartsFolder):
 
 @contextmanager
 def open_object_store(
-    url: str, manifest: Manifest, inputs: Sequence[str]
+    url: str, manifest: PartsManifest, inputs: Sequence[str]
 ) -> Iterator[ObjectStoreParts]:
     """Open a folder of parts in an object store; see :func:`~.parts.open_parts`.
 
@@ -169,7 +173,7 @@ def open_object_store(
             raise
 
 
-def _mirrored(store: ObjectStoreFolder, mirror: Path) -> Manifest | None:
+def _mirrored(store: ObjectStoreFolder, mirror: Path) -> PartsManifest | None:
     """Download everything but the parts, and make placeholders for them; the manifest, if there is one."""
     sizes = store.sizes()
     if sizes and MANIFEST not in sizes:
@@ -182,7 +186,7 @@ def _mirrored(store: ObjectStoreFolder, mirror: Path) -> Manifest | None:
             (mirror / name).write_bytes(store.get(name))
         else:
             _placeholder(mirror / Path(name).name, size)
-    return Manifest.read(mirror)
+    return PartsManifest.read(mirror)
 
 
 def _placeholder(path: Path, size: int) -> None:

@@ -19,9 +19,9 @@ from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import JOURNAL, QUARANTINE
 from sciextract.scale import durable
 from sciextract.scale.durable import append_whole, disk_errors, write_whole
-from sciextract.scale.interface import ChunkKey, ChunkResult, Shard
-from sciextract.scale.manifest import Manifest, encoder
-from sciextract.workflows.annotate import Counts
+from sciextract.scale.interface import ChunkKey, ChunkResult, InputShard
+from sciextract.scale.manifest import PartsManifest, encoder
+from sciextract.workflows.annotate import RunCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Entry:
     sha256: str
     fingerprint: str
     last: bool
-    counts: Counts
+    counts: RunCounts
     losses: Mapping[str, int]
 
     @property
@@ -68,7 +68,7 @@ class Entry:
         """
         try:
             values: dict[str, Any] = json.loads(line)
-            return cls(**{**values, "counts": Counts(**values["counts"])})
+            return cls(**{**values, "counts": RunCounts(**values["counts"])})
         except (TypeError, KeyError) as error:
             raise ValueError(str(error)) from None
 
@@ -186,7 +186,7 @@ class PartsFolder:
     #: Whether the folder holds empty files of the same sizes in place of the parts, which are in an object store.
     HAS_PLACEHOLDERS: ClassVar[bool] = False
 
-    def __init__(self, path: Path, manifest: Manifest, earlier: Manifest | None) -> None:
+    def __init__(self, path: Path, manifest: PartsManifest, earlier: PartsManifest | None) -> None:
         self.path = path
         self.place = str(path)
         self._manifest = manifest
@@ -197,7 +197,7 @@ class PartsFolder:
         for entry in self._entries.values():
             self.losses.update(entry.losses)
         self.before = self.counts = sum(
-            (entry.counts for entry in self._entries.values()), Counts()
+            (entry.counts for entry in self._entries.values()), RunCounts()
         )
         self._changed = manifest.changed_shards(earlier) if earlier else set()
         durable.keep_only(path / QUARANTINE, self._entries)
@@ -206,7 +206,7 @@ class PartsFolder:
         """Fingerprints of the chunks that are done."""
         return {key: entry.fingerprint for key, entry in self._entries.items()}
 
-    def to_read(self, shards: Sequence[Shard]) -> tuple[Shard, ...]:
+    def to_read(self, shards: Sequence[InputShard]) -> tuple[InputShard, ...]:
         """The shards that are not done, or whose files look changed."""
         done = self._whole_shards()
         return tuple(shard for shard in shards if shard.number not in done or STDIN in shard.paths)
@@ -268,7 +268,7 @@ class PartsFolder:
 
 
 @contextmanager
-def open_parts(path: Path, manifest: Manifest, inputs: Sequence[str]) -> Iterator[PartsFolder]:
+def open_parts(path: Path, manifest: PartsManifest, inputs: Sequence[str]) -> Iterator[PartsFolder]:
     """A folder of parts, made or gone on with; no other run may write there meanwhile.
 
     Args:
@@ -287,7 +287,7 @@ def open_parts(path: Path, manifest: Manifest, inputs: Sequence[str]) -> Iterato
     with disk_errors(path):
         path.mkdir(exist_ok=True)
     with locked(path):
-        earlier = Manifest.read(path)
+        earlier = PartsManifest.read(path)
         if earlier is None:
             _check_empty(path)
             manifest.write(path)

@@ -83,7 +83,7 @@ def _require_close_in_half_precision(runs: Path, recipe: Path) -> None:
     made = NetworkArtifact(runs / "teacher" / BEST, config, runs / "teacher" / "model")
     folder, document = open_folder(made.model), make_document("a", "A parser finds trees.")
     exact, half = (
-        each.word_states(document).span_logits
+        each.word_states([document])[0].span_logits
         for each in (
             load_pipeline(folder),
             half_precision(made, folder.config.labels, torch.device("cpu")),

@@ -18,7 +18,7 @@ from sciextract import __version__
 from sciextract.errors import MissingExtraError, SciextractError, UsageError, install_command
 from sciextract.inference.model_folder import manifest_hash, open_folder
 from sciextract.resources import bundled_models
-from sciextract.scale.interface import Shard
+from sciextract.scale.interface import InputShard
 from sciextract.scale.ray import cluster
 from sciextract.scale.ray.cluster import received, ship
 from sciextract.scale.ray.engine import (
@@ -33,7 +33,7 @@ from sciextract.scale.ray.engine import (
 )
 from sciextract.scale.shards import remaining_chunks
 from sciextract.workflows.model_choice import ModelChoice
-from tests.unit.workflows.scale.support import given, lines, work_of
+from tests.unit.scale.support import given, lines, work_of
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 HERE = "login1 (10.0.0.1)"
@@ -89,8 +89,8 @@ def test_a_port_where_nobody_listens_is_told_at_once() -> None:
 
 def test_standard_input_is_refused_and_paths_hang_on_no_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read standard input"):
-        first_of(RayEngine(1), shards=(Shard(0, ("-",)),))
-    [shard] = readable_on_cluster((Shard(0, ("a.jsonl", "s3://bucket/b.jsonl")),))
+        first_of(RayEngine(1), shards=(InputShard(0, ("-",)),))
+    [shard] = readable_on_cluster((InputShard(0, ("a.jsonl", "s3://bucket/b.jsonl")),))
     assert shard.paths == (str(Path.cwd() / "a.jsonl"), "s3://bucket/b.jsonl")
 
 
@@ -140,7 +140,7 @@ def test_a_shard_becomes_chunks_without_those_that_are_done(tmp_path: Path) -> N
 
 def test_an_input_that_a_machine_does_not_see_is_told_with_its_name(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
-    work = replace(work_of([]), shards=(Shard(0, (str(tmp_path / "gone.jsonl"),)),))
+    work = replace(work_of([]), shards=(InputShard(0, (str(tmp_path / "gone.jsonl"),)),))
     [refusal] = envelopes_of(ShardReader(work, {})(pa.table({"place": [0]})))
     assert isinstance(refusal, Refusal)
     error = refusal.error()

@@ -10,11 +10,11 @@ import pytest
 
 from sciextract.errors import ModelMismatchError, OutputError, UsageError
 from sciextract.scale import object_store
-from sciextract.scale.manifest import Manifest
+from sciextract.scale.manifest import PartsManifest
 from sciextract.scale.run import annotate_into_parts
 from sciextract.workflows.annotate import Listener
 from sciextract.workflows.annotate_job import Report
-from tests.unit.workflows.scale.support import InProcess, given, lines, request_for, work_of
+from tests.unit.scale.support import InProcess, given, lines, request_for, work_of
 
 fsspec = pytest.importorskip("fsspec")
 URL = "memory://results/run"
@@ -86,7 +86,7 @@ def test_a_folder_of_another_model_or_of_something_else_is_refused(
 
 
 def test_parts_that_would_be_read_as_input_are_refused() -> None:
-    manifest = Manifest.of(work_of([]), {}, "jsonl")
+    manifest = PartsManifest.of(work_of([]), {}, "jsonl")
     with (
         pytest.raises(UsageError, match="would be read as part of the input"),
         object_store.open_object_store(URL, manifest, ["memory://results/"]),

@@ -19,7 +19,7 @@ from sciextract.scale.shards import (
     read_chunks,
     remaining_chunks,
 )
-from tests.unit.workflows.scale.support import given, lines, work_of
+from tests.unit.scale.support import given, lines, work_of
 
 BAD = '{"id": "torn", \n{"id": "empty"}\n\n'
 

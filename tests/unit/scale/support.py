@@ -12,7 +12,7 @@ from sciextract.scale.predicting import RecordPredictor, chunk_result
 from sciextract.scale.run import Request
 from sciextract.scale.shards import plan_shards, remaining_chunks
 from tests.cli.fakes import MODEL
-from tests.unit.workflows.scale.predictors import HERE, IDENTIFIED
+from tests.unit.scale.predictors import HERE, IDENTIFIED
 
 
 def lines(count: int, word: str = "lattices", **special: str) -> str:

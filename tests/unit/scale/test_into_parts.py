@@ -33,8 +33,8 @@ from sciextract.scale.run import Request, annotate_into_parts
 from sciextract.workflows.annotate import Listener
 from sciextract.workflows.annotate_job import Report
 from tests.shared_data import ROOT
-from tests.unit.workflows.scale.predictors import IDENTIFIED
-from tests.unit.workflows.scale.support import (
+from tests.unit.scale.predictors import IDENTIFIED
+from tests.unit.scale.support import (
     InProcess,
     expected,
     given,
@@ -258,7 +258,7 @@ def test_killing_the_parent_ends_its_workers_and_costs_only_time(
 ) -> None:
     slow = {f"d{n}": "SLOW" for n in range(60)}
     source = given(tmp_path / "in.jsonl", lines(60, **slow))
-    words = [sys.executable, "-m", "tests.unit.workflows.scale.run_parts", source, str(folder)]
+    words = [sys.executable, "-m", "tests.unit.scale.run_parts", source, str(folder)]
     with subprocess.Popen(words, cwd=ROOT) as process:
         started(folder, 2, process)
         assert alive(process.pid)

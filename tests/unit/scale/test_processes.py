@@ -14,7 +14,7 @@ from sciextract.scale import processes, worker_pool
 from sciextract.scale.interface import ChunkResult, Work, WorkerRefusedError, WorkersFailedError
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.worker import WorkerProcess
-from tests.unit.workflows.scale.support import expected, given, lines, work_of
+from tests.unit.scale.support import expected, given, lines, work_of
 
 
 def children() -> Iterator[int]:

@@ -7,9 +7,9 @@ from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
 from sciextract.scale.interface import Chunk
-from sciextract.scale.predicting import Done, Outcome, tasks_of
+from sciextract.scale.predicting import Done, RecordOutcome, tasks_of
 from sciextract.scale.processes import Assembly
-from sciextract.workflows.annotate import Counts
+from sciextract.workflows.annotate import RunCounts
 from tests.tiers import examples
 
 
@@ -22,7 +22,7 @@ def chunk(number: int, size: int) -> Chunk:
 
 def done(task: object) -> Done:
     outcomes = [
-        Outcome(f"{item.line}\n".encode(), Counts(documents=1))
+        RecordOutcome(f"{item.line}\n".encode(), RunCounts(documents=1))
         for item in task.items  # type: ignore[attr-defined]
     ]
     return Done(task, outcomes)  # type: ignore[arg-type]

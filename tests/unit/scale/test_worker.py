@@ -12,7 +12,7 @@ import pytest
 from sciextract.formats.base import Source
 from sciextract.formats.jsonl import parse_record
 from sciextract.formats.lazy import UnparsedLine
-from sciextract.scale.predicting import Done, Result, Task
+from sciextract.scale.predicting import Done, Result, WorkerTask
 from sciextract.scale.worker import WorkerDiedError, WorkerProcess
 from sciextract.scale.worker_pool import FailureLimits, Worker
 
@@ -48,9 +48,9 @@ def results() -> queue.SimpleQueue[Result]:
 
 @pytest.fixture
 def worker(results: queue.SimpleQueue[Result]) -> Worker:
-    tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+    tasks: queue.SimpleQueue[WorkerTask | None] = queue.SimpleQueue()
     item = UnparsedLine(Source("in.jsonl"), 7, '{"id": "a"}', parse_record)
-    tasks.put(Task((0, 0), 0, [item]))
+    tasks.put(WorkerTask((0, 0), 0, [item]))
     tasks.put(None)
     first = Stuck()
     processes = iter([first, Stuck(), Stuck()])
@@ -96,5 +96,5 @@ def test_a_pause_does_not_count(worker: Worker, results: queue.SimpleQueue[Resul
 def test_long_texts_may_take_longer() -> None:
     short = UnparsedLine(Source("x"), 1, "a" * 5000, parse_record)
     long = UnparsedLine(Source("x"), 2, "a" * 350_000, parse_record)
-    assert Task((0, 0), 0, [short]).seconds(60) == 60
-    assert Task((0, 0), 0, [short, long]).seconds(60) == 300
+    assert WorkerTask((0, 0), 0, [short]).seconds(60) == 60
+    assert WorkerTask((0, 0), 0, [short, long]).seconds(60) == 300

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from sciextract.scale.interface import WorkersFailedError
-from sciextract.scale.predicting import Outcome
+from sciextract.scale.predicting import RecordOutcome
 from sciextract.scale.worker_pool import MOST_FAILURES, MOST_STARTS, FailureLimits
-from sciextract.workflows.annotate import Counts, Problem
+from sciextract.workflows.annotate import RecordProblem, RunCounts
 
-GOOD = Outcome(b"{}\n", Counts(documents=1))
-LOST = Outcome(b"", Counts(quarantined=1), Problem("quarantined", "x:1: no shape"))
+GOOD = RecordOutcome(b"{}\n", RunCounts(documents=1))
+LOST = RecordOutcome(b"", RunCounts(quarantined=1), RecordProblem("quarantined", "x:1: no shape"))
 
 
 def test_failures_in_a_row_end_a_run_and_single_ones_do_not() -> None:

@@ -13,7 +13,7 @@ from sciextract.scale.run import Identified
 from sciextract.workflows.model_choice import ModelChoice
 from tests.cli.fakes import CONFIG, MODEL, RuleExtractor
 
-HERE = "tests.unit.workflows.scale.predictors"
+HERE = "tests.unit.scale.predictors"
 IDENTIFIED = Identified(ModelChoice(threads=1), MODEL, lambda _: MODEL, CONFIG)
 
 

@@ -1,4 +1,4 @@
-"""``python -m tests.unit.workflows.scale.run_parts INPUT FOLDER``: a run of real workers that tests may kill."""
+"""``python -m tests.unit.scale.run_parts INPUT FOLDER``: a run of real workers that tests may kill."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.run import annotate_into_parts
 from sciextract.workflows.annotate import Listener
-from tests.unit.workflows.scale.support import request_for
+from tests.unit.scale.support import request_for
 
 if __name__ == "__main__":
     annotate_into_parts(

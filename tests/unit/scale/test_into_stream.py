@@ -11,7 +11,7 @@ from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.run import annotate_into_stream
 from sciextract.workflows.annotate import Listener
 from sciextract.workflows.annotate_job import Report, Target
-from tests.unit.workflows.scale.support import (
+from tests.unit.scale.support import (
     InProcess,
     expected,
     given,
