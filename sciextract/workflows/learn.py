@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument, ModelId
+from sciextract.inference.batching import RunOptions
 from sciextract.inference.network import Floats
 from sciextract.learning.adapter import Adapter, learn
 from sciextract.learning.states import EncoderStates
@@ -286,7 +287,7 @@ class Learner:
         """The model in use where it knows the labels, else the bundled one that fits the texts."""
         from sciextract.inference.extractor import Extractor
 
-        named = ModelChoice(self._model, threads=1).load(project)
+        named = ModelChoice(self._model, options=RunOptions(threads=1)).load(project)
         if isinstance(named, Extractor) and not unknown_labels(project.schema, named.config):
             return named
         return Extractor.load(suited_to(project), threads=1)
