@@ -10,12 +10,11 @@ import pytest
 
 from sciextract.documents.annotations import Entity, Layer, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.metrics.running import LEAST, Pair, layer_use
 from sciextract.metrics.scorer import Tallies, tally
 from sciextract.store import EntityRef, Project
 from sciextract.store.finished import finished_abstracts
 from sciextract.store.ingest import Run
-from sciextract.workflows.learning_curve import learning_curve
+from sciextract.workflows.learning_curve import LEAST, Pair, layer_use, learning_curve
 from tests.cli.conftest import Command
 from tests.unit.metrics.builders import entity as scored_entity
 from tests.unit.metrics.builders import scored

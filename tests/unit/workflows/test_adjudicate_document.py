@@ -65,7 +65,7 @@ def test_a_mention_goes_to_the_cluster_that_is_more_like_theirs(project: Project
         for each in first(project)
         if each.difference.layer is Layer.COREFERENCE and each.difference.first is None
     ]
-    assert len(link.company) == 3
+    assert len(link.cluster_mentions) == 3
     adjudicate.decide(project, link, "theirs")
     doc = project.document_state(1)
     assert [each.entity_id for each in doc.members("of window")] == ["it", "window", "baseline2"]

@@ -109,10 +109,10 @@ def test_documents_without_suggestions_apart() -> None:
     found = gate([suggested, by_hand], Silent(), RuleExtractor(), blind=True)
     assert found.tasks["entity"].gold == 4
     assert found.blind is not None and found.blind.few
-    assert (found.blind.compared.documents, found.blind.compared.tasks["entity"].gold) == (1, 3)
+    assert (found.blind.documents, found.blind.tasks["entity"].gold) == (1, 3)
     plain = [each.annotated for each in (suggested, by_hand)]
     same = gate_gold(plain, Silent(), RuleExtractor(), blind=True)
-    assert same.blind is not None and same.blind.compared.documents == 1
+    assert same.blind is not None and same.blind.documents == 1
 
 
 def test_plain_gold_is_complete_whatever_its_state() -> None:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from research.dygie.examples import SentenceBatch, SentenceExample
 from sciextract.inference.candidates import DISTANCE_BUCKETS, antecedent_pairs, bucket
 from sciextract.inference.pipeline import Labels
 from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.network.dygie_data import SentenceBatch, SentenceExample
 from sciextract_trainer.network.training_step import antecedent_log_probabilities
 
 MAX_ANTECEDENTS = 100

@@ -14,31 +14,32 @@ pytest.importorskip("torch")
 
 import torch
 
-from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.metrics.counts import scorable
-from sciextract_trainer.build import SubwordRules, build_dygie_network
-from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.evaluate import DevScores
-from sciextract_trainer.families import DYGIE
-from sciextract_trainer.loop import selection_score
-from sciextract_trainer.network.dygie import (
+from research.dygie import FAMILY, build_dygie_network
+from research.dygie.examples import (
+    SentenceExample,
+    collate_sentences,
+    sentence_examples,
+)
+from research.dygie.network import (
     Antecedents,
     CoreferenceHead,
     RelationHead,
     best_rows,
     with_null,
 )
-from sciextract_trainer.network.dygie_data import (
-    SentenceExample,
-    collate_sentences,
-    sentence_examples,
-)
-from sciextract_trainer.network.dygie_scoring import (
+from research.dygie.scoring import (
     best_classes,
     best_clusters,
     relation_classes,
     sentence_losses,
 )
+from research.recipes import find_recipe
+from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.metrics.counts import scorable
+from sciextract_trainer.build import SubwordRules
+from sciextract_trainer.config import TrainConfig, load_config
+from sciextract_trainer.evaluate import DevScores
+from sciextract_trainer.loop import selection_score
 from tests.trainer.corpus import TEN_SENTENCES, gold
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def test_tasks_without_weight_have_no_head(
     losses = sentence_losses(network, batch)
     assert losses.entity.item() > 0
     assert losses.relation.item() == losses.coreference.item() == 0
-    predicted = DYGIE.predictor(network, labels, rules)(TEN_SENTENCES[0].document)
+    predicted = FAMILY.predictor(network, labels, rules)(TEN_SENTENCES[0].document)
     assert not predicted.annotations.relations and not predicted.annotations.clusters
 
 
@@ -231,7 +232,7 @@ def test_arguments_the_entity_head_denies_count_as_relations_only(
     network = build_dygie_network(make_config(network="dygie"), labels)
     for head, bias in ((network.entity, -99.0), (network.relation.pair, 99.0)):  # type: ignore[union-attr]
         torch.nn.init.constant_(head[-1].bias, bias)  # type: ignore[arg-type]
-    predicted = DYGIE.predictor(network, labels, rules)(TEN_SENTENCES[0].document)
+    predicted = FAMILY.predictor(network, labels, rules)(TEN_SENTENCES[0].document)
     assert predicted.annotations.relations
     assert {entity.label for entity in predicted.annotations.entities} == {""}
     scored = scorable(predicted)
@@ -241,7 +242,7 @@ def test_arguments_the_entity_head_denies_count_as_relations_only(
 def test_odd_documents_are_predicted(
     make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
-    predict = DYGIE.predictor(
+    predict = FAMILY.predictor(
         build_dygie_network(make_config(network="dygie"), labels), labels, rules
     )
     empty = Document("empty", "", TokenTable((), ()))
@@ -255,7 +256,7 @@ def test_predicting_twice_gives_the_same_ids(
     make_config: MAKE, labels: Labels, rules: SubwordRules
 ) -> None:
     network = build_dygie_network(make_config(network="dygie"), labels)
-    predict = DYGIE.predictor(network, labels, rules)
+    predict = FAMILY.predictor(network, labels, rules)
     document = TEN_SENTENCES[1].document
     assert predict(document) == predict(document)
 
@@ -264,3 +265,12 @@ def test_selection_goes_by_the_named_task() -> None:
     scores = DevScores(entity=60.0, relation=40.0, strict=30.0, coreference=50.0)
     assert selection_score(scores, "mean") == 50
     assert selection_score(replace(scores, relation=45.0), "relation") == 45
+
+
+def test_the_published_recipe_has_the_published_values() -> None:
+    config = load_config(find_recipe("dygie-scierc"))
+    assert (config.network, config.schedule, config.select_by) == (
+        "dygie", "slanted_triangular", "relation",
+    )  # fmt: skip
+    assert (config.entity_weight, config.relation_weight, config.coreference_weight) == (0.2, 1, 1)
+    assert (config.max_span_width, config.coref_propagation, config.epochs) == (8, 1, 50)

@@ -14,9 +14,9 @@ import torch
 from typer.testing import CliRunner
 
 from research.__main__ import app
+from research.encoder_files import read_vectors, write_encoder
 from sciextract.errors import FormatError, InputMissingError, OutputError
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.encoders.conversion import read_vectors, write_encoder
 from sciextract_trainer.encoders.loading import load_encoder
 
 GLOVE = "the 0.1 0.2\nkite -1 2e-1\n. . 0.5 0.5\nthe 9 9\n"

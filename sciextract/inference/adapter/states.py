@@ -1,8 +1,9 @@
-"""What a bundled encoder computes about a document, kept for heads that are trained on it."""
+"""What an encoder computes about a document, for heads that run on it."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.documents.document import Document
-from sciextract.inference.network import Floats
+from sciextract.inference.batching import SINGLE, Batching
+from sciextract.inference.network import Floats, WordStates
 from sciextract.text.analyse import make_document
 
 if TYPE_CHECKING:
@@ -46,8 +48,14 @@ class EncodedDocument:
         return self.first.nbytes + self.last.nbytes + self.span_logits.nbytes
 
 
+def encoded(document: Document, states: WordStates) -> EncodedDocument:
+    """A document with its states, rounded to 16 bits: heads are trained on what takes half the memory."""
+    first, last = states.first.astype(np.float16), states.last.astype(np.float16)
+    return EncodedDocument(document, first, last, states.span_logits)
+
+
 class EncoderStates:
-    """Word states of documents by one bundled encoder: computed once, kept in memory, never on disk.
+    """Word states of documents by one encoder: computed once, kept in memory, never on disk.
 
     The documents that were used least recently are dropped when the limit is reached. May be used by several
     threads.
@@ -65,23 +73,27 @@ class EncoderStates:
         self._lock = Lock()
 
     def of(self, document: Document) -> EncodedDocument:
-        """The states of a document."""
+        """The states of a document. Its key may be that of another document with the same text."""
         key = (document.text_sha256, hash(document.tokens))
         with self._lock:
             if (known := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return known
-        seen, states = self.extractor.word_states(document)
-        first, last = states.first.astype(np.float16), states.last.astype(np.float16)
-        encoded = EncodedDocument(seen, first, last, states.span_logits)
+        found = encoded(*self.extractor.word_states(document))
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = encoded
-                self._size += encoded.size_bytes
+                self._kept[key] = found
+                self._size += found.size_bytes
             while self._size > self._limit and len(self._kept) > 1:
                 _, dropped = self._kept.popitem(last=False)
                 self._size -= dropped.size_bytes
-        return encoded
+        return found
+
+    def all_of(
+        self, documents: Sequence[Document], batching: Batching = SINGLE
+    ) -> list[EncodedDocument]:
+        """The states of some documents, each computed by itself: a person waits for one at a time."""
+        return [self.of(each) for each in documents]
 
     @cached_property
     def hidden(self) -> int:

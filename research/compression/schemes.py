@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from research.compression.rounding import input_moments, rounded
+from research.unlabelled import read_unlabelled
 from sciextract import formats
 from sciextract.documents.document import Document
 from sciextract.errors import InputMissingError, UsageError
@@ -20,8 +19,7 @@ from sciextract.formats.base import BadRecord
 from sciextract.inference.onnx_network import import_onnxruntime
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.tokenization import EncoderInput, plan_windows
-from sciextract_trainer.compression.compensated_rounding import input_moments, rounded
-from sciextract_trainer.data.unlabelled import read_unlabelled
+from sciextract_trainer.export import load_graph, quantise_int8, quiet
 
 HALF = "fp16"
 """Half precision, which needs no gold and no options: see :mod:`research.compression.quantise`."""
@@ -142,14 +140,13 @@ def even_windows(windows: Sequence[EncoderInput]) -> list[EncoderInput]:
             f"none of the texts for calibration has {EVEN_WORDS} words",
             "give longer ones: --calibration FILE, or --ranges minmax",
         )
-    return [_cut(each) for each in long]
-
-
-def _cut(window: EncoderInput) -> EncoderInput:
-    end = int(window.word_last[EVEN_WORDS - 1]) + 1
-    suffix = window.input_ids[int(window.word_last[-1]) + 1 :]
-    ids = np.concatenate([window.input_ids[:end], suffix])
-    return EncoderInput(ids, window.word_first[:EVEN_WORDS], window.word_last[:EVEN_WORDS])
+    cut = []
+    for window in long:
+        end = int(window.word_last[EVEN_WORDS - 1]) + 1
+        suffix = window.input_ids[int(window.word_last[-1]) + 1 :]
+        ids = np.concatenate([window.input_ids[:end], suffix])
+        cut.append(EncoderInput(ids, window.word_first[:EVEN_WORDS], window.word_last[:EVEN_WORDS]))
+    return cut
 
 
 def windows_of(pipeline: Pipeline, documents: Sequence[Document]) -> list[EncoderInput]:
@@ -177,35 +174,16 @@ def read_texts(files: Sequence[Path], most: int) -> list[Document]:
     for file in files:
         if not file.is_file():
             raise InputMissingError(f"no texts at {file}", "give files of abstracts")
-        found += _read(file, most - len(found))
+        if file.suffix == ".gz":
+            found += read_unlabelled([file], most - len(found))
+            continue
+        for item in islice(formats.read([file]), most - len(found)):
+            if isinstance(item, BadRecord):
+                raise item.error
+            found.append(item.document)
     if not found:
         raise UsageError(f"no text in {', '.join(map(str, files))}", "give files of abstracts")
     return found
-
-
-def _read(file: Path, most: int) -> Iterator[Document]:
-    if file.suffix == ".gz":
-        yield from read_unlabelled([file], most)
-        return
-    for row, item in enumerate(formats.read([file])):
-        if row >= most:
-            return
-        if isinstance(item, BadRecord):
-            raise item.error
-        yield item.document
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Keeps progress lines, advice and deprecation notices off the terminal; errors are raised all the same."""
-    level = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(level)
 
 
 _MATRICES = ["MatMul", "Gemm", "Gather"]
@@ -225,31 +203,18 @@ def quantise(
         scheme: How.
         windows: Texts that ``static`` fixes the ranges of activations on, and that ``weights7`` compensates errors for.
     """
+    if scheme.kind == "dynamic":
+        quantise_int8(source, target, scheme.per_channel)
+        return
     import_onnxruntime()
     with quiet():
-        if scheme.kind == "dynamic":
-            _dynamic(_loaded(source), target, scheme)
-        elif scheme.kind == "static":
-            _static(_loaded(source), target, scheme, windows)
+        model = load_graph(source)
+        if scheme.kind == "static":
+            _static(model, target, scheme, windows)
         elif scheme.kind == "weights4":
-            _four_bits(_loaded(source), target, scheme)
+            _four_bits(model, target, scheme)
         else:
-            _seven_bits(_loaded(source), target, windows)
-
-
-def _loaded(source: Path) -> Any:
-    import onnx
-
-    model = onnx.load(source)
-    del model.graph.value_info[:]  # the exporter's shapes contradict transposed weights
-    return model
-
-
-def _dynamic(model: Any, target: Path, scheme: Scheme) -> None:
-    """Embeddings included; per-tensor loses several F1 (research/notes/compression.md)."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    quantize_dynamic(model, target, per_channel=scheme.per_channel, weight_type=QuantType.QInt8)
+            _seven_bits(model, target, windows)
 
 
 def _static(model: Any, target: Path, scheme: Scheme, windows: Sequence[EncoderInput]) -> None:
@@ -276,33 +241,28 @@ def _static(model: Any, target: Path, scheme: Scheme, windows: Sequence[EncoderI
 
 
 def _four_bits(model: Any, target: Path, scheme: Scheme) -> None:
+    import onnx
     from onnx import version_converter
+    from onnxruntime.quantization import QuantType, quantize_dynamic
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
     kinds = ("MatMul", "Gather") if scheme.embeddings == 4 else ("MatMul",)
     if scheme.embeddings == 8:
-        model = _eight_bit_embeddings(model, target)
+        between = target.with_suffix(".embeddings.onnx")
+        try:
+            quantize_dynamic(
+                model, between, op_types_to_quantize=["Gather"], per_channel=True,
+                weight_type=QuantType.QInt8,
+            )  # fmt: skip
+            model = onnx.load(between)
+        finally:
+            between.unlink(missing_ok=True)
     newer = version_converter.convert_version(model, _OPSET_OF_BLOCKS)
     quantiser = MatMulNBitsQuantizer(
         newer, bits=4, block_size=scheme.block_size, op_types_to_quantize=kinds
     )
     quantiser.process()
     quantiser.model.save_model_to_file(str(target))
-
-
-def _eight_bit_embeddings(model: Any, target: Path) -> Any:
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    between = target.with_suffix(".embeddings.onnx")
-    try:
-        quantize_dynamic(
-            model, between, op_types_to_quantize=["Gather"], per_channel=True,
-            weight_type=QuantType.QInt8,
-        )  # fmt: skip
-        return onnx.load(between)
-    finally:
-        between.unlink(missing_ok=True)
 
 
 _LEVELS = 63
@@ -327,18 +287,15 @@ def _seven_bits(model: Any, target: Path, windows: Sequence[EncoderInput]) -> No
         _store(graph, matrix, *rounded(values, moments[inputs[matrix.name]], _LEVELS))
     for matrix in matrices:
         if matrix.name in tables:
-            _store(graph, matrix, *_rounded_table(numpy_helper.to_array(matrix)))
+            # A scale for each row and one for each column: a few columns of embeddings are far larger than all others.
+            values = numpy_helper.to_array(matrix)
+            columns = values.std(axis=0, keepdims=True)
+            columns[columns == 0] = 1
+            rows = np.abs(values / columns).max(axis=1, keepdims=True) / _LEVELS
+            rows[rows == 0] = 1
+            levels = np.rint(values / columns / rows).astype(np.int8)
+            _store(graph, matrix, levels, rows.astype(np.float32), columns.astype(np.float32))
     onnx.save(model, target)
-
-
-def _rounded_table(values: Any) -> tuple[Any, Any, Any]:
-    """Levels with a scale for each row and one for each column: a few columns of embeddings are far larger than all others."""
-    columns = values.std(axis=0, keepdims=True)
-    columns[columns == 0] = 1
-    rows = np.abs(values / columns).max(axis=1, keepdims=True) / _LEVELS
-    rows[rows == 0] = 1
-    levels = np.rint(values / columns / rows).astype(np.int8)
-    return levels, rows.astype(np.float32), columns.astype(np.float32)
 
 
 def _store(graph: Any, matrix: Any, levels: Any, *scales: Any) -> None:

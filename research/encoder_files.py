@@ -170,6 +170,16 @@ class BothWays(nn.Module):
         self.forwards = nn.LSTM(width, size, batch_first=True)
         self.backwards = nn.LSTM(width, size, batch_first=True)
 
+    def train(self, mode: bool = True) -> BothWays:
+        """Training or evaluation; every export begins with the latter.
+
+        torch 2.13 swaps the exporter's own LSTM in, which has any length, without telling the table of
+        implementations that it looks up: from the second export of a process on it would find the plain one,
+        which has the example's length.
+        """
+        torch.ops.aten.lstm.input._dispatch_cache.clear()
+        return super().train(mode)
+
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """States (texts, words, 2 * size) from states (texts, words, width) and mask (texts, words)."""
         ahead, _ = self.forwards(states)
@@ -189,11 +199,9 @@ def _in_order(states: Tensor, order: Tensor) -> Tensor:
     return torch.gather(states, 1, order.unsqueeze(-1).expand(-1, -1, states.shape[2]))
 
 
-def register() -> None:
-    """Makes the family known to transformers, so that its folders load like all others."""
-    AutoConfig.register(WordVectorsConfig.model_type, WordVectorsConfig, exist_ok=True)
-    AutoModel.register(WordVectorsConfig, WordVectorsModel, exist_ok=True)
-
+# The trainer imports this module before it reads an encoder: from here on such folders load like all others.
+AutoConfig.register(WordVectorsConfig.model_type, WordVectorsConfig, exist_ok=True)
+AutoModel.register(WordVectorsConfig, WordVectorsModel, exist_ok=True)
 
 Floats = NDArray[np.float32]
 

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("torch")
 
+from research.unlabelled import read_unlabelled, unlabelled_texts
 from sciextract.errors import FormatError, InputMissingError
-from sciextract_trainer.data.unlabelled import read_unlabelled, unlabelled_texts
 
 
 def _shard(folder: Path, *records: Any, name: str = "invented-000.jsonl.gz") -> Path:

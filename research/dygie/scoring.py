@@ -6,19 +6,19 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, stable_id
-from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.spans import TokenRange
-from sciextract.inference.pipeline import Labels
-from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.network.dygie import Antecedents, DocumentScores, DygieNetwork
-from sciextract_trainer.network.dygie_data import (
+from research.dygie.examples import (
     Ints,
     SentenceBatch,
     SentenceTargets,
     collate_sentences,
     sentence_examples,
 )
+from research.dygie.network import Antecedents, DocumentScores, DygieNetwork
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, stable_id
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.spans import TokenRange
+from sciextract.inference.pipeline import Labels
+from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.network.training_step import Losses, marginal_link_loss
 
 SCORE_DIGITS = 4

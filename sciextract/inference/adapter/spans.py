@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -12,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sciextract.documents.document import Document
+from sciextract.inference.adapter.states import EncodedDocument
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.network import Floats, Ints
-from sciextract.learning.states import EncodedDocument
 from sciextract.text.plurals import singular
 
 Place = tuple[int, int]
@@ -94,12 +95,14 @@ class Words:
     Attributes:
         encoded: The document with its states.
         stems: Each word without case, in the singular.
+        hashes: uint64 (words + 1,), of the first so many stems; see :meth:`same_surfaces`.
         flags: float32 (words + 2, flags), what each word looks like; a row of zeros before the first and after the last.
         ends: int64 (words,), index after the last word of each word's sentence.
     """
 
     encoded: EncodedDocument
     stems: tuple[str, ...]
+    hashes: NDArray[np.uint64]
     flags: Floats
     ends: Ints
 
@@ -111,8 +114,13 @@ class Words:
         flags = np.zeros((len(texts) + 2, _FLAGS), np.float32)
         if texts:
             flags[1:-1] = [_flags(each) for each in texts]
-        stems = tuple(_stem(each) for each in texts)
-        return cls(encoded, stems, flags, sentence_ends(tokens.sentences, len(tokens)))
+        stemmed = [_stem(each) for each in texts]
+        hashes = [0]
+        for _, number in stemmed:
+            hashes.append((hashes[-1] * _FACTOR + number) & _WORD_MASK)
+        stems = tuple(stem for stem, _ in stemmed)
+        ends = sentence_ends(tokens.sentences, len(tokens))
+        return cls(encoded, stems, np.array(hashes, np.uint64), flags, ends)
 
     @property
     def document(self) -> Document:
@@ -133,6 +141,19 @@ class Words:
         stems = self.stems
         return [" ".join(stems[first : last + 1]) for first, last in spans.tolist()]
 
+    def same_surfaces(self, spans: Ints) -> Ints:
+        """A number for each span, the same for equal surface forms. Shape: (spans,).
+
+        Thousands of spans are compared by hashes of 64 bits, computed from those of the text's beginnings (Rabin and
+        Karp), since joining their words takes longer than all else that is asked about them.
+        """
+        widths = spans[:, 1] - spans[:, 0] + 1
+        powers = np.ones(int(widths.max(initial=0)) + 1, np.uint64)
+        with np.errstate(over="ignore"):
+            powers[1:] = np.cumprod(np.full(len(powers) - 1, _FACTOR, np.uint64))
+            keys = self.hashes[spans[:, 1] + 1] - self.hashes[spans[:, 0]] * powers[widths]
+        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+
     def states(self, projection: Floats) -> tuple[Floats, Floats]:
         """Projected states of first and last subwords with a row of zeros before and after."""
         edge = ((1, 1), (0, 0))
@@ -143,9 +164,15 @@ class Words:
         return first, last
 
 
+_FACTOR, _WORD_MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+
+
 @lru_cache(maxsize=1 << 15)
-def _stem(word: str) -> str:
-    return singular(word.casefold())
+def _stem(word: str) -> tuple[str, int]:
+    """A word without case, in the singular, and a hash of that."""
+    stem = singular(word.casefold())
+    digest = hashlib.blake2b(stem.encode("utf-8", "replace"), digest_size=8).digest()
+    return stem, int.from_bytes(digest, "little")
 
 
 @lru_cache(maxsize=1 << 15)
@@ -267,6 +294,7 @@ class Memory:
     classes: int
     surfaces: dict[str, Ints] = field(default_factory=dict)
     heads: dict[str, Ints] = field(default_factory=dict)
+    _begins: frozenset[str] | None = None
 
     def add(self, words: Words, classes: Mapping[Place, int], complete: bool) -> None:
         """Add an abstract: the class of each decided span; where it is complete, other last words are class 0."""
@@ -301,11 +329,14 @@ class Memory:
             spans: (spans, 2).
             without: The document's own share, which is taken off.
         """
-        surfaces = self._rows(
-            self.surfaces,
-            without.surfaces if without else {},
-            words.surfaces(spans),
-        )
+        if self._begins is None:
+            self._begins = frozenset(each.partition(" ")[0] for each in self.surfaces)
+        # Nearly all spans begin with a word that no known form begins with: only the others are spelled out.
+        possible = np.array([stem in self._begins for stem in words.stems], np.bool_)
+        rows = np.flatnonzero(possible[spans[:, 0]])
+        surfaces = np.zeros((len(spans), self.classes), np.int64)
+        own = without.surfaces if without else {}
+        surfaces[rows] = self._rows(self.surfaces, own, words.surfaces(spans[rows]))
         heads = self._rows(self.heads, without.heads if without else {}, words.stems)
         both = np.concatenate([surfaces, heads[spans[:, 1]]], axis=1).astype(np.float32)
         known = (surfaces[:, 1:].sum(axis=1, keepdims=True) > 0).astype(np.float32)
@@ -321,6 +352,7 @@ class Memory:
         return found
 
     def _count(self, counts: dict[str, Ints], key: str, number: int) -> None:
+        self._begins = None
         if key not in counts:
             counts[key] = np.zeros(self.classes, np.int64)
         counts[key][number] += 1
