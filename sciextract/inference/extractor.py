@@ -191,26 +191,20 @@ class Extractor:
         wanted = replace(options, **changes)
         path = locate_model(model)
         folder = open_folder(path)
-<<<<<<< HEAD
-        running, config = start_model(folder, wanted), folder.config
+        base = folder.base()
+        running, config = start_model(base, wanted), base.config
         # Reading tokenizers takes a tenth of a second, which commands that only look at models do not pay.
         from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 
         subwords = SubwordTokenizer(
-            read_tokenizer(path / TOKENIZER),
+            read_tokenizer(base.path / TOKENIZER),
             config.prefix,
             config.suffix,
             config.unknown,
             config.subword_limit,
         )
-        return cls(
-            Pipeline(running.network, subwords, config.labels, config.subword_limit),
-            config,
-            ModelId(config.name, folder.hash),
-=======
-        base = folder.base()
-        running = start_model(base, wanted)
-        pipeline, adapter = _pipeline(base, running.network), None
+        pipeline = Pipeline(running.network, subwords, config.labels, config.subword_limit)
+        adapter = None
         if folder.config.adapter:
             from sciextract.inference.adapter.folder import load_adapter
 
@@ -219,7 +213,6 @@ class Extractor:
             pipeline,
             folder.config,
             ModelId(folder.config.name, folder.hash),
->>>>>>> main
             running.batching,
             running.workers,
             running.message,
