@@ -20,9 +20,9 @@ from sciextract.formats import Writer, open_writer, read
 from sciextract.formats.base import STDIN, FieldChoice, ReadItem
 from sciextract.formats.inputs import expand_inputs
 from sciextract.formats.registry import FormatSpec, get_format
+from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.onnx_network import AUTO as AUTO_DEVICE
 from sciextract.store import Project, open_project
 from sciextract.workflows.annotate import Listener, RunCounts, annotate, relate
 from sciextract.workflows.export_project import ExportJob, ExportReport
@@ -257,7 +257,7 @@ class AnnotateJob:
             listener.note(message)
         if schema is not None:
             check_schema(extractor.config, schema)
-        if self.choice.device == AUTO_DEVICE and extractor.device_message:
+        if self.choice.options.device == AUTO_DEVICE and extractor.device_message:
             listener.note(extractor.device_message)
         if self.choice.ignores_batches(extractor):
             listener.note(SINGLE)

@@ -16,7 +16,7 @@ from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.spans import Span
 from sciextract.errors import FormatError, InputMissingError, MissingExtraError, UsageError
-from sciextract.text.plurals import singular
+from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.import_files import source_of
 from sciextract.workflows.pattern_matching import SECONDS, PatternMatcher, TooSlowError
