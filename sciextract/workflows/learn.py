@@ -16,8 +16,8 @@ from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats
 from sciextract.learning.adapter import learn
-from sciextract.retraining.snapshot.documents import TrainingDocument
-from sciextract.retraining.snapshot.gathering import layers_of, training_document
+from sciextract.snapshot.documents import TrainingDocument
+from sciextract.snapshot.gathering import layers_of, training_document
 from sciextract.store import documents, open_project
 from sciextract.store.ingest import Run, need_prediction
 from sciextract.store.queries import known_documents, recently_decided
