@@ -231,7 +231,7 @@ FORMATS: list[FormatSpec] = [
         (".parquet",), reader=".parquet:read_parquet", writer=".parquet:ParquetWriter",
         binary=True, output="file", extra="formats", holds=("*",), training=True),
     FormatSpec("docbin", "spaCy DocBin",
-        (".spacy",), reader=".docbin:read_docbin", writer=".docbin:DocBinWriter",
+        (".spacy",), reader="sciextract.interop.docbin:read_docbin", writer="sciextract.interop.docbin:DocBinWriter",
         binary=True, output="file", extra="spacy", holds=("*",), training=True),
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".jsonl:JsonWriter",
